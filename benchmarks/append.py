@@ -57,7 +57,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:
             value=wall / min(same_bytes),
             unit="×",
             limit=1.0,
-            note=f"at its best batch; {wall / min(bare):.2f} × of payloads that lie in memory",
+            note=f"at its best batch; {wall / min(bare):.2f} × of payloads in memory",
         ),
     ]
 

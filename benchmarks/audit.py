@@ -38,7 +38,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:
 
 
 def write_audit_log(path: Path, size: int) -> int:
-    """Write copies of the recorded audit log, with identities of their own; return the lines."""
+    """Write copies of the recorded audit log, each with other identities; return the lines."""
     recorded = files("plinian.replay") / "recordings" / "quickstart" / "audit.log.xz"
     lines = lzma.decompress(recorded.read_bytes()).splitlines()
     written = count = copy = 0

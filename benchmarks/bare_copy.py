@@ -103,7 +103,7 @@ class _Rows:
 
 
 def _copied(connection: psycopg.Connection[Any], tables: Sequence[_Rows]) -> Clock:
-    """Copy the rows of some tables in batches, each in a transaction of its own."""
+    """Copy the rows of some tables in batches, one transaction per batch."""
     for rows in tables:
         connection.execute(f"CREATE TABLE {rows.table}_bare (LIKE {rows.table} INCLUDING ALL)")
         if rows.extra:

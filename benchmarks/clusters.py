@@ -91,13 +91,13 @@ def tree(nodes: int, jobs: int) -> Cluster:
     return _cluster("capacity\n    enableHierarchy: true", documents)
 
 
-def full(nodes: int, jobs: int, *, spare: int, waiting: int | None = None) -> Cluster:
+def full(nodes: int, jobs: int, *, extra: int, waiting: int | None = None) -> Cluster:
     """Return nodes full of gangs, and others that have to evict to get a place.
 
     Odd ones of these are of higher priority and in the queues of the running ones (preempt), even
     ones in queues that have nothing yet (reclaim).
 
-    :param spare: how many pods beyond its minimum a running gang has; with 0 nobody is preempted.
+    :param extra: how many pods beyond its minimum a running gang has; with 0 no pod is preempted.
     :param waiting: how many gangs wait; half as many as run if not given.
     """
     classes = [
@@ -113,7 +113,7 @@ def full(nodes: int, jobs: int, *, spare: int, waiting: int | None = None) -> Cl
             number=number,
             cpu=3,
             memory=8,
-            least=GANG - spare,
+            least=GANG - extra,
             priority="low",
             nodes=tuple(names[(number * GANG + pod) % nodes] for pod in range(GANG)),
         )

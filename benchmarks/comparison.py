@@ -1,8 +1,9 @@
 """Releases compared: one moment as two releases against one session, and a whole log.
 
 Commands are measured as they are run, with all that they read and print. The peer of a comparison
-is the session of the newer of its releases alone, in the same minutes. How long a check takes is
-told by the processor time of all its processes, shared out: beside other work, walls tell little.
+is the session of the newer of its releases alone, in the same minutes. The time of a check
+is the processor time of all its processes, divided by their number: wall-clock time depends on what
+else runs on the machine.
 """
 
 from __future__ import annotations

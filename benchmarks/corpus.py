@@ -1,8 +1,8 @@
 """Real object histories, multiplied: what the benchmarks eat.
 
 The shipped recording's watch streams are cut into *lives*: all versions of one object, in order.
-A synthetic history runs thousands of copies of such lives at once, each with names, uids and
-resourceVersions of its own, so that sizes, entropy and the mix of kinds stay those of a cluster.
+A synthetic history runs thousands of copies of such lives at once, each with other names, uids
+and resourceVersions, so that sizes, entropy and the mix of kinds stay those of a cluster.
 """
 
 from __future__ import annotations

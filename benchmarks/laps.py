@@ -40,8 +40,8 @@ class Laps(NamedTuple):
 
     def __str__(self) -> str:
         """List the parts in milliseconds, those below 0.05 left out."""
-        told = [(name, cpu * 1e3) for name, cpu in self.parts.items()]
-        return ", ".join(f"{name} {cpu:.1f}" for name, cpu in told if cpu >= 0.05)
+        parts = [(name, cpu * 1e3) for name, cpu in self.parts.items()]
+        return ", ".join(f"{name} {cpu:.1f}" for name, cpu in parts if cpu >= 0.05)
 
 
 class Simulated:

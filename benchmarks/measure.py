@@ -14,7 +14,7 @@ import msgspec
 
 
 class Result(msgspec.Struct, kw_only=True):
-    """One figure and the limit that it is held against.
+    """One figure and its limit.
 
     :param better: ``less`` or ``more``: which side of the limit is good.
     :param limit: None where the figure is reported only.

@@ -18,7 +18,7 @@ from .measure import Result, child
 from .volcano_times import VOLCANO_CPU
 
 RUNS = 3
-"""Times that a session is run anew; the least is reported."""
+"""How often a session is run; the shortest time is reported."""
 
 
 class Case(NamedTuple):
@@ -42,8 +42,8 @@ CASES = (
     Case("tree, 1,000 nodes, 10,000 pods", 1.2, clusters.tree, 1_000, 1_000),
     Case("flat, 5,000 nodes, 20,000 pods", 6.0, clusters.flat, 5_000, 2_000),
     Case("tree, 5,000 nodes, 20,000 pods", 6.0, clusters.tree, 5_000, 2_000),
-    Case("500 nodes, 5,000 pods run, 2,500 evict", 1.2, partial(clusters.full, spare=5), 500, 500),
-    Case("500 nodes, 5,000 pods stay, 2,500 wait", 1.2, partial(clusters.full, spare=0), 500, 500),
+    Case("500 nodes, 5,000 pods run, 2,500 evict", 1.2, partial(clusters.full, extra=5), 500, 500),
+    Case("500 nodes, 5,000 pods stay, 2,500 wait", 1.2, partial(clusters.full, extra=0), 500, 500),
 )
 
 LARGEST = CASES[4]
@@ -89,14 +89,14 @@ GROWTH = (
         lambda n, s: _flat(20, 250 * n, s),
     ),
     Growth(
-        "pods that may evict nobody, and full nodes",
+        "pods that may evict no pod, and full nodes",
         "625 to 5,000 on 125 to 1,000 full nodes",
-        lambda n, s: clusters.full(int(125 * n * s), int(125 * n * s), spare=0),
+        lambda n, s: clusters.full(int(125 * n * s), int(125 * n * s), extra=0),
     ),
     Growth(
-        "pods that may evict nobody",
+        "pods that may evict no pod",
         "1,250 to 10,000 on 500 full nodes",
-        lambda n, s: clusters.full(int(500 * s), int(500 * s), spare=0, waiting=int(125 * n * s)),
+        lambda n, s: clusters.full(int(500 * s), int(500 * s), extra=0, waiting=int(125 * n * s)),
     ),
 )
 GROWTH_LIMIT = 1.15

@@ -1,4 +1,4 @@
-"""Build the largest cluster and run a session on it: in a process of its own, for its memory."""
+"""Build the largest cluster and run a session, in a separate process, to measure its memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Logs of clusters with sessions in them: what comparisons of releases read.
 
-A story is told by a simulation: jobs come, a session a second decides, the cluster does what it
-decided, and jobs that have run for long enough go. Run as a module, it writes one to a log, so that
-its memory is its own.
+A simulation makes the events: jobs are created, a session runs each second, the cluster does what
+it decided, and jobs end after some time. Run as a module, it writes such a log in a separate
+process, so that its memory is not counted with the benchmark's.
 
 python -m benchmarks.stories LOG SESSIONS
 """
@@ -56,14 +56,14 @@ class Story:
         self._conf = parse_scheduler_conf(cluster.conf, behaviours)
         self._now = NOW
         self.events: list[Event] = []
-        """What happened since somebody took it away."""
+        """What happened since the caller last cleared it."""
         applied = ConfigApplied(text=self._text, configmap="volcano-system/scheduler")
         self._tell("config.applied", applied)
         for document in cluster.documents:
             self.apply("ADDED", document)
 
     def apply(self, change: str, document: Document) -> None:
-        """Let something happen to an object."""
+        """Change an object, and record the event."""
         document = {**document, "metadata": dict(document["metadata"])}
         verb = self._store.apply(change, document)
         self._scheduler.see(verb, document)

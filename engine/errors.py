@@ -106,7 +106,7 @@ class LogOlder(LogError):
 
 
 class LogCorrupt(LogError):
-    """Stored bytes differ from what was committed.
+    """Stored bytes differ from the bytes that were committed.
 
     :param position: the first position that cannot be trusted.
     """

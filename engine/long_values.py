@@ -1,4 +1,4 @@
-"""Values that are too long to be read in a message."""
+"""Values that are too long for a message."""
 
 from __future__ import annotations
 

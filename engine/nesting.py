@@ -1,4 +1,4 @@
-"""How deep values may be nested: one limit for every format, so that every reader can walk them."""
+"""How deep values may be nested: one limit for every format."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 200
-"""Levels of objects and lists in one another; a pod has about ten, of a job's template 14."""
+"""The most levels of nested objects and lists; a pod has about ten, in a job's template 14."""
 
 _NESTING = frozenset({dict, list})
 
@@ -14,16 +14,16 @@ TOO_DEEP = f"nested too deep: more than {MAX_DEPTH} levels, which no Kubernetes 
 
 
 class NestedTooDeep(RecursionError):
-    """A value has too many levels; decoders raise its base beyond their own bound."""
+    """A value has too many levels; decoders raise its base class beyond their own limit."""
 
     def __init__(self) -> None:
         super().__init__(TOO_DEEP)
 
 
 def hold_depth(value: Any, text: bytes | bytearray | None = None, *, most: int = MAX_DEPTH) -> None:
-    """Hold a JSON value to a number of levels.
+    """Limit the levels of a JSON value.
 
-    :param text: that it was decoded from. If that has few brackets, no more is looked at.
+    :param text: its source text. If that has few brackets, the value is not checked.
     :raises NestedTooDeep: it has more levels.
     """
     if text is not None:
@@ -37,7 +37,7 @@ def hold_depth(value: Any, text: bytes | bytearray | None = None, *, most: int =
 def levels(value: Any, *, most: int = MAX_DEPTH) -> Iterator[list[Any]]:
     """Yield the objects and lists in a JSON value, outer ones first, those of a level together.
 
-    What is taken out of them before the next level is asked for is not looked at.
+    A caller may remove values from a level before it requests the next; those are not visited.
 
     :raises NestedTooDeep: there are more levels than ``most``.
     """

@@ -16,7 +16,7 @@ import msgspec
 
 from ..engine.errors import UsageError
 from ..engine.events import Recorded
-from ..engine.log.founding import PRIVATE
+from ..engine.log.creation import PRIVATE
 
 _ROWS_AT_ONCE = 5_000
 

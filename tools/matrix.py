@@ -51,26 +51,28 @@ class Fault(NamedTuple):
 
     number: str
     title: str
-    told: Callable[[Sequence[SimulatedSession]], Outcome]
+    outcome_of: Callable[[Sequence[SimulatedSession]], Outcome]
     variants: tuple[Variant, ...]
 
 
 def crash(sessions: Sequence[SimulatedSession]) -> Outcome | None:
     """Return where the scheduler panicked in one of the sessions; None if it did not."""
-    panicked = [session.told for session in sessions if session.told["panic"] is not None]
+    panicked = [
+        session.step_result for session in sessions if session.step_result["panic"] is not None
+    ]
     if not panicked:
         return None
     place = PLACE.search(panicked[0].get("panic_at") or "")
-    if sessions[-1].told["panic"] is None:
+    if sessions[-1].step_result["panic"] is None:
         return Outcome(PANICS, "panics until there is room")
     return Outcome(PANICS, f"panics in {place[1] if place else 'a session'}")
 
 
 def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
     """Name what happens to a node on which more is used than it has."""
-    dead = crash(sessions)
-    if dead is not None:
-        return dead
+    panicked_at = crash(sessions)
+    if panicked_at is not None:
+        return panicked_at
     nodes = sessions[-1].cache.nodes.values()
     if not any(node.out_of_sync() for node in nodes):
         return Outcome(RIGHT, "no panic")
@@ -83,13 +85,13 @@ def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
     """Name which jobs start beside a queue that exceeds its parent."""
-    dead = crash(sessions)
-    if dead is not None:
-        return dead
+    panicked_at = crash(sessions)
+    if panicked_at is not None:
+        return panicked_at
     session = sessions[-1]
-    logged = " ".join(session.told["errors"])
+    logged = " ".join(session.step_result["errors"])
     waiting = waiting_jobs(session)
-    if waiting and not session.told["binds"]:
+    if waiting and not session.step_result["binds"]:
         return Outcome(STOPS, "no job starts")
     if waiting:
         return Outcome(WRONG, f"{' and '.join(waiting)} waits")
@@ -99,11 +101,11 @@ def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 
 def siblings(sessions: Sequence[SimulatedSession]) -> Outcome:
-    """Say whether children together get past what their parent has."""
+    """Return whether children together get past what their parent has."""
     session = sessions[-1]
     if not waiting_jobs(session):
         return Outcome(STOPS, "both run")
-    phase = session.told["podgroups"]["default/job-2"]["phase"]
+    phase = session.step_result["podgroups"]["default/job-2"]["phase"]
     if phase == "Inqueue":
         return Outcome(WRONG, "job-2 enqueued, waits")
     return Outcome(RIGHT, "job-2 held at the gate")
@@ -111,7 +113,7 @@ def siblings(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 def waiting_jobs(session: SimulatedSession) -> list[str]:
     """Return the names of the jobs with pods that have no node after a session."""
-    bound = {pod for pod, _ in session.told["binds"]}
+    bound = {pod for pod, _ in session.step_result["binds"]}
     return sorted(
         {
             job.pod_group.metadata.name
@@ -205,7 +207,7 @@ def outcome(fault: Fault, variant: Variant, case: Case, release: str) -> Outcome
         sessions.append(session)
         if session.step == variant.step:
             break
-    return fault.told(sessions)
+    return fault.outcome_of(sessions)
 
 
 def table(fault: Fault, matrix: Sequence[Column]) -> str:
@@ -267,20 +269,20 @@ def _text(kind: str, x: int, y: int, text: str) -> str:
     return f'  <text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>\n'
 
 
-def _cell(told: Outcome, x: int, y: int, width: int) -> Iterator[str]:
+def _cell(outcome: Outcome, x: int, y: int, width: int) -> Iterator[str]:
     place = f'x="{x}" y="{y}" width="{width - 3}" height="{ROW - 3}"'
-    yield f'  <rect class="{told.kind}" {place} rx="4"/>\n'
-    yield _text("over" if told.kind == PANICS else "text", x + 8, y + 19, told.words)
+    yield f'  <rect class="{outcome.kind}" {place} rx="4"/>\n'
+    yield _text("over" if outcome.kind == PANICS else "text", x + 8, y + 19, outcome.words)
 
 
 def described(fault: Fault, matrix: Sequence[Column]) -> str:
     """Return in sentences what a picture shows, for those who cannot see it."""
     found = []
     for column in matrix:
-        told: dict[str, list[str]] = {}
+        scenarios: dict[str, list[str]] = {}
         for variant, each in zip(fault.variants, column.outcomes, strict=True):
-            told.setdefault(each.words, []).append(variant.scenario)
-        parts = [f"{words}: {', '.join(names)}" for words, names in told.items()]
+            scenarios.setdefault(each.words, []).append(variant.scenario)
+        parts = [f"{words}: {', '.join(names)}" for words, names in scenarios.items()]
         found.append(f"{spans(column.releases)}: {'; '.join(parts)}.")
     return " ".join(found)
 

@@ -46,7 +46,7 @@ NOTHING = MappingProxyType(
         "errors": (),
     }
 )
-"""What is so in a long result that does not tell."""
+"""The values of a long result's parts that it leaves out."""
 
 
 OPTIONAL = MappingProxyType(
@@ -104,20 +104,20 @@ class Candidate:
         """The behaviours that were asked for; none if the outcome is not the recorded one."""
         if asked := self._asked():
             return asked
-        # Not every line that Volcano logs as an error is told by a session.
+        # A session does not report every line that Volcano logs as an error.
         self._leaves_out = frozenset({"errors"})
         return self._asked()
 
     def _asked(self) -> frozenset[str]:
         behaviours: Any = Asked(resolve(self.release))
-        parts = self.recording.parts(behaviours)
+        parts = self.recording.differences(behaviours)
         return frozenset() if parts else frozenset(behaviours.fields)
 
     def depends_on(self, rows: Sequence[Row]) -> bool:
-        """Say whether the outcome is another with rows reverted."""
+        """Return whether the outcome is another with rows reverted."""
         values = {row.behaviour: reverted(row) for row in rows}
         try:
-            return bool(self.recording.parts(behaviours(self.release, **values)))
+            return bool(self.recording.differences(behaviours(self.release, **values)))
         except Exception:  # noqa: BLE001 - a mix that no release has need not run
             return len(rows) > 1
 
@@ -140,14 +140,14 @@ class Candidate:
         yield from self.proven(rows[half:], singly=False)
 
     def open_rows(self, rows: Iterable[Row]) -> list[Row]:
-        """Return those of rows that hold for the release and are asked for in the scenario."""
+        """Return the rows that hold for the release and that the scenario's sessions read."""
         held = rows_of(parse_release(self.release))
         rows = [row for row in rows if held[row.behaviour] is row]
         return [row for row in rows if row.behaviour in self.asked] if rows else []
 
 
 def _shortened(step: dict[str, Any], leaves_out: frozenset[str]) -> dict[str, Any]:
-    """Return a step as it is kept: in short form, without what is empty or not told."""
+    """Return a step as it is kept: in short form, without what is empty or left out."""
     if "podgroups" not in step and "metrics" not in step:
         return step
     groups = {
@@ -157,11 +157,11 @@ def _shortened(step: dict[str, Any], leaves_out: frozenset[str]) -> dict[str, An
     reasons = {**dict.fromkeys(step.get("evictions") or (), ""), **step.get("evict_reasons", {})}
     known = {key: value for key, value in step.items() if value is not None}
     made = short({**NOTHING, **known, "podgroups": groups, "evict_reasons": reasons})
-    untold = leaves_out | {name for long, name in OPTIONAL.items() if long not in step}
+    omitted = leaves_out | {name for long, name in OPTIONAL.items() if long not in step}
     return {
         key: value
         for key, value in made.items()
-        if key not in untold and (key in OPTIONAL.values() or value not in (None, [], {}, ()))
+        if key not in omitted and (key in OPTIONAL.values() or value not in (None, [], {}, ()))
     }
 
 
@@ -255,7 +255,9 @@ def main() -> None:
     """Keep the proofs that hold, look for others, and write both down."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suites", nargs="*", type=Path, metavar="SUITE")
-    parser.add_argument("--anew", action="store_true", help="forget the proofs that there are")
+    parser.add_argument(
+        "--from-scratch", action="store_true", help="forget the proofs that there are"
+    )
     parser.add_argument("--singly", action="store_true", help="try every row by itself: thorough")
     parser.add_argument("--row", default="*", metavar="GLOB", help="behaviours to search for")
     parser.add_argument("--case", default="*", metavar="GLOB", help="scenarios to search in")
@@ -265,7 +267,7 @@ def main() -> None:
         for each in candidates(arguments.suites)
         if each.kept or fnmatch.fnmatch(each.name, arguments.case)
     )
-    if not arguments.anew:
+    if not arguments.from_scratch:
         proofs.keep()
     wanted = [row for row in HISTORY if fnmatch.fnmatch(row.behaviour, arguments.row)]
     proofs.search(wanted, singly=arguments.singly)

@@ -41,7 +41,7 @@ def python() -> Iterator[str]:
     for name, thing in _inside(results.values()):
         yield from _record(name, thing)
     yield from ("## Errors", "")
-    yield "What each means is told in [errors](errors.md)."
+    yield "[Errors](errors.md) says what each means."
     yield ""
     yield from table(
         ("exception", "a kind of"),

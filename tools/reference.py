@@ -31,13 +31,13 @@ def events() -> Iterator[str]:
     """Yield the page of event kinds."""
     yield from ("# Event kinds", "")
     yield (
-        f"The vocabulary is closed: these {len(KINDS)} kinds and no others. Every event travels in "
+        f"The vocabulary is closed: these {len(KINDS)} kinds and no others. Every event has "
         "the envelope described below; its payload is a Kubernetes object (kinds of versions) or "
         "one of the structs at the end of this page."
     )
     yield from ("", "## Versions of objects", "")
     yield (
-        "Each noun has four kinds: `<noun>.observed` (the object was seen as it is, in a list or "
+        "Each noun has four kinds: `<noun>.observed` (the object was read, in a list or "
         "at the start of a watch), `<noun>.created`, `<noun>.updated` and `<noun>.deleted`. The "
         "payload is the whole object without `managedFields`, as canonical JSON."
     )
@@ -266,9 +266,9 @@ def lint() -> Iterator[str]:
 
     yield from ("# Lint", "")
     yield (
-        f"`plinian lint` asks these {len(RULES)} rules under every release. What a release makes "
-        "of a fault decides how bad it is; which releases do what is in their "
-        "[behaviours](commands.md#plinian-release-show). How to use it is told in "
+        f"`plinian lint` checks these {len(RULES)} rules under every release. How bad a fault is "
+        "depends on what the release does with it; that is in its "
+        "[behaviours](commands.md#plinian-release-show). How to use it: "
         "[how-to](../how-to/lint.md)."
     )
     yield ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from plinian.engine.log.founding import tables_text
+from plinian.engine.log.creation import tables_text
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.migrating import connected, migrate
 

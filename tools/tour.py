@@ -74,7 +74,7 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
     if exported:
         environment[exported[1]] = exported[2]
         return ""
-    done = subprocess.run(  # noqa: S603 -- commands of our own documents
+    done = subprocess.run(  # noqa: S603 -- commands of this project's documents
         ["bash", "-o", "pipefail", "-c", command],  # noqa: S607
         cwd=folder,
         env=environment,

@@ -6,7 +6,7 @@ RECORDINGS is a folder of folders with ``watch-*.jsonl`` or ``watch-*.jsonl.gz``
 event per line. The objects go through the same door as in ingest, so that the dictionary learns
 the bytes that the log will really store. The result is deterministic for the same input.
 
-A log keeps its own copy: training anew changes new logs only.
+A log keeps its own copy: a new dictionary is used by new logs only.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What one scheduler believes: its cache, and the infos that its handlers make of objects."""
+"""The scheduler's cache, and the handlers that build it from objects."""

@@ -1,4 +1,4 @@
-"""The scheduler's cache: what its informers' handlers make of the objects delivered to them.
+"""The scheduler's cache, as the informers' handlers build it from delivered objects.
 
 Nothing here runs by itself: an informer delivers, a worker takes an item off its queue, a session
 binds and evicts, and each of these is a call. :mod:`.driver` makes them.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Handlers(NamedTuple):
-    """What is called for a kind: with the object, or with the old and the new one."""
+    """The handlers of a kind: called with the object, or with the old and the new one."""
 
     added: Callable[[Any], None]
     updated: Callable[[Any, Any], None]
@@ -45,9 +45,9 @@ class SchedulerCache:
     """The cache of one scheduler process.
 
     :ivar jobs: by ``namespace/name`` of the PodGroup.
-    :ivar nodes: by name, with those that only pods have named.
+    :ivar nodes: by name, including nodes that only pods name.
     :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
-    :ivar classes: groups pods that are alike to a session.
+    :ivar classes: groups pods that sessions treat the same.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class SchedulerCache:
         return handlers
 
     def deliver(self, kind: str, item: objects.Object) -> None:
-        """Let the informer of a kind see that an object was added or modified.
+        """Deliver an added or modified object to the informer of its kind.
 
         :param kind: one of :data:`.objects.KINDS`.
         """
@@ -119,9 +119,9 @@ class SchedulerCache:
             handlers.updated(before, item)
 
     def deliver_deletion(self, kind: str, item: objects.Object) -> None:
-        """Let the informer of a kind see that an object was deleted.
+        """Deliver the deletion of an object to the informer of its kind.
 
-        :param item: its last version; one that the informer never had is skipped.
+        :param item: its last version; skipped if the informer never had the object.
         """
         if self.stores.remove(kind, item.key) is None:
             return
@@ -131,16 +131,16 @@ class SchedulerCache:
             handlers.deleted(item)
 
     def snapshot(self) -> Snapshot:
-        """Return what a session sees now; it stays as it is whatever happens later.
+        """Return what a session sees now; later events do not change it.
 
         Source: cache.go Snapshot.
         """
         return self._snapshots.take()
 
     def copy(self) -> SchedulerCache:
-        """Return an independent cache in the same state; what never changes is shared.
+        """Return a copy of the cache; parts that never change are shared.
 
-        Its first snapshot looks at everything.
+        Its first snapshot is built from everything.
         """
         shared = (self.behaviours, self.own, self.classes, *self.stores.items())
         known: dict[int, Any] = {id(one): one for one in shared}
@@ -150,7 +150,7 @@ class SchedulerCache:
         return twin
 
     def forget_columns(self) -> None:
-        """Forget what earlier snapshots were made of: the next one looks at everything."""
+        """Mark everything as changed: the next snapshot is rebuilt from everything."""
         self._changes.mark(self.nodes, self.jobs)
         self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
 
@@ -173,7 +173,7 @@ class SchedulerCache:
         return self.default_priority if known is None else known.value
 
     def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
-        """Take over what a session wrote to a queue's status: it works on the cache's own object.
+        """Store the queue status that a session wrote: sessions share the queue with the cache.
 
         Source: framework/session.go updateQueueStatus; api/queue_info.go Clone.
         """
@@ -183,7 +183,7 @@ class SchedulerCache:
             self._set_queue(msgspec.structs.replace(info.queue, status=status))
 
     def run_workers(self) -> None:
-        """Let every delay be over, and every worker go once over what is queued.
+        """End all delays, and let every worker process its queue once.
 
         Tasks whose resync is due stay: that needs the API server (see
         :meth:`.JobCache.resync_next_task`).
@@ -212,7 +212,7 @@ class SchedulerCache:
         self._changes.priorities = True
 
     def _delete_priority_class(self, priority_class: objects.PriorityClass) -> None:
-        """Source: event_handlers.go deletePriorityClass. Another default is not looked for."""
+        """Source: event_handlers.go deletePriorityClass. No other default is searched for."""
         if priority_class.global_default:
             self.default_priority = 0
         self.priority_classes.pop(priority_class.name, None)
@@ -235,7 +235,7 @@ class SchedulerCache:
 
 
 def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:
-    """Return how an object selects pods, so that classes of tasks heed those labels."""
+    """Return the selector of an object for pods: classes of tasks depend on its labels."""
     if isinstance(item, objects.Service | objects.ReplicationController):
         return [item.spec.selector]
     if isinstance(item, objects.ReplicaSet | objects.StatefulSet | objects.PodDisruptionBudget):

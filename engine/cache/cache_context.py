@@ -1,4 +1,4 @@
-"""What the two halves of a cache have in common."""
+"""What the job cache and the node cache share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scheduler_flags import CacheOptions
 
 
 class CacheContext(NamedTuple):
-    """What the caches of jobs and of nodes work with.
+    """What the caches of jobs and of nodes use.
 
     :param stores: what informers hold. :param changes: what changed since the last snapshot.
     :param builder: makes tasks of pods. :param options: the process's flags.

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class CopiedOnUse(dict[str, Value]):
-    """A map with copies of the values of another, each made when it is first looked up."""
+    """A map with copies of another map's values; each copy is made at the first lookup."""
 
     def __init__(self, source: Mapping[str, Value], copy: Callable[[Value], Value]) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ class Changes:
         self.nodes: dict[str, None] = {}
         self.jobs: dict[str, None] = {}
         self.queue_names = self.priorities = self.hypernodes = self.objects = True
-        """``objects`` stands for everything that has no mark of its own."""
+        """``objects`` is the mark of all kinds that have no separate mark."""
 
     def __bool__(self) -> bool:
         return bool(

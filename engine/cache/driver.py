@@ -1,4 +1,4 @@
-"""The one driver of a scheduler's cache: what informers deliver and workers do, as calls.
+"""The driver of a scheduler's cache: deliveries of informers and steps of workers, as calls.
 
 Everything that keeps a cache up to date goes through here: the belief that a log gives rise to, a
 simulation, a rerun of recorded sessions, and recorded cases of the real cache. Nothing happens by
@@ -30,11 +30,11 @@ LISTING_ORDER = (
     *(kind for kind in KINDS if kind not in _FIRST_LISTED + _LAST_LISTED),
     *_LAST_LISTED,
 )
-"""The kinds in the order in which a process that starts sees what there is."""
+"""The kinds in the order in which a starting process gets their objects."""
 
 
 class Worker(StrEnum):
-    """A worker, by the name that its queue has in the scheduler."""
+    """A worker, by the name of its queue in the scheduler."""
 
     NODES = "nodeQueue"
     HYPERNODES = "hyperNodesQueue"
@@ -43,7 +43,7 @@ class Worker(StrEnum):
 
 
 class Taken(NamedTuple):
-    """An item that a worker took off its queue and is still to finish with."""
+    """An item that a worker took from its queue and has not finished."""
 
     worker: Worker
     item: Any
@@ -52,10 +52,10 @@ class Taken(NamedTuple):
 class CacheDriver:
     """Drives the cache of one scheduler process; a restart gives it a new one.
 
-    :param own: what the release's cache does; by default as the release of ``behaviours`` does.
-    :param api: carries out what the cache writes. Without one nothing is written or read again.
-    :ivar cache: the cache of the present process.
-    :ivar holds_cleanup: the worker that drops ended jobs rests (marks of a scenario say so).
+    :param own: behaviours of the cache; by default those of the release of ``behaviours``.
+    :param api: carries out the cache's writes. Without one nothing is written or read again.
+    :ivar cache: the cache of the current process.
+    :ivar holds_cleanup: the cleanup worker is paused, by a mark of a scenario.
     """
 
     def __init__(
@@ -75,25 +75,25 @@ class CacheDriver:
         self._api = api
 
     def deliver(self, kind: str, item: Object) -> None:
-        """Let the informer of a kind see that an object was added or modified.
+        """Deliver an added or modified object to the informer of its kind.
 
-        :raises Panic: the process ends there.
+        :raises Panic: the process panics.
         """
         self.cache.deliver(kind, item)
 
     def deliver_deletion(self, kind: str, last: Object) -> None:
-        """Let the informer of a kind see that an object was deleted.
+        """Deliver the deletion of an object to the informer of its kind.
 
         :param last: the version that the handlers get.
-        :raises Panic: the process ends there.
+        :raises Panic: the process panics.
         """
         self.cache.deliver_deletion(kind, last)
 
     def list_all(self, of: Callable[[str], Iterable[Object]]) -> None:
-        """See all objects there are, as a process does that starts; every worker keeps up.
+        """Deliver all existing objects, as at the start of a process; workers run after each.
 
-        :param of: gives the objects of a kind, by key in ascending order.
-        :raises Panic: the process ends there.
+        :param of: returns the objects of a kind, by key in ascending order.
+        :raises Panic: the process panics.
         """
         for kind in LISTING_ORDER:
             for item in of(kind):
@@ -101,10 +101,10 @@ class CacheDriver:
                 self.work()
 
     def restart(self, options: CacheOptions | None = None) -> None:
-        """Let a new process begin, and see all that the informers of the old one held.
+        """Start a new process, and deliver all objects that the informers of the old one held.
 
-        :param options: its flags, if they are known; by default those of the old one.
-        :raises Panic: the new process ends, too.
+        :param options: its flags, if known; by default those of the old one.
+        :raises Panic: the new process panics, too.
         """
         old = self.cache
         self.cache = SchedulerCache(old.behaviours, options or old.options, old.own)
@@ -113,44 +113,44 @@ class CacheDriver:
         self.list_all(lambda kind: [stores.get(kind, key) for key in sorted(stores.of(kind))])
 
     def sessions_may_start(self, *, handled: bool) -> bool:
-        """Say whether the first session may start.
+        """Return whether the first session may start.
 
-        :param handled: the handlers have taken in all that there was at the start.
+        :param handled: the handlers have handled all objects that existed at the start.
 
         Source: cache.go Run, WaitForHandlerSync.
         """
         return handled or not self.cache.own.first_session_waits_for_handlers
 
     def writer(self, batch: int = 1) -> Writer:
-        """Return what writes for the cache: it binds, evicts and sends what follows from that.
+        """Return the cache's writer, which binds, evicts and sends the requests.
 
-        :param batch: so many bindings are made together.
+        :param batch: how many bindings are made together.
         """
         assert self._api is not None, "nothing carries out what the cache writes"
         return Writer(self.cache, self._api, batch)
 
     def work(self) -> None:
-        """Let all delays be over, and every worker go once over what is queued.
+        """End all delays, and let every worker process its queue once.
 
-        Tasks that are to be read again stay: that needs the API server.
+        Tasks to resync stay: that needs the API server.
         """
         self.cache.node_cache.run_workers()
         if not self.holds_cleanup:
             self.clean_up()
 
     def clean_up(self) -> None:
-        """Let the worker of ended jobs go once over what is queued, though it is held."""
+        """Let the cleanup worker process its queue once, even if it is paused."""
         self.cache.job_cache.clean_up()
 
     def begin_clean_up(self) -> None:
-        """Let the worker of ended jobs take one, and get no further."""
+        """Let the cleanup worker take an item, without finishing it."""
         self.queue(Worker.CLEANUP).fire_all()
         taken = self.take(Worker.CLEANUP)
         if taken is not None:
             self._in_hand.append(taken)
 
     def end_clean_up(self) -> None:
-        """Let the worker of ended jobs finish with what it has in hand."""
+        """Let the cleanup worker finish the item that it took."""
         while self._in_hand:
             self.finish(self._in_hand.pop(0))
 
@@ -166,13 +166,13 @@ class CacheDriver:
         return queues[worker]
 
     def next_due(self) -> int | None:
-        """Return when the next delay is over, in microseconds of the queues' time; None if none."""
+        """Return when the next delay ends, in microseconds of the queues' time, or None."""
         return min(
             (due for each in Worker for due in self.queue(each).due().values()), default=None
         )
 
     def advance(self, now: int) -> None:
-        """Move the time of all queues on: what is due by then is queued."""
+        """Advance the time of all queues: items that are due are queued."""
         for worker in Worker:
             self.queue(worker).advance(now)
 
@@ -182,9 +182,9 @@ class CacheDriver:
         return Taken(worker, queue.take()) if len(queue) else None
 
     def finish(self, taken: Taken) -> None:
-        """Let a worker finish with an item: it sees what happened since it took it.
+        """Let a worker finish an item: it uses the state of now, not of when it took the item.
 
-        :raises Panic: the process ends there.
+        :raises Panic: the process panics.
         """
         jobs, nodes = self.cache.job_cache, self.cache.node_cache
         if taken.worker is Worker.NODES:

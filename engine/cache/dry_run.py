@@ -1,4 +1,4 @@
-"""Dry runs: what a session binds and evicts is done to copies, and the cache stays as it is."""
+"""Dry runs: a session binds and evicts on copies, and the cache does not change."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 class DryRun:
-    """Binds and evicts for one session as a cache would now, and leaves the cache unchanged.
+    """Binds and evicts for one session like the cache, without changing the cache.
 
-    The session gets the answers that the cache would have given. The cache may be changed again
+    The session gets the same answers as from the cache. The cache may be changed again
     when the session is over.
     """
 

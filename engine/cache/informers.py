@@ -1,4 +1,4 @@
-"""What informers hold: the last delivered version of every object, by kind and key.
+"""The informers' stores: the last delivered version of every object, by kind and key.
 
 Source: k8s.io/client-go/tools/cache: shared_informer.go HandleDeltas, store.go.
 """
@@ -32,9 +32,9 @@ _FIELDS = MappingProxyType(
 
 
 class Objects(NamedTuple):
-    """What sessions look up beside jobs, nodes and queues: by ``namespace/name`` or name.
+    """The other objects that sessions look up: by ``namespace/name`` or name.
 
-    Keys are in ascending order, where a lister of the original gives them in any.
+    Keys are in ascending order; a lister of client-go returns them in any order.
     """
 
     namespaces: Mapping[str, objects.Namespace]
@@ -60,7 +60,7 @@ class Stores:
         self._frozen: dict[str, Mapping[str, Any]] = {}
 
     def of(self, kind: str) -> Mapping[str, Any]:
-        """Return the store of a kind; it changes with what is delivered."""
+        """Return the store of a kind; later deliveries change it."""
         return self._stores[kind]
 
     def get(self, kind: str, key: str) -> Any:
@@ -101,5 +101,5 @@ class Stores:
 
 
 def is_resync(old: Object, new: Object) -> bool:
-    """Say whether an update has nothing new."""
+    """Return whether an update has nothing new."""
     return old.metadata.resource_version == new.metadata.resource_version

@@ -1,4 +1,4 @@
-"""The half of the scheduler's cache that is about jobs and tasks, and about tasks on nodes.
+"""The scheduler's cache of jobs and tasks, and of tasks on nodes.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """
@@ -30,11 +30,11 @@ from .node_cache import NodeCache
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 
 BURST_SECONDS = 10
-"""A queue's bucket holds the permits of so many seconds."""
+"""A queue's token bucket holds the tokens of this many seconds."""
 
 
 PodReader: TypeAlias = Callable[[str, str], objects.Pod | None]
-"""Gives the pod of a namespace and name as the API server has it now, or None if there is none.
+"""Returns the pod of a namespace and name as the API server has it now, or None.
 
 It raises :class:`.Refused` if the API server does not answer.
 """
@@ -44,7 +44,7 @@ class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
 
     :ivar infos: the jobs.
-    :ivar deleted_jobs: what the cleanup worker is still to look at.
+    :ivar deleted_jobs: the queue of the cleanup worker.
     :ivar error_tasks: tasks to be read again from the API server.
     """
 
@@ -67,9 +67,9 @@ class JobCache:
         self._nodes = nodes
 
     def dry_run(self) -> JobCache:
-        """Return a cache that begins to bind and to evict as this one would, on copies.
+        """Return a cache that binds and evicts like this one, on copies.
 
-        It serves nothing else, and only until this one changes.
+        It is valid only for that, and only until this one changes.
         """
         context = CacheContext(self._stores, Changes(), self._builder, self._options, self._release)
         made = JobCache(context, self._nodes.dry_run())
@@ -77,7 +77,7 @@ class JobCache:
         return made
 
     def handles(self, pod: objects.Pod) -> bool:
-        """Say whether the handlers are called for a pod.
+        """Return whether the handlers are called for a pod.
 
         Source: cache.go addEventHandler; cache/util.go responsibleForPod.
         """
@@ -157,7 +157,7 @@ class JobCache:
         return self._builder.task(pod, volumes, before=before)
 
     def _add_task(self, task: TaskInfo) -> str | None:
-        """Note a task on its node and in its job; if the node refuses it, the job does not get it.
+        """Add a task to its node and its job; if the node refuses it, not to the job.
 
         Source: event_handlers.go addTask.
         """
@@ -175,7 +175,7 @@ class JobCache:
         return None
 
     def new_job(self, key: str) -> JobInfo:
-        """Return a job of which nothing is known, and that the cache does not have yet."""
+        """Return a new, empty job, which the cache does not have yet."""
         return JobInfo(key, self._rules.subtract)
 
     def _job(self, key: str) -> JobInfo:
@@ -185,7 +185,7 @@ class JobCache:
         return job
 
     def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:
-        """Put the new pod in place of the old one, unless a binding is under way.
+        """Replace the old pod by the new one, unless a binding is in progress.
 
         A pod that lost its controller keeps its old owners.
 
@@ -204,14 +204,14 @@ class JobCache:
         self._add_pod(new, cached)
 
     def _delete_pod(self, pod: objects.Pod) -> None:
-        """Take out a pod's task, by the cached one if there is one: that may be binding.
+        """Remove a pod's task: the cached one if there is one, as that may be binding.
 
         Source: event_handlers.go deletePod.
         """
         cached = self._cached_task(pod)
         node = pod.spec.node_name if cached is None else cached.node_name
         key = job_of(pod)
-        # What counts is what was known of the pod: only then was it taken off its node before.
+        # The cached pod decides: only if that had ended was the task removed from its node before.
         status = status_of(pod) if cached is None else cached.status
         on_node = not (self._rules.skips_terminated and status in COMPLETED_STATUS)
         self._delete_task(key, pod.uid, pod.key, node if on_node else "")
@@ -224,7 +224,7 @@ class JobCache:
         return None if job is None else job.tasks.get(pod.uid)
 
     def _delete_task(self, job_key: str, uid: str, key: str, node_name: str) -> None:
-        """Take a task out of its job by UID, and off its node by name.
+        """Remove a task from its job by UID, and from its node by name.
 
         Source: event_handlers.go deleteTask.
         """
@@ -236,7 +236,7 @@ class JobCache:
             self._changes.node(node.name)
 
     def pod_group_set(self, pod_group: objects.PodGroup) -> None:
-        """Handle a PodGroup that came or changed: neither UID nor version is compared.
+        """Handle an added or changed PodGroup: neither UID nor version is compared.
 
         Source: event_handlers.go setPodGroup.
         """
@@ -255,9 +255,9 @@ class JobCache:
             self.pod_group_set(new)
 
     def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
-        """Handle that a PodGroup was deleted: the job that has its name loses its PodGroup.
+        """Handle the deletion of a PodGroup: the job of its name loses its PodGroup.
 
-        If what is stale is ignored, a job keeps a PodGroup of another UID, or a newer version.
+        If stale deletions are ignored, a job keeps a PodGroup with another UID or a newer version.
 
         Source: event_handlers.go deletePodGroup.
         """
@@ -273,7 +273,7 @@ class JobCache:
         )
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
-        """Begin to bind a task: until its pod comes with a node, it is Binding here.
+        """Start to bind a task: until its pod arrives with a node, it is Binding in the cache.
 
         :param job: ``namespace/name`` of the task's PodGroup.
         :return: the error, or None; after an error nothing has changed.
@@ -296,12 +296,12 @@ class JobCache:
         return error
 
     def evict(self, job: str, uid: str) -> str | None:
-        """Begin to evict a task: it is Releasing from now on.
+        """Start to evict a task: it is Releasing from now on.
 
         :param job: ``namespace/name`` of the task's PodGroup.
         :return: the error, or None. If the job's PodGroup is gone,
-            :class:`.EvictionWithoutPodGroup` says whether the eviction is begun all the same.
-        :raises Panic: the node does not take the task back, or there is no PodGroup; the process
+            :class:`.EvictionWithoutPodGroup` says whether the eviction is still started.
+        :raises Panic: the node refuses the changed task, or there is no PodGroup; the process
             ends there.
 
         Source: cache.go Evict.
@@ -312,14 +312,14 @@ class JobCache:
         node = self._nodes.infos.get(task.node_name)
         if node is None:
             return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
-        groupless, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
-        if groupless and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
+        without_group, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
+        if without_group and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
             return f"cannot evict Task {uid}: PodGroup of {where} is nil"
         holder.update_task_status(task, Status.RELEASING)
         node.update_task(task)
         self._changes.job(holder.key)
         self._changes.node(node.name)
-        if not groupless:
+        if not without_group:
             return None
         if self._own.eviction_without_podgroup is EvictionWithoutPodGroup.CRASHES:
             raise Panic(NIL_POINTER, ("cache.(*SchedulerCache).Evict",))
@@ -334,7 +334,7 @@ class JobCache:
         return self._find(job, uid)[1]
 
     def _to_clean_up(self, job: JobInfo) -> None:
-        """Let the worker look whether anything is left of a job.
+        """Queue a job for cleanup: the worker checks whether it can be dropped.
 
         Source: cache.go deleteJob.
         """
@@ -346,11 +346,11 @@ class JobCache:
             self.deleted_jobs.add(item)
 
     def clean_up_next(self) -> None:
-        """Let the worker take the next job off the queue, and drop it if nothing is left of it."""
+        """Let the worker take the next job from the queue, and drop the job if it is empty."""
         self.finish_clean_up(self.deleted_jobs.take())
 
     def finish_clean_up(self, item: DeletedJob) -> None:
-        """Let the worker finish with what it took: it sees what happened meanwhile.
+        """Let the worker finish the item that it took, with the state of now.
 
         Source: cache.go processCleanupJob.
         """
@@ -362,7 +362,7 @@ class JobCache:
         self.deleted_jobs.done(item)
 
     def _clean_up_by_name(self, item: JobName, current: JobInfo | None) -> None:
-        """Drop the job that has the name now, if it ended and its PodGroup is still the same."""
+        """Drop the current job of the name, if it ended and its PodGroup is still the same."""
         replaced = current is None or current.uid != item.uid
         if current is None or (self._rules.ignores_stale and replaced):
             self._forget(item)
@@ -374,7 +374,7 @@ class JobCache:
             self._forget(item)
 
     def _clean_up_object(self, job: JobInfo, current: JobInfo | None) -> None:
-        """Drop the job that has the name now, if the one that was queued ended."""
+        """Drop the current job of the name, if the queued one ended."""
         if self._rules.ignores_stale and (
             current is None or (current.uid, current.revision) != (job.uid, job.revision)
         ):
@@ -393,12 +393,12 @@ class JobCache:
         self._changes.job(key)
 
     def _forget(self, item: DeletedJob) -> None:
-        """Let the next delay of an item be short again, if the release does that."""
+        """Reset the delay of an item, if the release does that."""
         if self._own.cleanup_delay_resets:
             self.deleted_jobs.forget(item)
 
     def clean_up(self) -> None:
-        """Let every delay be over, and the worker go once over what is queued."""
+        """End all delays, and let the worker process its queue once."""
         if self.deleted_jobs.idle:
             return
         self.deleted_jobs.fire_all()
@@ -406,7 +406,7 @@ class JobCache:
             self.clean_up_next()
 
     def resync_task(self, task: TaskInfo) -> None:
-        """Let a task be read again from the API server.
+        """Queue a task for resync: it is read again from the API server.
 
         Source: cache.go resyncTask.
         """
@@ -431,14 +431,14 @@ class JobCache:
         return self.find_task(key, uid)
 
     def resync_next_task(self, read: PodReader) -> str | None:
-        """Let the worker take the next task off the queue; return the error, or None.
+        """Let the worker take the next task from the queue; return the error, or None.
 
         Source: cache.go processResyncTask; event_handlers.go syncTask.
         """
         return self.finish_resync(self.error_tasks.take(), read)
 
     def finish_resync(self, item: FailedItem, read: PodReader) -> str | None:
-        """Let the worker finish with a task that it took; return the error, or None."""
+        """Let the worker finish the task that it took; return the error, or None."""
         task = self.failed_task(item)
         error = None if task is None else self.sync_task(task, read)
         if error is not None:
@@ -449,9 +449,9 @@ class JobCache:
         return error
 
     def sync_task(self, old: TaskInfo, read: PodReader) -> str | None:
-        """Put what the API server has in place of a task; return the error, or None.
+        """Replace a task by the API server's version; return the error, or None.
 
-        UIDs are not compared, unless what is stale is ignored.
+        UIDs are compared only if stale deletions are ignored.
 
         Source: event_handlers.go syncTask.
         """

@@ -23,13 +23,13 @@ VGPU_RESOURCES = frozenset(
 
 
 class NodeCache:
-    """Nodes, what CSINodes and Numatopologies say of them, and HyperNodes.
+    """Nodes, with the data of CSINodes and Numatopologies, and HyperNodes.
 
-    :ivar infos: by name, with those that only pods have named.
+    :ivar infos: by name, including nodes that only pods name.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
-    :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
+    :ivar queue: names of nodes to sync; ``hypernode_queue`` has what changed, by kind
         (``node`` or ``hyperNode``) and name.
-    :ivar ignored: resources that shared devices count themselves, as of now.
+    :ivar ignored: resources that shared devices currently count themselves.
     :ivar images: which nodes have which image.
     """
 
@@ -55,7 +55,7 @@ class NodeCache:
         return made
 
     def get_or_create(self, name: str) -> NodeInfo:
-        """Return the node of that name; a new one is not ready before its Node is seen."""
+        """Return the node of that name; a new one is not ready until its Node is delivered."""
         node = self.infos.get(name)
         if node is None:
             node = self.infos[name] = NodeInfo(name, rules=self._rules.accounts)
@@ -68,7 +68,7 @@ class NodeCache:
         self.hypernode_queue.add(("node", node.name))
 
     def node_updated(self, old: objects.Node, new: objects.Node) -> None:
-        """Handle that a Node changed; one that is not chosen any more counts as deleted."""
+        """Handle a changed Node; one that is no longer selected counts as deleted."""
         if self._handles(new):
             self._take(new)
         elif self._handles(old):
@@ -83,7 +83,7 @@ class NodeCache:
         self.hypernode_queue.add(("node", node.name))
 
     def _handles(self, node: objects.Node) -> bool:
-        """Say whether the handlers are called for a Node: the worker may look at it all the same.
+        """Return whether the handlers are called for a Node; the worker may still sync it.
 
         Source: cache.go addEventHandler.
         """
@@ -102,19 +102,19 @@ class NodeCache:
             self._remove(node.name, node)
 
     def ignore(self, names: frozenset[str]) -> None:
-        """Leave these resources out of Nodes and pods from now on."""
+        """Ignore these resources in Nodes and pods from now on."""
         self.ignored = names
         self._builder.ignore(names)
 
     def sync_next(self) -> str | None:
-        """Let a worker take the next name off the queue; return the error, or None.
+        """Let a worker take the next name from the queue; return the error, or None.
 
         Source: cache.go processSyncNode.
         """
         return self.finish_sync(self.queue.take())
 
     def finish_sync(self, name: str) -> str | None:
-        """Let a worker finish with a name that it took; return the error, or None."""
+        """Let a worker finish the name that it took; return the error, or None."""
         error = self._sync(name)
         if error is None:
             self.queue.forget(name)
@@ -124,7 +124,7 @@ class NodeCache:
         return error
 
     def run_workers(self) -> None:
-        """Let every delay be over, and both workers go once over what is queued."""
+        """End all delays, and let both workers process their queues once."""
         if not self.queue.idle:
             self.queue.fire_all()
             for _ in range(len(self.queue)):
@@ -136,7 +136,7 @@ class NodeCache:
             self.sync_next_hypernode()
 
     def _sync(self, name: str) -> str | None:
-        """Bring a node in line with what the informers hold of it.
+        """Sync a node with the objects in the informers' stores.
 
         Source: event_handlers.go SyncNode.
         """
@@ -154,7 +154,7 @@ class NodeCache:
         return None
 
     def _put(self, node: objects.Node) -> None:
-        """Take over a version of a Node.
+        """Store a version of a Node.
 
         Source: event_handlers.go AddOrUpdateNode.
         """
@@ -173,7 +173,7 @@ class NodeCache:
         self._changes.node(name)
 
     def _forget_images(self, name: str, node: objects.Node | None) -> None:
-        """Forget the images of a node: all, or those alone that its last version names.
+        """Forget the images of a node: all, or only those that its last version lists.
 
         Source: event_handlers.go removeNodeImageStates.
         """
@@ -183,7 +183,7 @@ class NodeCache:
             self.images.remove_named(node)
 
     def _remove(self, name: str, last: objects.Node | None = None) -> str | None:
-        """Drop a node; its tasks go with it, or wait for it.
+        """Drop a node; its tasks are dropped, or kept for a node of the same name.
 
         :param last: its last version, if the handler has it.
         :return: the error, or None.
@@ -202,7 +202,7 @@ class NodeCache:
         return None
 
     def chooses(self, node: objects.Node) -> bool:
-        """Say whether the scheduler is to look at a node.
+        """Return whether a node belongs to the scheduler's cache.
 
         Source: event_handlers.go nodeCanAddCache.
         """
@@ -228,7 +228,7 @@ class NodeCache:
         self._look_again(csi_node.name)
 
     def _look_again(self, name: str) -> None:
-        """Let the worker look at a node, if there is one that does."""
+        """Queue a node for the worker, if the release has one."""
         if self._own.nodes_through_work_queue:
             self.queue.add(name)
 
@@ -249,7 +249,7 @@ class NodeCache:
             self._changes.node(topology.name)
 
     def hypernode_changed(self, hyper_node: objects.HyperNode) -> None:
-        """Handle that a HyperNode was added or deleted."""
+        """Handle an added or deleted HyperNode."""
         self.hypernode_queue.add(("hyperNode", hyper_node.name))
 
     def hypernode_updated(self, _: objects.HyperNode, new: objects.HyperNode) -> None:
@@ -257,14 +257,14 @@ class NodeCache:
         self.hypernode_changed(new)
 
     def sync_next_hypernode(self) -> str | None:
-        """Let the worker take the next change off its queue; return the error, or None.
+        """Let the worker take the next change from its queue; return the error, or None.
 
         Source: cache.go processSyncHyperNode; event_handlers.go SyncHyperNode.
         """
         return self.finish_sync_hypernode(self.hypernode_queue.take())
 
     def finish_sync_hypernode(self, change: tuple[str, str]) -> str | None:
-        """Let the worker finish with a change that it took; return the error, or None."""
+        """Let the worker finish the change that it took; return the error, or None."""
         error = self._sync_hypernode(*change)
         self._changes.hypernodes = True
         if error is None:

@@ -1,4 +1,4 @@
-"""What the node worker adds to a Node: room for volumes, and how common its images are.
+"""What the node worker adds to a Node: its volume limits, and the spread of its images.
 
 Source: pkg/scheduler/cache/event_handlers.go setCSIResourceOnNode, addNodeImageStates.
 """
@@ -14,11 +14,11 @@ from ..model.node import ImageState
 from ..model.volumes import attach_limit_key
 
 UNLIMITED_VOLUMES = 2**31 - 1
-"""Room on a node for volumes of a driver that names no limit."""
+"""The volume limit of a driver that sets none."""
 
 
 def with_volume_limits(node: Node, csi_node: CSINode | None) -> Node:
-    """Return the Node with how many volumes of each driver it takes."""
+    """Return the Node with its volume limit of each driver."""
     if csi_node is None or not csi_node.spec.drivers:
         return node
     limits: dict[str, str | int | float] = {}
@@ -51,7 +51,7 @@ class ImageStates:
         return self._sizes
 
     def hold(self, images: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> None:
-        """Hold what others held (:meth:`of_nodes`, :meth:`sizes`), and nothing else."""
+        """Restore the state of another instance (:meth:`of_nodes`, :meth:`sizes`)."""
         self._images = {node: list(names) for node, names in images.items()}
         self._sizes, self._nodes = dict(sizes), {name: set() for name in sizes}
         for node, names in images.items():
@@ -59,9 +59,9 @@ class ImageStates:
                 self._nodes[name].add(node)
 
     def add(self, node: Node) -> dict[str, ImageState]:
-        """Note a node's images, and return what the node records of them now.
+        """Store a node's images, and return the records for the node.
 
-        Counts become stale: nodes that had an image before keep their older count.
+        Counts become outdated: nodes that already had an image keep the older count.
         """
         states: dict[str, ImageState] = {}
         for image in node.status.images:
@@ -81,7 +81,7 @@ class ImageStates:
             self._discard(name, node)
 
     def remove_named(self, node: Node) -> None:
-        """Forget of a node the images that this version of it names; others stay its own."""
+        """Forget the images that this version of a node lists; others stay."""
         named = {name for image in node.status.images for name in image.names}
         held = self._images.pop(node.name, [])
         for name in held:

@@ -1,8 +1,8 @@
-"""From the events of a log to the scheduler's cache, one event after the other.
+"""Build the scheduler's cache from the events of a log, one event after the other.
 
 Every event reaches the cache at once, and every worker runs after it: this is the cache of a
 scheduler whose informers are never late. Read in the order in which things happened, such a cache
-differs from what the API server holds only by what the handlers themselves do.
+differs from the API server only because of the handlers themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ WATCHED: Mapping[tuple[str, str], type[Object]] = MappingProxyType(
 """API group and kind of what the scheduler watches."""
 
 Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""What lists have in common that can be compared: API group, kind and namespaces."""
+"""The scope of a list: API group, kind and namespaces. Lists of one scope are compared."""
 
 _SCHEDULER = "scheduler"
 
@@ -57,7 +57,7 @@ def _never(_: Reference) -> bool:
 
 
 class Origin(NamedTuple):
-    """An object, and the position of the event that has it: it need not be stored again."""
+    """An object, and the position of the event with it, so that it need not be stored again."""
 
     item: Object
     position: int
@@ -71,15 +71,15 @@ class Listing(NamedTuple):
 
 
 class Projector:
-    """Feeds the events of a log to one scheduler; when its process panics, a new one begins.
+    """Delivers the events of a log to one scheduler; when its process panics, a new one starts.
 
-    :ivar driver: drives the cache of the present process.
+    :ivar driver: drives the cache of the current process.
     :ivar malformed: objects that Go cannot decode, or whose amounts are malformed; they are
         skipped.
     :ivar crashes: the panics that ended processes, in order.
-    :ivar listed: by kind and namespaces, the last list that did not know its revision.
-    :ivar doomed: by uid, objects that a list lacked and that have events still to come.
-    :ivar taken_out: what the last event took out because a list lacked it.
+    :ivar listed: by scope, the last list without a revision.
+    :ivar doomed: by uid, objects that a list lacked, but that still have later events.
+    :ivar taken_out: the objects that the last event removed because a list lacked them.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
 
@@ -95,7 +95,7 @@ class Projector:
 
     @property
     def cache(self) -> SchedulerCache:
-        """The cache of the present process, as it is after what was applied."""
+        """The cache of the current process, after all applied events."""
         return self.driver.cache
 
     def apply(
@@ -105,11 +105,11 @@ class Projector:
         position: int = 0,
         lives_on: Callable[[Reference], bool] = _never,
     ) -> None:
-        """Let the scheduler see an event; one that does not concern it is skipped.
+        """Deliver an event to the scheduler; events that it does not watch are skipped.
 
         :param position: the event's position in its log; 0 if it is in none.
-        :param lives_on: says whether an object has versions still to come. A complete list that
-            lacks an object shows that it is gone; if it lives on, it goes after its last version.
+        :param lives_on: returns whether an object has later versions. A complete list that
+            lacks an object shows that it is gone; it is removed after its last version.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
         self._position, self.taken_out = position, []
@@ -153,7 +153,7 @@ class Projector:
     def _delete(
         self, kind: str, held: Object | None, reference: Reference, last: Object | None
     ) -> None:
-        """Take out the object, but not a younger one of its name.
+        """Remove the object, but not a newer one of its name.
 
         :param last: the version that the handlers get.
         """
@@ -162,7 +162,7 @@ class Projector:
             self.driver.deliver_deletion(kind, last)
 
     def _bind(self, held: Object | None, reference: Reference, payload: bytes) -> None:
-        """Give the pod a node that none of its versions names."""
+        """Set the node of a pod, if no version of the pod names it."""
         if not isinstance(held, Pod) or held.spec.node_name or reference.uid not in {"", held.uid}:
             return
         node = msgspec.json.decode(payload, type=PodBound).node
@@ -171,7 +171,7 @@ class Projector:
             self.driver.deliver("Pod", msgspec.structs.replace(held, spec=spec))
 
     def _apply_list(self, listing: ListObserved, lives_on: Callable[[Reference], bool]) -> None:
-        """Take out what a complete list ought to hold and does not; see :func:`.lacked_by`."""
+        """Remove the objects that a complete list lacks; see :func:`.lacked_by`."""
         kind = WATCHED.get((listing.group, listing.listed))
         if kind is None:
             return
@@ -189,7 +189,7 @@ class Projector:
                 self._fulfil(reference, lives_on)
 
     def _fulfil(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> None:
-        """Take out an object that a list lacked, once nothing more is to come of it."""
+        """Remove an object that a list lacked, if it has no later events."""
         if reference.uid in self.doomed and not lives_on(reference):
             del self.doomed[reference.uid]
             self.taken_out.append(reference)
@@ -209,7 +209,7 @@ class Projector:
 
 
 def options_of(flags: Mapping[str, str]) -> CacheOptions:
-    """Return the options that a scheduler's logged command line stands for.
+    """Return the options in a scheduler's logged command line.
 
     Source: cmd/scheduler/app/options/options.go AddFlags.
     """
@@ -231,6 +231,6 @@ def _texts(flag: str) -> tuple[str, ...]:
 
 
 def key_of(reference: Reference) -> str:
-    """Return the key that informers have of an object."""
+    """Return an object's key in the informers' stores."""
     namespace, name = reference.namespace, reference.name
     return f"{namespace}/{name}" if namespace else name

@@ -1,4 +1,4 @@
-"""What waits in the queues of a cache's workers; releases differ in it."""
+"""The items in the queues of a cache's workers; they depend on the release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.task import TaskInfo
 
 
 class JobName(NamedTuple):
-    """What names a job that is to be cleaned up: whatever job has that name by then.
+    """An item for the cleanup of a job: the job that then has the name.
 
     :param key: ``namespace/name`` of the PodGroup. :param uid: of the PodGroup that it had.
     """
@@ -19,7 +19,7 @@ class JobName(NamedTuple):
 
 
 class FailedTask:
-    """A task as it was when it failed: equal to itself alone."""
+    """A task as it was when it failed; only equal to itself."""
 
     __slots__ = ("task",)
 
@@ -27,7 +27,7 @@ class FailedTask:
         self.task = task
 
     def __eq__(self, other: object) -> bool:
-        """Say whether it is the very same task."""
+        """Return whether it is the very same task."""
         return isinstance(other, FailedTask) and other.task is self.task
 
     def __hash__(self) -> int:
@@ -36,15 +36,15 @@ class FailedTask:
 
 
 DeletedJob: TypeAlias = JobInfo | JobName
-"""What waits to be cleaned up; see :class:`.CleanupKey`."""
+"""An item for cleanup; see :class:`.CleanupKey`."""
 
 FailedItem: TypeAlias = FailedTask | str
-"""What waits to be read again: the task, or ``namespace/group/uid``.
+"""An item for resync: the task, or ``namespace/group/uid``.
 
 See :class:`.FailedTasksKey`.
 """
 
 
 def name_of(item: FailedItem) -> str:
-    """Return ``namespace/group/uid`` of a task that is to be read again."""
+    """Return ``namespace/group/uid`` of a task for resync."""
     return f"{item.task.job}/{item.task.uid}" if isinstance(item, FailedTask) else item

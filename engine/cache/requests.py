@@ -1,7 +1,7 @@
-"""What a scheduler's cache sends to the API server, and what it may hear from it.
+"""Requests of a scheduler's cache to the API server, and the possible answers.
 
-The cache does not talk to anybody: what it sends are values, which something else carries out, so
-that the same code runs against a recorded, an imagined or no API server at all.
+The cache sends nothing itself: its requests are values, which something else carries out, so
+that the same code runs with a recorded API server, a simulated one, or none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class BindPod(NamedTuple):
 
 
 class WriteConditions(NamedTuple):
-    """Update a pod's status: its version in hand, with these conditions."""
+    """Update a pod's status: the known version, with these conditions."""
 
     pod: Pod
     conditions: tuple[PodCondition, ...]
@@ -41,7 +41,7 @@ class WritePodGroup(NamedTuple):
 class WriteAllocated(NamedTuple):
     """Write a queue's ``status.allocated``.
 
-    :param apply: by server-side apply, of that field alone; else the whole status is updated, which
+    :param apply: by server-side apply, of only that field; else the whole status is updated, which
         fails if the queue has changed since this version.
     """
 

@@ -1,4 +1,4 @@
-"""A scheduler's belief out of bytes that :mod:`.stored` made."""
+"""Decode a scheduler's cache from the bytes of :mod:`.stored`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events.payloads import ListObserved
-from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, told
+from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
 from ..model.hypernode import HyperNodeInfo
 from ..model.job import DisruptionBudget, JobInfo
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..volcano.session.behaviours import Behaviours
 
 Payloads = Callable[[Sequence[int]], Mapping[int, bytes]]
-"""Gives the payloads of events by their positions."""
+"""Returns the payloads of events by their positions."""
 
 _STATUSES = tuple(Status)
 _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
@@ -55,10 +55,10 @@ def unpack(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector
 
 
 def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
-    """Return the projector that :func:`.stored.encode_belief` was given, ready to go on.
+    """Return the projector that :func:`.stored.encode_belief` encoded, ready to continue.
 
-    :param behaviours: of the release that it was made as.
-    :raises LogCorrupt: the bytes are no belief; they must be dropped and made again.
+    :param behaviours: of its release.
+    :raises LogCorrupt: the bytes cannot be decoded; they must be dropped and rebuilt.
     """
     try:
         stored = _DECODE(zstandard.ZstdDecompressor().decompress(data))
@@ -73,7 +73,7 @@ def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Pr
 
 
 class _Reader:
-    """Puts a projector together again, in the order in which its parts need each other."""
+    """Rebuilds a projector, each part after the parts that it needs."""
 
     def __init__(self, stored: StoredBelief, behaviours: Behaviours, payloads: Payloads) -> None:
         self._stored = stored
@@ -99,7 +99,7 @@ class _Reader:
                 number = len(objects)
                 item: Object
                 if position:
-                    item = told(KINDS[kind], self._read[position])
+                    item = decode_known(KINDS[kind], self._read[position])
                     origins[item.key] = Origin(item, position)
                 else:
                     item = _decoder(KINDS[kind]).decode(others.pop(number)[1])
@@ -113,7 +113,7 @@ class _Reader:
         return None if number == NOTHING else self._objects[number]
 
     def _begin(self) -> None:
-        """Restore what the projector keeps itself, and what tasks are made with."""
+        """Restore the projector's own state, and what is needed to create tasks."""
         stored, projector = self._stored, self.projector
         projector.malformed = stored.malformed
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
@@ -234,8 +234,8 @@ class _Reader:
         cache, stored = self._cache, self._stored
         for name, number, found in stored.queues:
             queue = cache.queues[name] = QueueInfo(self._object(number))
-            for field, told_amounts in zip(QUEUE_AMOUNTS, found, strict=True):
-                setattr(queue, field, _resource(told_amounts))
+            for field, amounts_read in zip(QUEUE_AMOUNTS, found, strict=True):
+                setattr(queue, field, _resource(amounts_read))
         for name, number in stored.priority_classes:
             cache.priority_classes[name] = self._object(number)
         cache.default_priority = stored.default_priority

@@ -1,7 +1,7 @@
-"""What a cache reads of its release: behaviours of the session's record and of the cache's own.
+"""The behaviours that a cache reads: those of the session's record and the cache's own.
 
-Both records are read once, when a cache is made. A stored cache is of use to every release that
-reads the same values (:func:`contents_of`).
+Both records are read once, when a cache is created. A stored cache serves every release that reads
+the same values (:func:`contents_of`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ CONTENTS = (
     *("nodes_through_work_queue", "unselected_nodes", "removed_images_forgotten"),
     "volume_limits_written_to_shared_nodes",
 )
-"""The cache's own behaviours that shape what it holds; the others shape requests and timing."""
+"""The cache's own behaviours that affect its content; others affect requests and timing."""
 
 
 class JobRules(NamedTuple):
-    """Behaviours that shape how jobs and tasks are kept.
+    """Behaviours for jobs and tasks in the cache.
 
-    :param ignores_stale: deletions are compared with what is held (``stale_deletions_ignored``).
-    :param subtract: how requests are taken off a job's sums.
+    :param ignores_stale: stale deletions have no effect (``stale_deletions_ignored``).
+    :param subtract: how requests are subtracted from a job's sums.
     """
 
     forgets_minima: bool
@@ -49,12 +49,12 @@ class JobRules(NamedTuple):
 
 
 class NodeCacheRules(NamedTuple):
-    """Behaviours that shape how nodes are kept.
+    """Behaviours for nodes in the cache.
 
     :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
         account that it had.
-    :param uncounted: resources that are left out everywhere.
-    :param gpus_uncounted: virtual GPUs are counted by their devices alone.
+    :param uncounted: resources that are ignored everywhere.
+    :param gpus_uncounted: only the devices' own accounts count virtual GPUs.
     :param accounts: how nodes keep their accounts.
     """
 
@@ -66,7 +66,7 @@ class NodeCacheRules(NamedTuple):
 
 
 class CacheRules(NamedTuple):
-    """All that a cache reads of its release, by what it is for.
+    """All behaviours that a cache reads, by purpose.
 
     :param own: the cache's own record.
     """
@@ -78,7 +78,7 @@ class CacheRules(NamedTuple):
 
 
 def rules_of(behaviours: Behaviours, own: CacheBehaviours | None = None) -> CacheRules:
-    """Return what a cache reads of a release.
+    """Return the behaviours that a cache of a release reads.
 
     :param own: the cache's own record; by default that of the release that ``behaviours`` names.
     """
@@ -123,5 +123,5 @@ def own_behaviours(release: str) -> CacheBehaviours:
 
 
 def contents_of(own: CacheBehaviours) -> tuple[tuple[str, object], ...]:
-    """Return the cache's own behaviours that shape what it holds, with their values."""
+    """Return the cache's own behaviours that affect its content, with their values."""
     return tuple((name, getattr(own, name)) for name in CONTENTS)

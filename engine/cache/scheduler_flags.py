@@ -8,9 +8,9 @@ from typing import NamedTuple
 class CacheOptions(NamedTuple):
     """The flags, with their defaults.
 
-    :param node_selectors: ``label:value`` texts; none choose every node.
+    :param node_selectors: ``label:value`` texts; without any, all nodes are selected.
     :param ignored_provisioners: volumes of these are not counted.
-    :param filters_pods: False takes in pods of other schedulers that have no node, too.
+    :param filters_pods: False also includes pods of other schedulers without a node.
 
     Source: cmd/scheduler/app/options/options.go.
     """

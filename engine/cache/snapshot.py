@@ -1,7 +1,7 @@
-"""Snapshots: what a session sees of the cache, in columns that only changes are written to.
+"""Snapshots: what a session sees of the cache, in columns that are updated with each change.
 
-The original copies the whole cache for every session. Here a change marks its object, and the next
-snapshot brings the marked rows up to date; what an earlier snapshot handed out stays as it is.
+Volcano copies the whole cache for every session. Here a change marks its object, and the next
+snapshot updates the marked rows. Earlier snapshots do not change.
 
 Source: pkg/scheduler/cache/cache.go Snapshot.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,31 +19,30 @@ from ..kubernetes.objects import ResourceQuotaStatus
 from ..model.columns import Dimensions, Ids
 from ..model.hypernode import HyperNodes
 from ..model.job import JobInfo
+from ..model.node import NodeInfo
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.tables import JobColumns, NodeTable, TaskTable
 from ..model.task_classes import TaskClasses
 from .dirty_marks import Changes
-from .informers import Objects
+from .informers import Objects, Stores
+from .node_cache import NodeCache
 from .snapshot_rows import JobRows, NodeRows, TaskRows
-
-if TYPE_CHECKING:
-    from .cache import SchedulerCache
 
 Quotas = Mapping[str, Mapping[str, ResourceQuotaStatus]]
 
 
 class Snapshot(NamedTuple):
-    """What a session sees. Nothing in it changes; a session works on copies of the tables.
+    """What a session sees. It never changes; a session works on copies of the tables.
 
     :param dims: the resources of all matrices, in the order of their columns.
     :param nodes: those that are ready, by name.
     :param tasks: of the jobs, and all pods on the nodes. A row stays with its task from snapshot to
         snapshot; rows of tasks that are gone have neither job nor node.
     :param jobs: those with a PodGroup and a queue that exists, by ``namespace/name``.
-    :param queues: by name, as is everything below.
+    :param queues: by name, like all that follow.
     :param csi_nodes: node to driver to whether the node limits the driver's volumes.
-    :param present: by resource, whether some node's allocatable names it.
+    :param present: by resource, whether any node's allocatable has it.
     """
 
     dims: tuple[str, ...]
@@ -70,10 +69,24 @@ class Snapshot(NamedTuple):
         return total
 
 
+class CacheContents(Protocol):
+    """What snapshots read of a cache; :class:`.cache.SchedulerCache` says what each is."""
+
+    stores: Stores
+    node_cache: NodeCache
+    nodes: dict[str, NodeInfo]
+    jobs: dict[str, JobInfo]
+    queues: dict[str, QueueInfo]
+    quotas: dict[str, dict[str, ResourceQuotaStatus]]
+
+    def priority_of(self, job: JobInfo) -> int:
+        """Return the priority that the job's class gives it, or the default one."""
+
+
 class SnapshotBuilder:
     """Keeps the columns of one cache."""
 
-    def __init__(self, cache: SchedulerCache, changes: Changes, classes: TaskClasses) -> None:
+    def __init__(self, cache: CacheContents, changes: Changes, classes: TaskClasses) -> None:
         self._cache = cache
         self._changes = changes
         self._dims = Dimensions()
@@ -84,7 +97,7 @@ class SnapshotBuilder:
         self._last: Snapshot | None = None
 
     def take(self) -> Snapshot:
-        """Bring the columns up to date and return them."""
+        """Update the columns and return them."""
         if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
             self._changes.clear()
             self._changes.mark(self._cache.nodes, self._cache.jobs)
@@ -131,7 +144,7 @@ class SnapshotBuilder:
                 self._nodes.remove(name)
 
     def _widen(self) -> bool:
-        """Make room for new resources; return whether there are any."""
+        """Add columns for new resources; return whether there are any."""
         places = self._dims.widen(chain(self._tasks.resources(), self._nodes.resources()))
         if places is not None:
             for rows in (self._tasks, self._nodes, self._jobs):
@@ -142,6 +155,8 @@ class SnapshotBuilder:
         """Put together what changed and what did not."""
         cache, changes = self._cache, self._changes
         nodes = self._nodes.table() if last is None or changes.nodes else last.nodes
+        width = nodes.allocatable.shape[1]
+        assert width == len(self._dims), "each column of the nodes' matrices is one resource"
         jobs = self._jobs.table() if last is None or changes.jobs else last.jobs
         hypernodes = (
             cache.node_cache.hypernodes.snapshot()

@@ -1,7 +1,7 @@
 """The rows of tasks, jobs and nodes, kept from snapshot to snapshot.
 
-A refresh goes over the changed jobs, then over the changed nodes; it notes what is to be written,
-which is written at once when the width of the matrices is known.
+A refresh reads the changed jobs, then the changed nodes. It collects the new rows, which are
+written together when the width of the matrices is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _IS_ALLOCATED.setflags(write=False)
 
 
 class TaskRows:
-    """One row for each task that a visible job or a ready node holds."""
+    """One row for each task of a visible job or a ready node."""
 
     def __init__(self, dims: Dimensions, classes: TaskClasses, nodes: Ids, jobs: Ids) -> None:
         self.columns = Columns(
@@ -54,7 +54,7 @@ class TaskRows:
         self._selected: tuple[str, ...] = ()
 
     def hold(self, tasks: Iterable[TaskInfo]) -> list[int]:
-        """Return the rows of tasks that one more holder has."""
+        """Return the rows of tasks, and count one more holder of each."""
         rows, row_of, holders = [], self._row, self._holders
         for task in tasks:
             row = row_of.get(id(task))
@@ -65,7 +65,7 @@ class TaskRows:
         return rows
 
     def drop(self, rows: list[int]) -> None:
-        """Take note that one holder less has these rows."""
+        """Count one holder less of these rows."""
         holders = self._holders
         for row in rows:
             holders[row] -= 1
@@ -84,7 +84,7 @@ class TaskRows:
         return row
 
     def in_job(self, job: str, rows: list[int]) -> None:
-        """Note status and node of tasks as their visible job has them."""
+        """Store status and node of tasks as in their visible job."""
         job_id, info, node_id = self._jobs.of(job), self._info, self._nodes.of
         for row in rows:
             task = info[row]
@@ -98,11 +98,11 @@ class TaskRows:
             self._in_job[row] = False
 
     def nodes_of(self, rows: list[int]) -> list[str]:
-        """Return the nodes that may still have those of these tasks that no visible job has."""
+        """Return the nodes that may still have those tasks that are in no visible job."""
         return [self._info[row].node_name for row in rows if not self._in_job[row]]
 
     def on_node(self, node: str, rows: list[int], statuses: Iterable[Status]) -> None:
-        """Note the status that a node noted, of the tasks that no visible job has."""
+        """Store the status in the node's account, for tasks that are in no visible job."""
         node_id = self._nodes.of(node)
         for row, status in zip(rows, statuses, strict=True):
             if not self._in_job[row]:
@@ -192,7 +192,7 @@ class JobRows:
         return self._info[self._row[key]].priority
 
     def put(self, job: JobInfo, priority: int) -> list[str]:
-        """Take over a visible job; return the nodes that may have tasks it has no more."""
+        """Update a visible job; return the nodes that may have tasks that it lost."""
         row = self._row.get(job.key)
         view = job.view(priority)
         if row is None:
@@ -211,7 +211,7 @@ class JobRows:
         return self._tasks.nodes_of(before)
 
     def remove(self, key: str) -> list[str]:
-        """Take out a job; return the nodes that may still have tasks of it."""
+        """Remove a job; return the nodes that may still have its tasks."""
         row = self._row.pop(key)
         self._order = None
         held, self._held[row] = self._held[row], []
@@ -221,7 +221,7 @@ class JobRows:
         return self._tasks.nodes_of(held)
 
     def write(self) -> None:
-        """Write the rows of the jobs that were taken over."""
+        """Write the rows of the updated jobs."""
         rows = list(self._dirty)
         self._dirty = {}
         if not rows:
@@ -255,7 +255,7 @@ class JobRows:
 
     @property
     def order(self) -> Order:
-        """The visible jobs; a new order after every change of them."""
+        """The visible jobs; sorted again after every change of the set."""
         if self._order is None:
             self._order = Order(self._row)
         return self._order
@@ -347,7 +347,7 @@ class NodeRows:
             yield info.pipelined
 
     def write(self) -> None:
-        """Write the rows of the nodes that were taken over."""
+        """Write the rows of the updated nodes."""
         rows = list(self._dirty)
         self._dirty = {}
         if not rows:
@@ -362,13 +362,13 @@ class NodeRows:
 
     @property
     def order(self) -> Order:
-        """The ready nodes; a new order after every change of them."""
+        """The ready nodes; sorted again after every change of the set."""
         if self._order is None:
             self._order = Order(self._row)
         return self._order
 
     def present(self) -> NDArray[np.bool_]:
-        """Return by resource whether some node's allocatable names it."""
+        """Return by resource whether any node's allocatable has it."""
         return np.asarray(self.columns["present"][self.order.rows].any(axis=0), np.bool_)
 
     def table(self) -> NodeTable:

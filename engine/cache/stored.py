@@ -1,7 +1,7 @@
-"""A scheduler's belief as bytes: stored to begin there instead of at a log's first event.
+"""A scheduler's cache as bytes, to continue from there instead of from a log's first event.
 
-What is stored is the whole cache, as it came to be, and what its projector keeps. An object that an
-event of the log tells is stored as the position of that event. Nothing may depend on the bytes: the
+The whole cache is stored, with the state of its projector. An object that an event of the log holds
+is stored as the position of that event. Nothing may depend on the bytes: the
 format is private to one version of this package, and :mod:`.restored` reads it.
 """
 
@@ -28,7 +28,7 @@ from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 Amounts: TypeAlias = tuple[float, float, dict[str, float] | None, int]
 
 NOTHING = -1
-"""In place of an object's number: there is none."""
+"""The number for a missing object."""
 
 JOB_FIELDS = (
     *("uid", "revision", "namespace", "name", "queue", "min_available", "priority", "created"),
@@ -66,7 +66,7 @@ class StoredTasks(msgspec.Struct, array_like=True):
 class StoredJob(msgspec.Struct, array_like=True):
     """A job.
 
-    :param index: tasks by status, where that is not what ``tasks`` say.
+    :param index: tasks by status, if that differs from ``tasks``.
     """
 
     key: str
@@ -82,7 +82,7 @@ class StoredJob(msgspec.Struct, array_like=True):
 class StoredNode(msgspec.Struct, array_like=True):
     """A node.
 
-    :param limited: its Node has the volumes worked in of the CSINode in store.
+    :param limited: its Node includes the volume limits of the stored CSINode.
     :param images: the names, sizes and counts. :param ignored: None is what is ignored now.
     """
 
@@ -99,7 +99,7 @@ class StoredNode(msgspec.Struct, array_like=True):
 
 
 class StoredHyperNodes(msgspec.Struct, array_like=True):
-    """The tree: of each HyperNode name, object, tier, parent and whether it is going."""
+    """The tree: name, object, tier, parent of each HyperNode, and whether it is being deleted."""
 
     infos: list[tuple[str, int, int, str, bool]]
     by_tier: list[tuple[int, list[str]]]
@@ -113,8 +113,8 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     """All of a projector.
 
     :param stores: by kind, the positions of the versions that informers hold, in their order; 0
-        where an object is none of those that events tell.
-    :param others: those objects, and others that the cache alone has, by their numbers.
+        if no event holds the object.
+    :param others: those objects, and others that only the cache has, by their numbers.
     :param listed: lists that are compared with later ones, and their positions.
     """
 
@@ -156,7 +156,7 @@ def pack(projector: Projector) -> bytes:
 def encode_belief(projector: Projector) -> bytes:
     """Return all that a projector holds as bytes, compressed.
 
-    Equal beliefs give equal bytes. Snapshots that were taken leave no trace.
+    Equal caches give equal bytes. Snapshots do not change them.
     """
     return zstandard.ZstdCompressor(level=3).compress(pack(projector))
 
@@ -192,13 +192,13 @@ class _Writer:
         self._others.append((number, kind, msgspec.Raw(_ENCODE(item))))
 
     def number(self, item: Object | None) -> int:
-        """Return the number of an object, which is stored besides if no informer holds it."""
+        """Return the number of an object; it is stored separately if no informer holds it."""
         if item is None:
             return NOTHING
         known = self._number.get(id(item))
         if known is None:
             known = self._number[id(item)] = len(self._number)
-            self._kept.append(item)  # lest another object gets its id
+            self._kept.append(item)  # so that no other object gets its id
             self._note(known, type(item).__name__, item)
         return known
 
@@ -277,7 +277,7 @@ class _Writer:
         )
 
     def _past_jobs(self, items: Sequence[DeletedJob]) -> list[StoredJob]:
-        """Return the jobs that a worker is still to look at and that the cache has no more."""
+        """Return the jobs in a worker's queue that the cache no longer has."""
         past = [
             item for item in items if isinstance(item, JobInfo) and id(item) not in self._job_number
         ]
@@ -307,13 +307,13 @@ class _Writer:
         )
 
     def _limited(self, info: NodeInfo) -> tuple[Node | None, bool]:
-        """Return a node's Node, or the one that the node worker made it of."""
+        """Return a node's Node, or the Node before the node worker changed it."""
         if info.node is None or id(info.node) in self._number:
             return info.node, False
         stores = self._cache.stores
-        told, limits = stores.get("Node", info.name), stores.get("CSINode", info.name)
-        if told is not None and with_volume_limits(told, limits) == info.node:
-            return told, True
+        latest, limits = stores.get("Node", info.name), stores.get("CSINode", info.name)
+        if latest is not None and with_volume_limits(latest, limits) == info.node:
+            return latest, True
         return info.node, False
 
     def _states(self, images: Mapping[str, ImageState]) -> tuple[list[int], list[int], list[int]]:

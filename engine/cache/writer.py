@@ -1,4 +1,4 @@
-"""What a scheduler's cache writes: bindings, evictions, statuses, and the queues of the start.
+"""What a scheduler's cache writes: bindings, evictions, statuses, and queues at the start.
 
 A :class:`Writer` stands between a session and its cache where an API server answers. It changes the
 cache as :class:`.SchedulerCache` does, and sends the requests that follow from it.
@@ -38,13 +38,13 @@ READY_MESSAGE = "pod group is ready"
 
 
 class JobStatus(NamedTuple):
-    """What a session says of a job when it closes.
+    """What a session writes about a job when it closes.
 
-    :param pod_group: with the status and annotations that the session gave it.
-    :param message: why its pods wait, of the whole job.
+    :param pod_group: with the status and annotations that the session set.
+    :param message: why its pods are pending, for the whole job.
     :param reasons: by pod UID, the reason and message of its condition.
-    :param status_changed: the status is to be written.
-    :param annotations_changed: the job got a place in the topology, which is to be written.
+    :param status_changed: the status must be written.
+    :param annotations_changed: the job's hypernode in the topology must be written.
     """
 
     pod_group: PodGroup
@@ -57,8 +57,8 @@ class JobStatus(NamedTuple):
 class Writer:
     """Writes for one cache.
 
-    :param batch: so many bindings are made together (``BATCH_BIND_NUM``).
-    :ivar waiting: the tasks that are to be bound, as the session handed them over.
+    :param batch: how many bindings are made together (``BATCH_BIND_NUM``).
+    :ivar waiting: the tasks to bind, in the order of the session.
     """
 
     def __init__(self, cache: SchedulerCache, api: ApiServer, batch: int = 1) -> None:
@@ -69,7 +69,7 @@ class Writer:
         self.waiting: list[TaskInfo] = []
 
     def create_queues(self) -> None:
-        """Create the root queue, where the release has one, and the default queue.
+        """Create the root queue, if the release has one, and the default queue.
 
         Source: cache.go newDefaultQueue, newDefaultAndRootQueue.
         """
@@ -99,7 +99,7 @@ class Writer:
         return error
 
     def process_binds(self) -> None:
-        """Bind what waits to be bound, a batch after the other.
+        """Bind the waiting tasks, batch by batch.
 
         Source: cache.go processBindTask, BindTask.
         """
@@ -108,7 +108,7 @@ class Writer:
             self._bind(list(filter(self._pre_bind, batch)))
 
     def _pre_bind(self, task: TaskInfo) -> bool:
-        """Bind the volumes and devices of a task; say whether it worked.
+        """Bind the volumes and devices of a task; return whether it worked.
 
         Source: cache.go BindTask, executePreBinds.
         """
@@ -120,11 +120,11 @@ class Writer:
             # The message names the pod since the binders are not locked any more.
             of_pod = "" if self._own.pre_bind_blocks_sessions else f" for pod {task.key}"
             message = f"execute preBind{of_pod} failed: {error}, resync the task"
-            self._tell_pod(task.pod, SCHEDULER_ERROR, message)
+            self._write_pod_condition(task.pod, SCHEDULER_ERROR, message)
         return False
 
     def _bind(self, tasks: list[TaskInfo]) -> None:
-        """Create the bindings of a batch; what is refused is read again.
+        """Create the bindings of a batch; refused tasks are resynced.
 
         Source: cache.go Bind, DefaultBinder.Bind.
         """
@@ -143,7 +143,7 @@ class Writer:
                 continue
             if self._own.bind_failures_in_condition:
                 message = f"failed to bind to node {task.node_name}: {refused_by}"
-                self._tell_pod(task.pod, SCHEDULER_ERROR, message)
+                self._write_pod_condition(task.pod, SCHEDULER_ERROR, message)
             self._cache.job_cache.resync_task(task)
 
     def evict(self, job: str, uid: str, reason: str) -> str | None:
@@ -178,7 +178,7 @@ class Writer:
         return error
 
     def _evict_pod(self, task: TaskInfo, reason: str) -> None:
-        """Say on a pod that it is evicted, and delete it; after a refusal it is read again.
+        """Set the condition of an evicted pod, and delete it; after a refusal it is resynced.
 
         Source: cache.go defaultEvictor.Evict.
         """
@@ -207,8 +207,8 @@ class Writer:
         except Refused:
             self._cache.job_cache.resync_task(task)
 
-    def _tell_pod(self, pod: Pod, reason: str, message: str) -> None:
-        """Say on a pod why it waits, unless it says so already.
+    def _write_pod_condition(self, pod: Pod, reason: str, message: str) -> None:
+        """Write into a pod's condition why it is pending, unless it already says so.
 
         Source: cache.go taskUnschedulable.
         """
@@ -225,7 +225,7 @@ class Writer:
             return  # It is logged; the next session tries again.
 
     def write_queue_status(self, name: str, allocated: dict[str, str]) -> str | None:
-        """Write how much a queue holds; return the error, or None.
+        """Write a queue's ``status.allocated``; return the error, or None.
 
         Source: cache.go defaultStatusUpdater.UpdateQueueStatus.
         """
@@ -238,9 +238,9 @@ class Writer:
         return None
 
     def write_job_status(self, key: str, status: JobStatus) -> str | None:
-        """Write what a session says of a job; return the error, or None.
+        """Write a session's results for a job; return the error, or None.
 
-        :raises Panic: its PodGroup is gone from the cache meanwhile.
+        :raises Panic: its PodGroup was removed from the cache since.
 
         Source: cache.go UpdateJobStatus, updateJobAnnotations.
         """
@@ -261,7 +261,7 @@ class Writer:
             raise Panic(NIL_POINTER, ("cache.(*SchedulerCache).updateJobAnnotations",))
 
     def record_job_status(self, key: str, status: JobStatus) -> None:
-        """Say on a job's PodGroup and pods why they wait, or that the PodGroup is ready.
+        """Write to a job's PodGroup and pods why they are pending, or that the PodGroup is ready.
 
         Source: cache.go RecordJobStatusEvent.
         """
@@ -273,10 +273,10 @@ class Writer:
         elif status.status_changed or self._own.ready_podgroup_events_repeated:
             self._api.emit(group, "Scheduled", READY_MESSAGE)
         for task in waiting:
-            self._tell_pod(task.pod, *status.reasons[task.uid])
+            self._write_pod_condition(task.pod, *status.reasons[task.uid])
 
     def resync_waits(self, read: Callable[[str, str], Pod | None], task: TaskInfo) -> bool:
-        """Say whether reading a task again has to wait while a session has the cache locked.
+        """Return whether a resync waits for the cache's lock, which sessions hold.
 
         Source: event_handlers.go syncTask.
         """
@@ -287,9 +287,9 @@ class Writer:
 def with_condition(
     conditions: tuple[PodCondition, ...], wanted: PodCondition
 ) -> tuple[PodCondition, ...]:
-    """Return conditions with one put in place of that of its type, or added.
+    """Return conditions with one added, or replaced by type.
 
-    If it says what is said already, they are returned as they are.
+    If it is equal to the old one, they are returned unchanged.
 
     Source: k8s.io/kubernetes/pkg/api/v1/pod UpdatePodCondition.
     """
@@ -302,5 +302,5 @@ def with_condition(
 
 
 def wanted_of(condition: PodCondition) -> tuple[str, str, str]:
-    """Return what of a condition decides whether it changed."""
+    """Return the fields of a condition that decide whether it changed."""
     return condition.status, condition.reason, condition.message

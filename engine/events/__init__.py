@@ -1,4 +1,4 @@
-"""One vocabulary of events: what was observed, and the bytes that say so."""
+"""The vocabulary of events, and their canonical bytes."""
 
 from .codec import canonical_json
 from .kinds import (

@@ -1,4 +1,4 @@
-"""Canonical bytes: what is stored and hashed for a payload."""
+"""Canonical bytes of a payload, which are stored and hashed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 def canonical_json(value: Any) -> bytes:
-    """Encode a value as JSON with sorted keys and no white space, so that equals have equal bytes.
+    """Encode a value as JSON with sorted keys and no white space: equal values have equal bytes.
 
     Specified in ``docs/storage.md``.
     """

@@ -1,17 +1,17 @@
-"""The closed vocabulary of event kinds, and the envelope every event travels in.
+"""The closed vocabulary of event kinds, and the fields of every event.
 
-A kind is a noun and a past participle: ``pod.bound``. Kinds of *object versions* carry the whole
+A kind is a noun and a past participle: ``pod.bound``. Kinds of *object versions* have the whole
 Kubernetes object as payload and exist for every noun in :data:`NOUNS`:
 
 ========================  ============================================================
-``<noun>.observed``       the object was seen as it is (a list, the start of a watch)
-``<noun>.created``        the object came into being with this version
+``<noun>.observed``       the object was read (a list, the start of a watch)
+``<noun>.created``        the object was created with this version
 ``<noun>.updated``        the object was changed to this version
-``<noun>.deleted``        the object went; the payload is its last version, or ``{}``
+``<noun>.deleted``        it was deleted; the payload is its last version, or ``{}``
 ========================  ============================================================
 
-All other kinds have a payload struct in :mod:`.payloads`. Kubernetes kinds without a noun of their
-own are ``object.*``: nothing is dropped for being unknown.
+All other kinds have a payload struct in :mod:`.payloads`. Kubernetes kinds without a noun are
+``object.*``: events of unknown kinds are stored too.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 
 
 NO_TIME = -(2**63)
-"""In columns of times: the event has none."""
+"""In columns of times: the time is unknown."""
 
 
 class Effect(IntEnum):
-    """What an event does to the projection of truth; part of an event's identity in the log."""
+    """The effect of an event on truth; part of an event's identity in the log."""
 
     NONE = 0
     """Nothing: an observation of a component, a mark, a note."""
     VERSION = 1
-    """The object is, from this revision on, what the payload says."""
+    """From this revision on, the payload is the object."""
     DELETED = 2
-    """The object is gone."""
+    """The object was deleted."""
     BOUND = 3
-    """A pod was given a node; the version that resulted was not seen."""
+    """A pod was bound to a node; the resulting version was not seen."""
     LISTED = 4
     """Of one kind, these objects existed and no others (within the list's scope)."""
     ATTRIBUTED = 5
-    """Who made a version that is in the log already, and when."""
+    """The actor and time of a version that the log has."""
     TOUCHED = 6
-    """A write was accepted whose result was not recorded: the object is no longer as we know it."""
+    """A write was accepted, and its result was not recorded: the object may differ now."""
     TIMED = 7
-    """By when a version that is in the log already had happened."""
+    """A time by which a version that the log has existed."""
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Which object an event is about; empty strings where there is none or it is not known.
+    """The object of an event; fields are empty if there is none or they are not known.
 
     :param group: API group without version; empty for the core group.
     :param kind: Kubernetes kind, as in ``Pod``.
@@ -72,18 +72,18 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     :param kind: a key of :data:`KINDS`.
     :param reference: the object that it is about.
-    :param resource_version: as the source wrote it; empty when the source gives none.
-    :param revision: ``resource_version`` as an integer, or None if it is none.
+    :param resource_version: as in the source; empty if the source has none.
+    :param revision: ``resource_version`` as an integer, or None if it is not a number.
     :param earliest: the source shows that it did not happen before; microseconds since 1970 UTC.
-        Of ``list.observed``: when the list was asked for, and what it lacks happened after that.
-    :param latest: the source shows that it had happened by then. Equal to ``earliest`` where the
-        source tells the very moment (a log line).
+        Of ``list.observed``: when the list was requested; changes that it lacks happened later.
+    :param latest: the source shows that it had happened by then. Equal to ``earliest`` if the
+        source has the exact time (a log line).
     :param actor: the user who caused it, when known.
     :param source: the input it came from.
     :param line: 1-based line (or document, in inputs without lines) of the source.
     :param payload: canonical JSON, see :func:`.codec.canonical_json`.
     :param schema: version of the payload's shape.
-    :param cluster: which cluster it happened in.
+    :param cluster: the cluster that it happened in.
     """
 
     kind: str
@@ -101,7 +101,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def observed_at(self) -> int | None:
-        """The one time that stands for the event where its bounds are not asked for."""
+        """One time of the event, where its bounds do not matter."""
         return self.earliest if self.latest is None else self.latest
 
 
@@ -119,7 +119,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class KindInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What the vocabulary says about one kind.
+    """One kind of the vocabulary.
 
     :param schema: the newest schema number of its payload.
     :param payload: the struct that its payload decodes to; None when it is a Kubernetes object.
@@ -159,7 +159,7 @@ NOUNS: Mapping[tuple[str, str], str] = MappingProxyType(
 
 
 _VERSION_KINDS = (
-    ("observed", Effect.VERSION, "was seen as it is"),
+    ("observed", Effect.VERSION, "was read"),
     ("created", Effect.VERSION, "came into being"),
     ("updated", Effect.VERSION, "was changed"),
     ("deleted", Effect.DELETED, "went"),
@@ -168,7 +168,7 @@ _VERSION_KINDS = (
 _OTHER_KINDS = (
     KindInfo(
         kind="pod.bound",
-        about="A pod was given a node through its binding subresource.",
+        about="A pod was bound to a node through its binding subresource.",
         effect=Effect.BOUND,
         payload=payloads.PodBound,
     ),
@@ -180,7 +180,7 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="request.accepted",
-        about="A write was accepted, but the object that resulted was not recorded.",
+        about="A write was accepted, but the resulting object was not recorded.",
         effect=Effect.TOUCHED,
         payload=payloads.RequestAccepted,
     ),
@@ -192,37 +192,37 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="version.attributed",
-        about="Who made an object version that the log already holds, and when.",
+        about="The actor and time of an object version that the log has.",
         effect=Effect.ATTRIBUTED,
         payload=payloads.VersionAttributed,
     ),
     KindInfo(
         kind="version.timed",
-        about="By when an object version that the log already holds had happened.",
+        about="A time by which an object version that the log has existed.",
         effect=Effect.TIMED,
         payload=payloads.VersionTimed,
     ),
     KindInfo(
         kind="list.observed",
-        about="A complete list of one kind: these objects existed, no others.",
+        about="A complete list of one kind: these objects existed, and no others.",
         effect=Effect.LISTED,
         payload=payloads.ListObserved,
     ),
     KindInfo(
         kind="lists.joined",
-        about="Several kinds were listed at once, by a document without a revision of its own.",
+        about="Several kinds were listed together, in a document without a revision.",
         effect=Effect.NONE,
         payload=payloads.ListsJoined,
     ),
     KindInfo(
         kind="watch.interrupted",
-        about="A watch ended with an error; what happened until the next list was not seen.",
+        about="A watch ended with an error; changes until the next list were not seen.",
         effect=Effect.NONE,
         payload=payloads.WatchInterrupted,
     ),
     KindInfo(
         kind="watch.followed",
-        about="A watch followed a kind from one revision to another without a break.",
+        about="A watch followed a kind from one revision to another without a gap.",
         effect=Effect.NONE,
         payload=payloads.WatchFollowed,
     ),
@@ -234,7 +234,7 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="scenario.declared",
-        about="A scenario told a cluster's whole history.",
+        about="A scenario has a cluster's whole history.",
         effect=Effect.NONE,
         payload=payloads.ScenarioDeclared,
     ),
@@ -246,13 +246,13 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="config.applied",
-        about="The scheduler's configuration became this.",
+        about="The scheduler's configuration changed to this.",
         effect=Effect.NONE,
         payload=payloads.ConfigApplied,
     ),
     KindInfo(
         kind="cache.dumped",
-        about="A component wrote out what it believed; never mixed into truth.",
+        about="A component dumped its cache; never mixed into truth.",
         effect=Effect.NONE,
         payload=payloads.CacheDumped,
     ),
@@ -264,7 +264,7 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="process.panicked",
-        about="A component's process died; the stack says where.",
+        about="A component's process panicked; the stack says where.",
         effect=Effect.NONE,
         payload=payloads.ProcessPanicked,
     ),
@@ -282,7 +282,7 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="session.requested",
-        about="A scenario asks for a scheduling session here.",
+        about="A scenario runs a scheduling session here.",
         effect=Effect.NONE,
         payload=payloads.SessionRequested,
     ),
@@ -312,25 +312,25 @@ _OTHER_KINDS = (
     ),
     KindInfo(
         kind="message.logged",
-        about="A component logged a warning or an error that has no kind of its own.",
+        about="A component logged a warning or an error without its own event kind.",
         effect=Effect.NONE,
         payload=payloads.MessageLogged,
     ),
     KindInfo(
         kind="control.marked",
-        about="A scenario steers the scheduler: restart, or hold, step and run its cleanup.",
+        about="A scenario controls the scheduler: restart, or hold, step and run its cleanup.",
         effect=Effect.NONE,
         payload=payloads.ControlMarked,
     ),
     KindInfo(
         kind="usage.measured",
-        about="The scheduler's source of metrics told how busy a node was.",
+        about="The scheduler's source of metrics reported the usage of a node.",
         effect=Effect.NONE,
         payload=payloads.UsageMeasured,
     ),
     KindInfo(
         kind="extender.answered",
-        about="A scheduler extender answered a question, or failed to.",
+        about="A scheduler extender answered a request, or failed to.",
         effect=Effect.NONE,
         payload=payloads.ExtenderAnswered,
     ),
@@ -348,7 +348,7 @@ def _vocabulary() -> Mapping[str, KindInfo]:
 
 
 KINDS: Mapping[str, KindInfo] = _vocabulary()
-"""Every kind of event that there is."""
+"""Every kind of event."""
 
 
 def noun_of(group: str, kind: str) -> str:

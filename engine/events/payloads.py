@@ -14,22 +14,22 @@ import msgspec
 
 
 class Payload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """Base of all payload structs; carries nothing itself."""
+    """Base of all payload structs."""
 
 
 class PodBound(Payload, frozen=True, kw_only=True, tag="pod.bound"):
-    """:param node: the node bound to; empty when the audit level left the body out."""
+    """:param node: the node; empty if the audit level leaves out the body."""
 
     node: str = ""
     user_agent: str = ""
 
 
 class RequestAccepted(Payload, frozen=True, kw_only=True, tag="request.accepted"):
-    """A write of which the result is unknown.
+    """A write with an unknown result.
 
     :param verb: create, update, patch, delete, deletecollection.
     :param body: the request's body as far as it was recorded (a patch, options), else None.
-    :param unknown: in words, what cannot be known from this record.
+    :param unknown: what the record does not say, in words.
     """
 
     verb: str
@@ -41,7 +41,7 @@ class RequestAccepted(Payload, frozen=True, kw_only=True, tag="request.accepted"
 
 
 class RequestRefused(Payload, frozen=True, kw_only=True, tag="request.refused"):
-    """:param message: what the API server answered; ``code`` 504 means that nobody knows."""
+    """:param message: the answer of the API server; ``code`` 504: the result is unknown."""
 
     verb: str
     subresource: str = ""
@@ -52,7 +52,7 @@ class RequestRefused(Payload, frozen=True, kw_only=True, tag="request.refused"):
 
 
 class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attributed"):
-    """Who wrote a version, by the audit log.
+    """The request that wrote a version, from the audit log.
 
     :param options: of a delete that was answered with the object: grace period, preconditions …
     """
@@ -64,16 +64,16 @@ class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attribu
 
 
 class VersionTimed(Payload, frozen=True, kw_only=True, tag="version.timed"):
-    """Carries nothing: the event's own times are the evidence."""
+    """Has no fields: the times of the event are the evidence."""
 
 
 class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     """:param group: API group and :param kind: of the objects listed.
 
-    :param namespaces: the namespaces the list covers; empty for every one (or cluster-scoped).
+    :param namespaces: the namespaces of the list; empty for all (or cluster-scoped).
     :param uids: all objects in the list, sorted.
-    :param exact: False when the list's own revision is not known and ``revision`` is only the
-        greatest among its items, a lower bound.
+    :param exact: False if the revision of the list is not known; ``revision`` is then the greatest
+        among its items, a lower bound.
     """
 
     group: str
@@ -84,11 +84,11 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
 
 
 def lacked_by(listing: ListObserved, before: Container[str]) -> Callable[[str, str], bool]:
-    """Return what says of an object of the listed kind whether a list shows that it is gone.
+    """Return a predicate: whether a list shows that an object of its kind was deleted.
 
-    It is called with namespace and uid. A list that knows its revision covers all objects in its
-    scope. One that does not (kubectl's ``List``) may be an excerpt: it is compared with the list of
-    the same kind and namespaces before it, and shows that what that one held is gone.
+    It is called with namespace and uid. A list with a revision covers all objects in its scope. A
+    list without (kubectl's ``List``) may be an excerpt: it is compared with the last list of the
+    same kind and namespaces, and shows the deletion only of objects in that one.
 
     :param before: the uids of that earlier list; nothing if there is none.
     """
@@ -118,7 +118,7 @@ class ListsJoined(Payload, frozen=True, kw_only=True, tag="lists.joined"):
 
 
 class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):
-    """:param code: HTTP code of the Status, 410 when the revision asked for was too old."""
+    """:param code: HTTP code of the Status, 410 when the requested revision was too old."""
 
     code: int = 0
     reason: str = ""
@@ -128,12 +128,12 @@ class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupte
 class WatchFollowed(Payload, frozen=True, kw_only=True, tag="watch.followed"):
     """:param group: API group and :param listed: kind of the objects watched.
 
-    :param namespaces: those it was about; empty for every one (or cluster-scoped).
-    :param since: the first revision at which what it had told was all there is, or, if it never
-        told what existed, from which on it told the changes. :param until: the last it told of.
-    :param begin: how it told what existed: ``marked`` (a bookmark ended it), ``unmarked`` (nothing
-        did, and ``since`` is a lower bound), ``resumed`` (not at all: it went on from a revision
-        that was known to who asked), ``changes`` (not at all, or it is not certain).
+    :param namespaces: the namespaces that it covered; empty for all (or cluster-scoped).
+    :param since: the revision of its initial list; or, without such a list, the revision from which
+        it has all changes. :param until: its last revision.
+    :param begin: how its initial list ended: ``marked`` (by a bookmark), ``unmarked`` (without one,
+        and ``since`` is a lower bound); or why there is none: ``resumed`` (it continued from a
+        revision that the client knew), ``changes`` (it began with changes, or it is not certain).
     :param interrupted: it ended with an error.
     """
 
@@ -150,8 +150,8 @@ class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Accepted writes of one kind in an audit log.
 
     :param level: the lowest audit level among them.
-    :param until: the greatest revision before a write of which the result cannot be known (an
-        answer that nobody waited for, a deletion of a collection); None if there is no such write.
+    :param until: the greatest revision before a write with an unknown result (a timeout, a deletion
+        of a collection); None if there is no such write.
     """
 
     group: str
@@ -162,10 +162,10 @@ class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class AuditCovered(Payload, frozen=True, kw_only=True, tag="audit.covered"):
-    """What an audit log covers, as far as its records tell.
+    """What an audit log covers, as far as its records show.
 
     :param since: least and :param until: greatest revision that a recorded write made, None if no
-        level told one.
+        record has one.
     :param first_at: time of the first and :param last_at: of the last record, microseconds.
     :param pause: the longest time without a record in between, microseconds, to the second.
     """
@@ -179,7 +179,7 @@ class AuditCovered(Payload, frozen=True, kw_only=True, tag="audit.covered"):
 
 
 class ScenarioDeclared(Payload, frozen=True, kw_only=True, tag="scenario.declared"):
-    """A cluster of which a scenario is the whole history.
+    """A cluster whose whole history is a scenario.
 
     :param until: its last revision.
     """
@@ -188,9 +188,9 @@ class ScenarioDeclared(Payload, frozen=True, kw_only=True, tag="scenario.declare
 
 
 class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
-    """:param input: that was ingested with ``--redact``. :param rules: by their names.
+    """:param input: that was ingested with ``--redact``. :param rules: their names.
 
-    :param values: how many were left out.
+    :param values: the number of values that were left out.
     """
 
     input: str
@@ -207,7 +207,7 @@ class ConfigApplied(Payload, frozen=True, kw_only=True, tag="config.applied"):
 
 
 class CacheDumped(Payload, frozen=True, kw_only=True, tag="cache.dumped"):
-    """:param part: what the document holds (nodes, jobs, hypernodes …) and ``index`` its place."""
+    """:param part: the content of the document (nodes, jobs …); ``index``: its place."""
 
     component: str = "scheduler"
     part: str
@@ -249,7 +249,7 @@ class SessionClosed(Payload, frozen=True, kw_only=True, tag="session.closed"):
 
 
 class SessionRequested(Payload, frozen=True, kw_only=True, tag="session.requested"):
-    """:param step: 1-based step of the scenario that asks."""
+    """:param step: 1-based step of the scenario."""
 
     step: int
 
@@ -287,7 +287,7 @@ class CleanupRetried(Payload, frozen=True, kw_only=True, tag="cleanup.retried"):
 
 
 class MessageLogged(Payload, frozen=True, kw_only=True, tag="message.logged"):
-    """:param severity: W, E or F; I only for lines worth keeping. :param at: file:line in Go."""
+    """:param severity: W, E or F; I only for chosen lines. :param at: file:line in Go."""
 
     component: str
     severity: str
@@ -304,12 +304,12 @@ class ControlMarked(Payload, frozen=True, kw_only=True, tag="control.marked"):
 
 
 class UsageMeasured(Payload, frozen=True, kw_only=True, tag="usage.measured"):
-    """How busy a node was, as the scheduler's source of metrics told it.
+    """The usage of a node, as the scheduler's source of metrics reported it.
 
-    It was measured when the event was observed; without a time, at the moment of whoever asks.
+    It was measured when the event was observed; without a time, at the moment of the query.
 
-    :param cpu: average use in percent of the node, by the period that it was averaged over, as in
-        ``{"10m": 42.5}``; ``memory`` the same. Volcano files what it measures under ``10m``.
+    :param cpu: average use in percent of the node, by period of averaging, as in ``{"10m": 42.5}``;
+        ``memory`` the same. Volcano stores its measurements under ``10m``.
     """
 
     node: str
@@ -318,11 +318,11 @@ class UsageMeasured(Payload, frozen=True, kw_only=True, tag="usage.measured"):
 
 
 class ExtenderAnswered(Payload, frozen=True, kw_only=True, tag="extender.answered"):
-    """What a scheduler extender answered, and goes on answering until another answer is told.
+    """The answer of a scheduler extender, valid until another answer is recorded.
 
-    :param verb: which the configuration names for the extension point.
-    :param about: what was asked about: ``ns/pod node`` for predicates, ``ns/pod`` for priorities
-        and victims, ``ns/podgroup``, a queue's name, or nothing when a session opens.
+    :param verb: that the configuration names for the extension point.
+    :param about: its subject: ``ns/pod node`` for predicates, ``ns/pod`` for priorities and
+        victims, ``ns/podgroup``, a queue's name, or nothing when a session opens.
     :param answer: the JSON object; None if the call failed.
     """
 

@@ -1,7 +1,7 @@
-"""Which texts a log can hold: the same in every database, so that what one takes the other takes.
+"""The texts that a log can store; the rules are the same for both databases.
 
-Postgres has no texts with a NUL, and takes no more than 2,704 bytes into an index; neither database
-takes halves of a surrogate pair.
+Postgres stores no text with a NUL, and indexes at most 2,704 bytes; neither database stores half of
+a surrogate pair.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import lru_cache
 from .kinds import Event
 
 MOST_BYTES = 2000
-"""UTF-8 bytes of a text that is looked up: a namespace, a kind, who did it, an input's name."""
+"""UTF-8 bytes of a text that is looked up: a namespace, a kind, an actor, the name of an input."""
 
 
 @lru_cache(maxsize=4096)
 def fault_of_text(text: str) -> str:
-    """Return why a log cannot look a text up; empty if it can."""
+    """Return why a log cannot index a text; empty if it can."""
     fault = fault_of_name(text)
     if fault or len(text) * 4 <= MOST_BYTES:
         return fault
@@ -25,18 +25,18 @@ def fault_of_text(text: str) -> str:
 
 
 def fault_of_name(text: str) -> str:
-    """Return why a log cannot hold the name of an object; empty if it can."""
+    """Return why a log cannot store the name of an object; empty if it can."""
     if "\0" in text:
-        return "with a NUL in it, which no log takes"
+        return "with a NUL in it, which no log can store"
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "that is no text in UTF-8"
+        return "that is not text in UTF-8"
     return ""
 
 
 def fault_of_event(event: Event) -> str:
-    """Return why a log cannot hold an event: which text of it is what; empty if it can."""
+    """Return why a log cannot store an event: a text, and its fault; empty if it can."""
     reference = event.reference
     for what, text in (("a name", reference.name), ("a uid", reference.uid)):
         if fault := fault_of_name(text):
@@ -56,7 +56,7 @@ def fault_of_event(event: Event) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a file's name as a text that any log holds: what is no UTF-8 is written ``\xff``."""
+    r"""Return a file's name as text that a log can store: bytes that are not UTF-8 as ``\xff``."""
     if text.isascii() and "\0" not in text:
         return text
     try:

@@ -1,4 +1,4 @@
-"""Lift payloads of older schemas to the present one, when they are read; the log never changes.
+"""Upcasts payloads of older schemas when they are read; the log never changes.
 
 An upcaster takes the decoded payload of schema *n* of a kind and returns that of schema *n + 1*.
 """
@@ -18,7 +18,7 @@ from .kinds import KINDS, Event, KindInfo
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 
 UPCASTERS: Mapping[tuple[str, int], Upcaster] = MappingProxyType({})
-"""(kind, schema it lifts from) to the function; empty while every kind is at schema 1."""
+"""(kind, old schema) to the function; empty while every kind is at schema 1."""
 
 
 def upcast(

@@ -1,8 +1,8 @@
 """One deterministic order of all events of one call, with bounded memory.
 
-Events are ordered by revision. What has none is placed after the revisions that its source told
-before it; a source without any revision (a log of the scheduler) is laid alongside by time. More
-events than fit in memory are sorted through temporary files.
+Events are ordered by revision. An event without one is placed after the revisions that came before
+it in its source. The events of a source without any revision (a log of the scheduler) are merged by
+time. If there are more events than fit in memory, they are sorted through temporary files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LAST = 2**63 - 1
 FIRST = -(2**63)
 
 RUN_BYTES = 192 * 2**20
-"""Memory that events may take before they are written out, about; measured by their payloads."""
+"""Approximate memory for events before they are written out; measured by their payloads."""
 
 _OVERHEAD = 900
 """Bytes of an event in memory besides its payload."""
@@ -36,11 +36,11 @@ _BLOCK_BYTES = 2**20
 _OBSERVED = ".observed"
 _LOWER_BOUND = b'"exact":false'
 _LIST, _UNDATED, _AFTER_LISTS = 8, 10, 11
-"""Ranks of complete lists (the less exact one later), of what has no revision of its own, and of
-what sums a stream up."""
+"""Ranks of complete lists (the less exact one later), of events without a revision, and of events
+that sum up a stream."""
 
 Keyed = tuple[int, int, int, int, Event]
-"""Revision, rank, time, order of reading; no two are alike in the last."""
+"""Revision, rank, time, order of reading; the last is unique."""
 
 
 class _Row(msgspec.Struct, array_like=True, gc=False):
@@ -66,12 +66,12 @@ _DECODE = msgspec.msgpack.Decoder(list[_Row]).decode
 
 
 class EventOrder:
-    """Takes the events of one source after the other, and gives all of them in order.
+    """Takes the events of one source after the other, and yields all of them in order.
 
     The order depends on the sources and their sequence, not on ``run_bytes``. Use as a context: its
-    end removes what was written out.
+    end removes the temporary files.
 
-    :param run_bytes: how much may be held in memory at a time.
+    :param run_bytes: payloads in memory at a time.
     """
 
     def __init__(self, *, run_bytes: int = RUN_BYTES) -> None:
@@ -92,7 +92,7 @@ class EventOrder:
         return self._number
 
     def begin_source(self) -> None:
-        """Say that the next event is of another source than the last."""
+        """Begin another source: the next event comes from it."""
         self._revision = FIRST
         self._time = FIRST
 
@@ -126,7 +126,7 @@ class EventOrder:
         self._placed.add((revision, _AFTER_LISTS, LAST, self._number, event))
 
     def events(self) -> Iterator[Event]:
-        """Yield all events in order; may be asked for once.
+        """Yield all events in order; call it once.
 
         :raises InputError: what was written out cannot be read again.
         """
@@ -141,10 +141,10 @@ class EventOrder:
 
 
 def _rank(event: Event) -> int:
-    """Return a version's rank among what tells the same one: only the first is kept whole.
+    """Return an event's rank among events of the same version: only the first is stored in full.
 
-    That is the one which knows who made it, then whether the object was created or changed, then by
-    when it was there. Lists come after all versions.
+    First come events with an actor, then events that say whether the object was created or changed,
+    then events with a latest time. Lists come after all versions.
     """
     if event.kind == "list.observed":
         return _LIST + (_LOWER_BOUND in event.payload)
@@ -155,7 +155,7 @@ def _rank(event: Event) -> int:
 
 
 def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Event]:
-    """Lay events that have only a time between those that have a revision."""
+    """Merge events that have only a time between those that have a revision."""
     now = FIRST
     waiting = next(timed, None)
     for keyed in placed:
@@ -173,7 +173,7 @@ def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Even
 
 
 class _Sorter:
-    """Sorts more than memory holds: sorted runs in files, merged at the end."""
+    """Sorts more than fits in memory: sorted runs in files, merged at the end."""
 
     def __init__(self, run_bytes: int) -> None:
         self._run_bytes = run_bytes

@@ -1,4 +1,4 @@
-"""All formats, in the order in which they are tried, and why a document may be of none."""
+"""All formats, in the order in which they are tried, and why a document has none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .components import cache_dump
 from .components import log as scheduler_log
 from .lists import json_objects as object_list
 from .lists import yaml_objects as yaml_documents
-from .lists.complete import excerpt_in
+from .lists.excerpts import excerpt_in
 from .objects import scheduler_conf
 from .reading.formats import Format
 from .scenario import external_inputs, scenario
@@ -27,14 +27,14 @@ FORMATS: Final[tuple[Format, ...]] = (
     yaml_documents.FORMAT,
     scheduler_log.FORMAT,
 )
-"""The more telling a format's beginning is, the earlier it is tried."""
+"""The more distinctive the beginning of a format, the earlier it is tried."""
 
 _TEXT_TABLE = re.compile(rb"(?:NAMESPACE +)?NAME +[A-Z][A-Z()-]*(?: |$)", re.MULTILINE)
 _MANIFEST = re.compile(rb'(?m)^[{\s-]*"?(?:apiVersion|kind)"?\s*:')
 _OTHERS: Final = (
     (
         re.compile(rb"==== START logs for container "),
-        "it is a pod's log, of neither Volcano's scheduler nor its controllers",
+        "it is the log of a pod that is neither Volcano's scheduler nor its controllers",
     ),
     (
         re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} "),
@@ -50,7 +50,7 @@ _WHOLE = "fetch whole objects: kubectl get ... -o json"
 
 
 def recognise(head: bytes, name: str) -> Format | None:
-    """Return the format of a document by its first bytes (up to 64 KiB), None if none knows it.
+    """Return the format of a document by its first bytes (up to 64 KiB), None if there is none.
 
     :param name: the document's file name, a hint only.
     """
@@ -61,7 +61,7 @@ def recognise(head: bytes, name: str) -> Format | None:
 
 
 def why_unknown(head: bytes) -> tuple[str, str]:
-    """Return for a document of no format (what it seems to be, what to do instead)."""
+    """Return for a document without a format: what it seems to be, and what to do."""
     if not head:
         return "it is empty", "look whether the command that wrote it failed"
     if head.startswith(_BYTE_ORDER_MARKS) or _is_utf16(head):
@@ -82,7 +82,7 @@ def why_unknown(head: bytes) -> tuple[str, str]:
     if _STATUS.match(head):
         return (
             "it is an error that the API server answered with",
-            "look at its message, and ask again",
+            "read its message, and send the request again",
         )
     if _MANIFEST.match(head) and b"kind" in head:
         return (
@@ -93,7 +93,7 @@ def why_unknown(head: bytes) -> tuple[str, str]:
 
 
 def _is_utf16(head: bytes) -> bool:
-    """Say whether text begins without a mark of its byte order, every other byte zero."""
+    """Say whether bytes begin like UTF-16 without a byte order mark: every other byte is zero."""
     start = head[:4]
     words = start[::2], start[1::2]
     return b"\0\0" in words and any(

@@ -1,1 +1,1 @@
-"""What every client of Kubernetes knows: objects, quantities, texts, selectors, resources."""
+"""Kubernetes as its clients see it: objects, quantities, texts, selectors, resources."""

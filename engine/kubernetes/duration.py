@@ -1,6 +1,6 @@
 """Durations exactly as Go's ``time.ParseDuration`` reads them.
 
-:mod:`.units` reads them for people; here is what the scheduler makes of them.
+:mod:`.units` reads durations from users; this module reads them as the scheduler does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNITS = MappingProxyType(
 _PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)(?=[.0-9]|$)")
 _MOST = 2**63 - 1
 _LONGEST = 4000
-"""Characters; Go knows no bound, but Python converts no number of more than 4,300 digits."""
+"""The most characters; Go has no limit, but Python converts at most 4,300 digits."""
 _DIGITS = 19
 """Of a fraction no more digits are read."""
 

@@ -1,7 +1,7 @@
 """Quantities exactly as Go's ``resource.Quantity`` reads, rounds, overflows and prints them.
 
-:mod:`.units` reads them for people, capped and without surprises. Here is what a component of
-Kubernetes makes of them: a number of cores that no int64 holds in milli wraps around or becomes 0.
+:mod:`.units` reads quantities for people, and caps them. This module reads them as components of
+Kubernetes do: a number of cores that overflows an int64 in milli wraps around or becomes 0.
 
 Source: k8s.io/apimachinery/pkg/api/resource: quantity.go ParseQuantity, CanonicalizeBytes;
 amount.go AsScaledInt64; scale_int.go scaledValue.
@@ -19,14 +19,14 @@ _HALF = 2**63
 _MOST_BINARY = _HALF - 1
 _NANO = -9
 _DIGITS = 18
-"""A number of more digits is not kept in an int64 (``maxInt64Factors``)."""
+"""A number with more digits is not stored in an int64 (``maxInt64Factors``)."""
 _LARGEST_EXPONENT = 10_000
-"""Go knows no bound, and writes the number out in full to compare it, as we do."""
+"""Go has no limit, and writes the number out in full to compare it; so does this module."""
 _AT_ONCE = frozenset({1, 2, 3, 6, 9})
-"""Powers of ten that are multiplied by at once, and wrap around; others give 0 on overflow."""
+"""Powers of ten that multiply in one step, and wrap around; others give 0 on overflow."""
 
 _LONGEST = 4000
-"""Characters; Go knows no bound, but Python converts no number of more than 4,300 digits."""
+"""The most characters; Go has no limit, but Python converts at most 4,300 digits."""
 
 _PARTS = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?((?:(?:[eEinumkKMGTP]+[+-]?|[+-])\d*)?)", re.ASCII)
 _ZERO = re.compile(r"[+-]?0*")
@@ -57,7 +57,7 @@ class Quantity(NamedTuple):
         return self._scaled(0)
 
     def same_as(self, other: Quantity) -> bool:
-        """Say whether two quantities are the same amount, however they are kept (``Cmp``)."""
+        """Return whether two quantities are the same amount, however they are kept (``Cmp``)."""
         least = min(self.power, other.power)
         left = self.number * 10 ** (self.power - least)
         return bool(left == other.number * 10 ** (other.power - least))
@@ -87,7 +87,7 @@ def _int64(number: int) -> int:
 
 @lru_cache(maxsize=65536)
 def parse(text: str | float) -> Quantity:
-    """Return the quantity that a JSON string or number stands for.
+    """Parse a quantity from a JSON string or number.
 
     :raises ValueError: Go's decoder would reject it.
     """
@@ -141,7 +141,7 @@ def _binary(whole: str, fraction: str, bits: int) -> Quantity:
 
 
 def _nano(number: int, power: int) -> Quantity:
-    """Return a big quantity in billionths, which is the finest that is kept, rounded up."""
+    """Return a big quantity in billionths, the finest stored unit, rounded up."""
     if power >= _NANO:
         return Quantity(number * 10 ** (power - _NANO), _NANO, True)
     whole, rest = divmod(number, 10 ** (_NANO - power))

@@ -1,7 +1,7 @@
 """The kinds of objects that Plinian knows: one table of their groups, names and scopes.
 
-Everything that must know how a kind is called or whether it has a namespace looks here: URLs in
-audit records, lists, the API server's store, the names that people type.
+It is the one place for the names of kinds and their scope: for URLs in audit records, lists, the
+API server's store, and names that people type.
 
 Source: ``kubectl api-resources`` of Kubernetes; the CustomResourceDefinitions in config/crd of
 Volcano.
@@ -20,8 +20,8 @@ GroupKind = tuple[str, str]
 class ResourceType(NamedTuple):
     """One kind of object as an API server serves it.
 
-    :param plural: what stands in URLs and audit records: ``pods``.
-    :param short_names: what kubectl also takes: ``po``.
+    :param plural: the name in URLs and audit records: ``pods``.
+    :param short_names: other names that kubectl accepts: ``po``.
     :param namespaced: whether its objects have a namespace; else they belong to the cluster.
     """
 
@@ -154,7 +154,7 @@ _PLURALS = MappingProxyType({one.group_kind: one.plural for one in RESOURCE_TYPE
 
 
 def plural_of(group: str, kind: str) -> str:
-    """Return the plural that stands in URLs: ``pods``, ``priorityclasses``."""
+    """Return the plural in URLs: ``pods``, ``priorityclasses``."""
     return _PLURALS.get((group, kind)) or kind_plural(kind)
 
 
@@ -175,5 +175,5 @@ _FLEETING = MappingProxyType(
 
 
 def is_fleeting(group: str, resource: str) -> bool:
-    """Say whether a resource is a question (a review) or a heartbeat (a lease), and no state."""
+    """Return whether a resource is a review (a query) or a lease (a heartbeat), not state."""
     return resource in _FLEETING.get(group, ())

@@ -1,7 +1,7 @@
-"""What an API server does to objects that are given to it with less than it would keep.
+"""An API server's store, which completes objects with missing fields.
 
-Scenario files leave out what an API server fills in; here it is filled in the same way every time,
-for whoever reads them: the log takes the completed versions, a simulation goes on from them.
+Scenario files leave out what an API server fills in. This store fills it in, the same way every
+time: the log stores the completed versions, and a simulation starts from them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Store:
         return self._revision
 
     def get(self, kind: str, namespace: str, name: str, *, group: str = "") -> Document | None:
-        """Return the object, or None; nobody but the store may change it."""
+        """Return the object, or None; only the store may change it."""
         return self._objects.get((group, kind, namespace, name))
 
     def holds(self, document: Document) -> bool:
-        """Say whether there is an object of this kind and name, which may lack its namespace."""
+        """Return whether there is an object of this kind and name, which may lack its namespace."""
         metadata = document["metadata"]
         if document["kind"] not in CLUSTER_SCOPED_KINDS and not metadata.get("namespace"):
             metadata = {**metadata, "namespace": "default"}
@@ -59,7 +59,7 @@ class Store:
 
         :param change: ADDED (MODIFIED if the object exists), MODIFIED (ADDED if it does not) or
             DELETED.
-        :raises KeyError: an object is deleted that does not exist and that is not told by its uid.
+        :raises KeyError: a document without a uid deletes an object that does not exist.
         """
         metadata = document["metadata"]
         kind = document["kind"]
@@ -98,7 +98,7 @@ def key_of(document: Document) -> Key:
 
 
 def _keep(known: Document, document: Document) -> None:
-    """Keep what a change cannot change, or did not mention."""
+    """Keep fields that a change cannot change, or did not contain."""
     metadata, before = document["metadata"], known["metadata"]
     metadata["uid"] = before["uid"]
     if "creationTimestamp" in before:
@@ -125,7 +125,7 @@ def default_queue(name: str) -> Document:
 
 
 def fault_of(document: Any) -> str:
-    """Return what an object lacks to be stored at all, empty if nothing."""
+    """Return what an object lacks to be stored; empty if it is complete."""
     if not isinstance(document, dict):
         return "expected an object"
     for field in ("kind", "apiVersion"):

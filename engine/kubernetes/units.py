@@ -1,4 +1,4 @@
-"""Quantities, times and durations: parsed once at the border, in one unit inside.
+"""Quantities, times and durations: parsed once on input, then in one unit.
 
 Resources are in Volcano's units: cpu and every scalar resource in milli, memory in bytes. Times are
 microseconds since 1970 UTC, as integers.
@@ -37,20 +37,20 @@ _SUFFIX = MappingProxyType(
 )
 
 _MOST = Decimal(2) ** 63
-"""What is beyond it counts as this much (``maxAllowed`` in quantity.go, which is one less)."""
+"""Larger amounts count as this (``maxAllowed`` in quantity.go, which is one less)."""
 
 _QUANTITY = re.compile(
     r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]i?|Ki)?)", re.ASCII
 )
 _MOST_QUANTITY = 128
-"""Characters: more than three times what the largest and finest that counts needs."""
+"""The most characters: three times as many as the largest and finest valid quantity needs."""
 
 
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str | float) -> Decimal:
-    """Return the number that a Kubernetes quantity stands for: ``500m`` is 0.5, ``1Ki`` 1024.
+    """Return the value of a Kubernetes quantity: ``500m`` is 0.5, ``1Ki`` 1024.
 
-    :raises ValueError: it is no quantity.
+    :raises ValueError: it is not a quantity.
 
     Source: k8s.io/apimachinery/pkg/api/resource/quantity.go ParseQuantity.
     """
@@ -73,7 +73,7 @@ def resource_amount(resource: str, quantity: str | float) -> float:
 
     ``pods`` stays a count. Fractions of the unit are rounded up, as ``MilliValue`` does.
 
-    :raises ValueError: ``quantity`` is no quantity.
+    :raises ValueError: it is not a quantity.
 
     Source: pkg/scheduler/api/resource_info.go NewResource.
     """
@@ -98,7 +98,7 @@ def format_amount(resource: str, amount: float) -> str:
 
 
 def in_bytes(resource: str) -> bool:
-    """Say whether quantities of a resource are bytes, as those of ``requests.memory`` are."""
+    """Return whether quantities of a resource are bytes, as those of ``requests.memory`` are."""
     kind = resource.removeprefix("requests.").removeprefix("limits.")
     return kind in {"memory", "ephemeral-storage", "storage"} or kind.startswith("hugepages-")
 
@@ -119,11 +119,11 @@ FIRST_TIME, LAST_TIME = -62_135_596_800 * SECOND_US, 253_402_300_800 * SECOND_US
 """The first microsecond of the year 1 and the last of 9999: RFC 3339 has four digits of a year."""
 
 _MOST_TIME = 64
-"""Characters; the longest time that is one has 35."""
+"""The most characters; the longest valid time has 35."""
 
 _UNTIL_ZONE = len("2026-01-02T03:04:05")
 _CYCLE_YEARS, _CYCLE_SECONDS = 400, 146_097 * 86_400
-"""After so many years the calendar repeats itself."""
+"""After this many years the calendar repeats."""
 
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-]\d\d):?(\d\d))?",
@@ -137,7 +137,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 class TimeOutOfRange(ValueError):
-    """A time that is written correctly, and lies in UTC before the year 1 or after 9999."""
+    """A time that is written correctly, but in UTC is before the year 1 or after 9999."""
 
 
 @lru_cache(maxsize=65536)
@@ -146,7 +146,7 @@ def parse_time(text: str) -> int:
 
     Digits beyond microseconds are cut off.
 
-    :raises ValueError: it is no such time. :raises TimeOutOfRange: it cannot be written in UTC.
+    :raises ValueError: it is not such a time. :raises TimeOutOfRange: it is out of range in UTC.
     """
     if _USUAL_TIME.fullmatch(text):
         with suppress(ValueError):  # A leap second, or no such day.
@@ -170,7 +170,7 @@ def parse_time(text: str) -> int:
 
 
 def _short(text: object) -> str:
-    """Return a value as messages show it, not longer than a line."""
+    """Return a value for a message, at most a line long."""
     shown = repr(text)
     return shown if len(shown) <= _MOST_TIME else f"{shown[:_MOST_TIME]}…"
 
@@ -178,8 +178,8 @@ def _short(text: object) -> str:
 def format_time(micros: int) -> str:
     """Return microseconds since 1970 as RFC 3339 in UTC, with a fraction only if there is one.
 
-    What lies outside the years 1 to 9999 has a sign before its year, as ISO 8601 has it: no reader
-    of times takes it, but a log that holds one can be shown.
+    A time outside the years 1 to 9999 has a sign before its year, as in ISO 8601. No reader of
+    times accepts that, but a log that holds such a time can be shown.
     """
     seconds, fraction = divmod(micros, SECOND_US)
     cycles = 0
@@ -217,7 +217,7 @@ _DURATION_US = MappingProxyType(
 def parse_duration(text: str) -> int:
     """Return a Go duration such as ``2h45m`` or ``90s`` (days allowed) in microseconds.
 
-    :raises ValueError: it is no duration.
+    :raises ValueError: it is not a duration.
     """
     total, end = 0.0, 0
     while end < len(text) <= _MOST_DURATION and (part := _DURATION_PART.match(text, end)):

@@ -16,13 +16,13 @@ Item = TypeVar("Item", bound=Hashable)
 BASE_DELAY_US = 5_000
 LONGEST_DELAY_US = 1_000_000_000
 LONGEST_AFTER = 18
-"""After so many failures the delay does not grow any more."""
+"""After this many failures the delay no longer grows."""
 
 assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
 
 
 class Rate(NamedTuple):
-    """How many failed items a queue takes back: a bucket of permits that all items share."""
+    """How many failed items a queue accepts: a token bucket that all items share."""
 
     per_second: int
     at_once: int
@@ -32,8 +32,8 @@ class Waiting(NamedTuple, Generic[Item]):
     """All that a queue holds.
 
     :param ready: what a worker can take. :param delayed: with the times when it is due.
-    :param taken: with whether it was added meanwhile. :param failures: how often what failed.
-    :param now: the queue's time. :param spent_until: until when permits are spent.
+    :param taken: whether each was added again since. :param failures: the count by item.
+    :param now: the queue's time. :param spent_until: until when tokens are used up.
     """
 
     ready: list[Item]
@@ -44,7 +44,7 @@ class Waiting(NamedTuple, Generic[Item]):
     spent_until: int
 
     def of(self, other: Callable[[Any], Any]) -> Waiting[Any]:
-        """Return the same with something else in place of each item."""
+        """Return a copy with each item replaced."""
         return self._replace(
             ready=[other(item) for item in self.ready],
             delayed=[(other(item), due) for item, due in self.delayed],
@@ -54,8 +54,8 @@ class Waiting(NamedTuple, Generic[Item]):
 
     def items(self) -> list[Item]:
         """Return all items, some of them more than once."""
-        told = (*self.delayed, *self.taken, *self.failures)
-        return [*self.ready, *(item for item, _ in told)]
+        waiting = (*self.delayed, *self.taken, *self.failures)
+        return [*self.ready, *(item for item, _ in waiting)]
 
 
 class Kept(NamedTuple, Generic[Item]):
@@ -74,10 +74,10 @@ class Kept(NamedTuple, Generic[Item]):
 
 
 class WorkQueue(Generic[Item]):
-    """Items wait once each, in the order of being added; failed ones wait apart until they are due.
+    """Items are queued once each, in the order of being added; failed ones are queued when due.
 
-    An item that is added while a worker has it is queued when the worker is done with it. The queue
-    has a time of its own, in microseconds, which begins at 0 and moves with :meth:`advance` alone.
+    An item that is added while a worker has it is queued when the worker finishes. The queue
+    has a separate time, in microseconds, which begins at 0; only :meth:`advance` changes it.
 
     :param rate: limits how many items may fail in a second; None does not.
     """
@@ -90,17 +90,17 @@ class WorkQueue(Generic[Item]):
         self._taken: dict[Item, bool] = {}
         self._failures: dict[Item, int] = {}
         self._each = 0 if rate is None else SECOND_US // rate.per_second
-        """How long one permit takes to come back; ``_bucket`` is how long all of them take."""
+        """How long it takes to refill one token; ``_bucket`` is the time to refill all."""
         self._bucket = 0 if rate is None else rate.at_once * self._each
         self._spent_until = -self._bucket
-        """When the last permit that was taken is due; never earlier than a full bucket says."""
+        """When the last used token is refilled; never earlier than for a full bucket."""
 
     def __len__(self) -> int:
         return len(self._ready)
 
     @property
     def idle(self) -> bool:
-        """Whether a worker would find nothing, even if all delays were over."""
+        """Whether the queue has no item, not even a delayed one."""
         return not (self._ready or self._due)
 
     def waiting(self) -> Waiting[Item]:
@@ -115,7 +115,7 @@ class WorkQueue(Generic[Item]):
         )
 
     def hold(self, waiting: Waiting[Item]) -> None:
-        """Hold what another queue held, and nothing else."""
+        """Restore the state of another queue."""
         self._ready, self._due = dict.fromkeys(waiting.ready), dict(waiting.delayed)
         self._taken, self._failures = dict(waiting.taken), dict(waiting.failures)
         self.now, self._spent_until = waiting.now, waiting.spent_until
@@ -157,7 +157,7 @@ class WorkQueue(Generic[Item]):
         return list(self._ready)
 
     def delayed(self) -> list[Item]:
-        """Return what waits for its delay to pass, in the order of waiting."""
+        """Return the delayed items, in order."""
         return list(self._due)
 
     def due(self) -> Mapping[Item, int]:
@@ -165,7 +165,7 @@ class WorkQueue(Generic[Item]):
         return MappingProxyType(self._due)
 
     def failures(self) -> Mapping[Item, int]:
-        """Return how often each item failed that is not forgotten."""
+        """Return how often each item failed; forgotten items are left out."""
         return MappingProxyType(self._failures)
 
     def taken(self) -> list[Item]:
@@ -173,7 +173,7 @@ class WorkQueue(Generic[Item]):
         return list(self._taken)
 
     def delay(self, item: Item) -> int:
-        """Return how long an item that failed now would wait for its own sake, in microseconds."""
+        """Return the delay of an item that fails now, without the shared limit, in microseconds."""
         times = self._failures.get(item, 0)
         return BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US
 
@@ -185,9 +185,9 @@ class WorkQueue(Generic[Item]):
             self._ready[item] = None
 
     def add_rate_limited(self, item: Item) -> None:
-        """Let an item wait, the longer the more often it failed, and then queue it.
+        """Queue an item after a delay, which grows with its failures.
 
-        It waits for a permit, too; one that waits already keeps the earlier of the two times.
+        It also needs a token; an item that is already delayed keeps the earlier time.
 
         Source: golang.org/x/time/rate Limiter.Reserve.
         """
@@ -206,9 +206,9 @@ class WorkQueue(Generic[Item]):
         self._failures.pop(item, None)
 
     def advance(self, now: int) -> None:
-        """Move the queue's time on, and queue what is due by then, the earliest first.
+        """Advance the queue's time, and queue the items that are due, the earliest first.
 
-        :param now: microseconds, not less than the present time.
+        :param now: microseconds, not less than the current time.
         """
         assert now >= self.now, "time does not run backwards"
         self.now = now
@@ -223,7 +223,7 @@ class WorkQueue(Generic[Item]):
         self.add(item)
 
     def fire_all(self) -> None:
-        """Let all delays be over, in the order of waiting, without moving the time."""
+        """End all delays, in the order of the items, without advancing the time."""
         for item in self.delayed():
             self.fire(item)
 
@@ -235,11 +235,12 @@ class WorkQueue(Generic[Item]):
         if not self._ready:
             raise IndexError("nothing is queued")
         item = next(iter(self._ready))
+        assert item not in self._taken, "an item is with one worker at a time"
         del self._ready[item]
         self._taken[item] = False
         return item
 
     def done(self, item: Item) -> None:
-        """Take an item back from its worker; it is queued if it was added meanwhile."""
+        """Mark an item as finished; it is queued if it was added again since."""
         if self._taken.pop(item):
             self._ready[item] = None

@@ -1,6 +1,6 @@
-"""YAML as Kubernetes reads it: what ``sigs.k8s.io/yaml`` makes of a text, as JSON values.
+"""YAML as Kubernetes reads it: the JSON values that ``sigs.k8s.io/yaml`` returns.
 
-The parser is libyaml's, the meaning of plain words is not PyYAML's: ``12:30:45`` and dates stay
+The parser is libyaml's, but plain words are not read as by PyYAML: ``12:30:45`` and dates stay
 text, ``yes`` and ``y`` are true, ``012`` and ``0o12`` are ten, ``1e3`` is a thousand. The table of
 outcomes in ``tests/ingest/test_yaml.py`` was recorded from version 1.4.0 of that library.
 
@@ -21,13 +21,13 @@ import yaml
 from ..nesting import MAX_DEPTH, TOO_DEEP
 
 MAX_VALUES = 400_000
-"""Values that one object may unfold to: aliases multiply."""
+"""The most values of one object after aliases are expanded: aliases multiply."""
 
 _TEXT_PER_VALUE = 16
-"""So many bytes of text are taken to need as much memory as a value."""
+"""This many bytes of text count as the memory of one value."""
 
 MAX_BYTES = 16 * 2**20
-"""Bytes of text that one object may unfold to; those of its quotes and keys count as well."""
+"""The most bytes of text of one object after expansion, including quotes and keys."""
 
 _WORDS: Final = MappingProxyType(
     {
@@ -49,16 +49,16 @@ _INTEGER = re.compile(
 _FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
 _TAG = "tag:yaml.org,2002:"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""Only its parser is used. Where PyYAML was built without libyaml, the slow one does."""
+"""Only its parser is used. If PyYAML was built without libyaml, it is the slow one."""
 
 _EXACT_FLOAT = 1e21
 """From here on Go writes a float with an exponent."""
 
 
 class YamlFault(ValueError):
-    """A text that is no YAML, or has no meaning as JSON; ``line`` is 1-based.
+    """A text that is not YAML, or cannot be converted to JSON; ``line`` is 1-based.
 
-    :param cut: it is wrong because it ends too early.
+    :param cut: the text ends too early.
     """
 
     def __init__(self, what: str, line: int, *, cut: bool = False) -> None:
@@ -68,9 +68,9 @@ class YamlFault(ValueError):
 
 
 class _Anchored(NamedTuple):
-    """What an anchor stands for.
+    """The value of an anchor.
 
-    :param size: how many values it unfolds to, and :param bytes: of texts.
+    :param size: its values after expansion, and :param bytes: of texts.
     :param height: how many levels it has.
     """
 
@@ -124,9 +124,9 @@ class YamlReader:
         return event
 
     def value(self, event: yaml.Event, depth: int = 0) -> Any:
-        """Build the value that begins with an event, taking all further events of it.
+        """Build the value that begins with an event; this reads all its other events.
 
-        :param depth: the levels around it.
+        :param depth: the number of levels around it.
         """
         self._count(1)
         if isinstance(event, yaml.AliasEvent):
@@ -161,7 +161,7 @@ class YamlReader:
         self._deepest = max(self._deepest, depth)
 
     def key(self, event: yaml.Event) -> str:
-        """Return a mapping's key as the string that JSON has for it."""
+        """Return a mapping's key as a JSON string."""
         if not isinstance(event, yaml.ScalarEvent):
             raise YamlFault("a key of a mapping is no scalar", self._line)
         key = self._scalar(event)
@@ -188,7 +188,7 @@ class YamlReader:
         return mapping
 
     def _merge(self, value: Any, line: int) -> list[dict[str, Any]]:
-        """Return what ``<<`` brings in, the strongest last; it beats what stands before it."""
+        """Return the mappings merged by ``<<``, the strongest last; they override earlier keys."""
         mappings = value if isinstance(value, list) else [value]
         if not all(isinstance(one, dict) for one in mappings):
             raise YamlFault("<< needs a mapping, or a list of mappings", line)
@@ -203,7 +203,7 @@ class YamlReader:
         return found.value
 
     def begin_object(self) -> None:
-        """Count values and texts anew: what is built from here on is another object."""
+        """Reset the counts of values and texts: the next object begins."""
         self._values = self._bytes = 0
 
     def _count(self, values: int, size: int = 0) -> None:
@@ -224,11 +224,11 @@ class YamlReader:
 
 
 class _TooLong(Exception):
-    """A single event takes more bytes than an object may."""
+    """A single event has more bytes than an object may have."""
 
 
 class _EndWatch:
-    """A stream that remembers how many lines it gave, and whether it has ended."""
+    """A stream that counts its lines, and notes its end."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -248,11 +248,11 @@ class _EndWatch:
 
 
 def scalar(text: str, tag: str | None = None, *, plain: bool = True) -> Any:
-    """Return what a scalar means.
+    """Return the value of a scalar.
 
     :param tag: as written, in full; None if there is none.
     :param plain: it is not quoted.
-    :raises ValueError: it is not what its tag says, or no JSON has a word for it.
+    :raises ValueError: it does not match its tag, or has no JSON form.
     """
     if tag is None or tag == "!":
         value = resolve(text) if plain and tag is None else text
@@ -287,7 +287,7 @@ def _binary(text: str) -> str:
 
 
 def resolve(text: str) -> Any:
-    """Return what a plain scalar means in JSON: a word, a number, or itself."""
+    """Return the JSON value of a plain scalar: a constant, a number, or its text."""
     meant = resolve_yaml(text)
     if isinstance(meant, float) and meant.is_integer() and abs(meant) < _EXACT_FLOAT:
         # JSON has one kind of number: Go writes a float without a fraction as it writes an integer.
@@ -296,7 +296,7 @@ def resolve(text: str) -> Any:
 
 
 def resolve_yaml(text: str) -> Any:
-    """Return what a plain scalar means: a word, an integer, a float, or itself.
+    """Return the value of a plain scalar: a constant, an integer, a float, or its text.
 
     Source: gopkg.in/yaml.v2/resolve.go.
     """

@@ -1,7 +1,7 @@
-"""Appending: what is new of a batch, its place in the log, and the hashes that commit to it.
+"""Appends a batch: selects its new events, gives them positions, hashes and stores them.
 
-Everything happens in one transaction that holds the log alone, so positions are gap-free and in the
-order of commits, and a crash leaves the whole batch or nothing.
+All of it is one transaction that locks the log. So positions have no gaps and follow the order of
+commits, and a crash leaves the whole batch or nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
@@ -33,8 +33,23 @@ from .names import Names
 from .packing import Packer, block_ends
 from .store import Appended
 
-Key = tuple[int, int, int] | tuple[int, bytes]
-"""(revision, object, effect) of an event with a revision, else (effect, identity)."""
+
+class VersionKey(NamedTuple):
+    """What identifies an event that has a revision."""
+
+    revision: int
+    object_id: int
+    effect: int
+
+
+class ContentKey(NamedTuple):
+    """What identifies an event without a revision: the hash of its content."""
+
+    effect: int
+    identity: bytes
+
+
+Key: TypeAlias = VersionKey | ContentKey
 
 _K = TypeVar("_K")
 
@@ -42,20 +57,27 @@ _ATTRIBUTABLE = (Effect.VERSION, Effect.DELETED)
 _TIMEABLE = (*_ATTRIBUTABLE, Effect.LISTED)
 
 
-class _Held(NamedTuple):
-    """What the log knows of an event that it holds."""
+class _Known(NamedTuple):
+    """What the log knows of an event that it has."""
 
     actor: bool
     latest: bool
 
 
-class Fresh(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The events that are to be appended, with what was found out about each, in columns."""
+class Fresh(NamedTuple):
+    """The events to append, with the effect, object and key of each, in columns."""
 
-    events: Sequence[Event]
-    effects: Sequence[int]
-    objects: Sequence[int]
-    keys: Sequence[Key]
+    events: list[Event]
+    effects: list[int]
+    objects: list[int]
+    keys: list[Key]
+
+    def add(self, event: Event, effect: int, object_id: int, key: Key) -> None:
+        """Add one event."""
+        self.events.append(event)
+        self.effects.append(effect)
+        self.objects.append(object_id)
+        self.keys.append(key)
 
 
 def append(
@@ -69,7 +91,7 @@ def append(
     expected: int | None,
     clock: Callable[[], int],
 ) -> Appended:
-    """Append what is new of some events; within the database's ``writing``.
+    """Append those events that are new; within the database's ``writing``.
 
     :raises PositionConflict: the branch does not end at ``expected``.
     :raises UsageError: an event's kind is not in the vocabulary.
@@ -95,7 +117,7 @@ def append(
 def _besides(
     stored: Sequence[Event], events: Sequence[Event], given: Sequence[int]
 ) -> dict[str, int]:
-    """Return how many events were stored that are none of those given, by kind."""
+    """Return how many events were stored besides those given, by kind."""
     if len(stored) == len(given):
         return {}
     kinds = Counter(event.kind for event in stored)
@@ -106,35 +128,36 @@ def _besides(
 def _select(
     database: Database, names: Names, events: Sequence[Event], *, branch: str, head: Head
 ) -> tuple[Fresh, list[int]]:
-    """Return the events to append, and which of the given ones they are.
+    """Return the events to append, and the places of those among the given ones.
 
-    Of a known version only news is kept: who made it, or by when it had happened, each once.
+    For an event that the log has, an event is added only if the given one brings an actor or a
+    latest time that the log lacks.
     """
     effects = _effects(events)
     objects = names.object_ids([(event.cluster, event.reference) for event in events])
     keys = _keys(names, events, effects, objects)
-    held = _held(database, keys, branch=branch, head=head)
-    if not held and len(frozenset(keys)) == len(keys):  # Mostly everything is new.
-        fresh = Fresh(events=events, effects=effects, objects=objects, keys=keys)
-        return fresh, list(range(len(keys)))
-    rows: list[tuple[Event, int, int, Key]] = []
-    indices: list[int] = []
-    for index, (event, key) in enumerate(zip(events, keys, strict=True)):
-        effect, object_id = effects[index], objects[index]
-        if key not in held:
-            held[key] = _Held(actor=bool(event.actor), latest=event.latest is not None)
-            indices.append(index)
-            rows.append((event, effect, object_id, key))
+    known = _known(database, keys, branch=branch, head=head)
+    if not known and len(frozenset(keys)) == len(keys):  # Most batches are all new.
+        return Fresh(list(events), effects, objects, keys), list(range(len(keys)))
+    fresh = Fresh([], [], [], [])
+    places: list[int] = []
+    for place, (event, effect, object_id, key) in enumerate(
+        zip(events, effects, objects, keys, strict=True)
+    ):
+        if key not in known:
+            known[key] = _Known(actor=bool(event.actor), latest=event.latest is not None)
+            places.append(place)
+            fresh.add(event, effect, object_id, key)
             continue
-        news = _news(event, effect, held[key])
+        news = _news(event, effect, known[key])
         if news is not None and event.revision is not None:
-            held[key] = _Held(actor=held[key].actor or bool(event.actor), latest=True)
-            told = (event.revision, object_id, int(KINDS[news.kind].effect))
-            if told not in held:
-                held[told] = held[key]
-                rows.append((news, told[2], object_id, told))
-    columns = zip(*rows, strict=True) if rows else repeat(())
-    return Fresh(**dict(zip(Fresh.__struct_fields__, columns, strict=False))), indices
+            known[key] = _Known(actor=known[key].actor or bool(event.actor), latest=True)
+            news_effect = int(KINDS[news.kind].effect)
+            news_key = VersionKey(event.revision, object_id, news_effect)
+            if news_key not in known:
+                known[news_key] = known[key]
+                fresh.add(news, news_effect, object_id, news_key)
+    return fresh, places
 
 
 def _effects(events: Sequence[Event]) -> list[int]:
@@ -143,7 +166,7 @@ def _effects(events: Sequence[Event]) -> list[int]:
         effects = {kind: int(KINDS[kind].effect) for kind in dict.fromkeys(kinds)}
     except KeyError as fault:
         raise UsageError(
-            f"{fault.args[0]!r} is no kind of event", now="see plinian.engine.events.KINDS"
+            f"{fault.args[0]!r} is not a kind of event", now="see plinian.engine.events.KINDS"
         ) from fault
     return list(map(effects.__getitem__, kinds))
 
@@ -151,45 +174,56 @@ def _effects(events: Sequence[Event]) -> list[int]:
 def _keys(
     names: Names, events: Sequence[Event], effects: Sequence[int], objects: Sequence[int]
 ) -> list[Key]:
-    """Return what each event is recognised by when it comes again."""
-    revisions = [event.revision for event in events]
-    keys: list[Key] = list(zip(revisions, objects, effects, strict=True))  # type: ignore[arg-type]
-    if None not in revisions:
-        return keys
-    told = names.packed(objects)
-    for index, event in enumerate(events):
-        if event.revision is None:
-            identity = event_identity(
-                event.kind, told[objects[index]], event.observed_at, event.actor, event.payload
-            )
-            keys[index] = (effects[index], identity)
-    return keys
+    """Return the keys by which events are recognised when they come again."""
+    unversioned = [
+        object_id
+        for event, object_id in zip(events, objects, strict=True)
+        if event.revision is None
+    ]
+    packed = names.packed(unversioned)
+    return [
+        VersionKey(event.revision, object_id, effect)
+        if event.revision is not None
+        else ContentKey(effect, _identity(event, packed[object_id]))
+        for event, object_id, effect in zip(events, objects, effects, strict=True)
+    ]
 
 
-def _held(database: Database, keys: Sequence[Key], *, branch: str, head: Head) -> dict[Key, _Held]:
-    """Return which of the keys the branch holds."""
-    held: dict[Key, _Held] = {}
-    # Beyond the greatest revision of the branch nothing can be known: no need to look.
-    versions = _unique(key[:2] for key in keys if len(key) == 3 and key[0] <= head.revision)
-    identities = _unique(key for key in keys if len(key) == 2)
-    if (versions or identities) and head.position:
+def _identity(event: Event, packed: msgspec.Raw) -> bytes:
+    return event_identity(event.kind, packed, event.observed_at, event.actor, event.payload)
+
+
+def _known(
+    database: Database, keys: Sequence[Key], *, branch: str, head: Head
+) -> dict[Key, _Known]:
+    """Return the events of the branch that have one of the keys."""
+    known: dict[Key, _Known] = {}
+    # The branch has nothing beyond its greatest revision: no need to look.
+    versions = _unique(
+        (key.revision, key.object_id)
+        for key in keys
+        if isinstance(key, VersionKey) and key.revision <= head.revision
+    )
+    contents = _unique(key for key in keys if isinstance(key, ContentKey))
+    if (versions or contents) and head.position:
         for part in lineage(database, branch, until=head.position):
-            for revision, object_id, effect, actor, latest in database.versions(
+            for *identifiers, actor, latest in database.versions(
                 part.branch_id, part.last, versions
             ):
-                known = _Held(actor=actor is not None, latest=latest is not None)
-                held[revision, object_id, effect] = known
-            for effect, identity in database.identities(part.branch_id, part.last, identities):
-                held[effect, bytes(identity)] = _Held(actor=True, latest=True)
-    return held
+                known[VersionKey(*identifiers)] = _Known(
+                    actor=actor is not None, latest=latest is not None
+                )
+            for effect, identity in database.identities(part.branch_id, part.last, contents):
+                known[ContentKey(effect, bytes(identity))] = _Known(actor=True, latest=True)
+    return known
 
 
 def _unique(keys: Iterable[_K]) -> list[_K]:
     return list(dict.fromkeys(keys))
 
 
-def _news(event: Event, effect: int, known: _Held) -> Event | None:
-    """Return the event that adds what a known version now comes with; None if that is nothing."""
+def _news(event: Event, effect: int, known: _Known) -> Event | None:
+    """Return the event that says what is new about a known one; None if nothing is."""
     payload: Payload
     if event.actor and not known.actor and effect in _ATTRIBUTABLE:
         kind, payload = "version.attributed", VersionAttributed(verb=event.kind.rpartition(".")[2])
@@ -210,7 +244,7 @@ def _store(
     head: Head,
     now: int,
 ) -> None:
-    """Insert a batch: its events, their payloads, the row that commits to them, the new head."""
+    """Insert a batch: its events and payloads, its row with their hash, and the new head."""
     first, last = head.position + 1, head.position + len(fresh.events)
     batch = _Batch(names, packer, fresh, branch=branch, head=head)
     with database.inserting("event", batch.event_rows()):
@@ -245,11 +279,42 @@ def _store(
                 *(recorded_at, digest, head.branch_id),
             ),
         )
-        database.tell(branch, last)
+        database.notify(branch, last)
+
+
+class _Columns(NamedTuple):
+    """The fields of events, one list a field."""
+
+    kind: list[str]
+    schema: list[int]
+    payload: list[bytes]
+    resource_version: list[str]
+    revision: list[int | None]
+    earliest: list[int | None]
+    latest: list[int | None]
+    actor: list[str]
+    source: list[str]
+    line: list[int]
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> _Columns:
+        """Return the columns of some events."""
+        return cls(
+            kind=[event.kind for event in events],
+            schema=[event.schema for event in events],
+            payload=[event.payload for event in events],
+            resource_version=[event.resource_version for event in events],
+            revision=[event.revision for event in events],
+            earliest=[event.earliest for event in events],
+            latest=[event.latest for event in events],
+            actor=[event.actor for event in events],
+            source=[event.source for event in events],
+            line=[event.line for event in events],
+        )
 
 
 class _Batch:
-    """The rows of a batch, made column by column, and the hashes that commit to them."""
+    """The rows of a batch, built column by column, and their hashes."""
 
     def __init__(
         self, names: Names, packer: Packer, fresh: Fresh, *, branch: str, head: Head
@@ -259,10 +324,8 @@ class _Batch:
         self._branch = branch
         self._branch_id = head.branch_id
         self._first = head.position + 1
-        columns = zip(*map(msgspec.structs.astuple, fresh.events), strict=True)
-        self._columns = dict(zip(Event.__struct_fields__, columns, strict=True))
-        kinds, sources, actors = (self._columns[name] for name in ("kind", "source", "actor"))
-        self._symbols = names.symbol_ids(chain(kinds, sources, actors))
+        self._columns = columns = _Columns.of(fresh.events)
+        self._symbols = names.symbol_ids(chain(columns.kind, columns.source, columns.actor))
         self._objects = names.packed(fresh.objects)
         self.marks = b""
         self.leaves: list[bytes] = []
@@ -271,54 +334,55 @@ class _Batch:
     @property
     def revision(self) -> int:
         """The greatest revision of the batch, -1 if none has any."""
-        revisions = self._columns["revision"]
+        revisions = self._columns.revision
         return max((revision for revision in revisions if revision is not None), default=-1)
 
     def event_rows(self) -> Iterator[Row]:
         """Return the rows of ``event``."""
-        column, symbols, fresh = self._columns, self._symbols, self._fresh
+        columns, symbols, fresh = self._columns, self._symbols, self._fresh
         count = len(fresh.events)
         actors = {**symbols, "": None}
         return zip(
-            *(repeat(self._branch_id, count), fresh.effects, column["schema"]),
-            *(range(self._first, self._first + count), column["revision"]),
-            *(column["earliest"], column["latest"], fresh.objects),
-            *(map(symbols.__getitem__, column[name]) for name in ("kind", "source")),
-            column["line"],
-            map(actors.__getitem__, column["actor"]),
-            _odd_versions(column["resource_version"], column["revision"]),
-            (key[1] if len(key) == 2 else None for key in fresh.keys),
+            *(repeat(self._branch_id, count), fresh.effects, columns.schema),
+            *(range(self._first, self._first + count), columns.revision),
+            *(columns.earliest, columns.latest, fresh.objects),
+            *(map(symbols.__getitem__, names) for names in (columns.kind, columns.source)),
+            columns.line,
+            map(actors.__getitem__, columns.actor),
+            _odd_versions(columns.resource_version, columns.revision),
+            (key.identity if isinstance(key, ContentKey) else None for key in fresh.keys),
             strict=True,
         )
 
     def hash_and_pack(self) -> None:
         """Fill ``marks``, ``leaves`` and ``block_rows``."""
-        payloads = self._columns["payload"]
+        payloads = self._columns.payload
         sizes = list(map(len, payloads))
         headers = self._headers(sizes)
         found: list[int] = []
         begin = 0
         for end in block_ends(sizes):
-            # All that is done with a payload is done while the processor's caches hold it.
-            some, told = payloads[begin:end], headers[begin:end]
+            # Each block is hashed and packed while the caches of the processor hold it.
+            some, some_headers = payloads[begin:end], headers[begin:end]
             joined = b"".join(some)
-            found += marks(told, some)
-            self.leaves.append(leaf_hash(b"".join(told), joined))
+            found += marks(some_headers, some)
+            self.leaves.append(leaf_hash(b"".join(some_headers), joined))
             block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
             self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
             begin = end
+        assert begin == len(payloads), "every payload of a batch is in one of its blocks"
         self.marks = packed_marks(found)
 
     def _headers(self, sizes: Sequence[int]) -> list[bytes]:
-        column, count = self._columns, len(sizes)
+        columns, count = self._columns, len(sizes)
         return packed_headers(
             zip(
                 *(repeat(self._branch, count), range(self._first, self._first + count)),
-                *(column["kind"], column["schema"]),
+                *(columns.kind, columns.schema),
                 map(self._objects.__getitem__, self._fresh.objects),
-                *(column["resource_version"], column["revision"]),
-                *(column["earliest"], column["latest"]),
-                *(column["actor"], column["source"], column["line"], sizes),
+                *(columns.resource_version, columns.revision),
+                *(columns.earliest, columns.latest),
+                *(columns.actor, columns.source, columns.line, sizes),
                 strict=True,
             )
         )

@@ -10,7 +10,7 @@ from .database import Database, Row
 from .store import MAIN, BranchInfo, HeadInfo
 
 END = 2**62
-"""A position behind every position."""
+"""Greater than every position."""
 
 _ENDS = (
     "SELECT b.id, h.position, h.revision, h.batch, h.recorded_at, h.hash, h.branch_id,"
@@ -38,7 +38,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a lineage that lies in one branch: positions ``first`` to ``last`` inclusive."""
+    """The part of a lineage in one branch: positions ``first`` to ``last`` inclusive."""
 
     branch_id: int
     branch: str
@@ -69,7 +69,7 @@ def head_of(database: Database, name: str) -> Head:
 
 
 def stored_head(database: Database, name: str) -> Head:
-    """Return the same as it is stored, whatever batches there are.
+    """Return where a branch ends by its stored head alone; its batches are not checked.
 
     :raises LogCorrupt: there is none.
     """
@@ -94,7 +94,7 @@ def _head(database: Database, name: str, row: Row) -> Head:
 
 
 def damaged(database: Database, what: str, position: int) -> LogCorrupt:
-    """Return the fault of rows that cannot be made again."""
+    """Return the error for damaged rows that cannot be rebuilt."""
     return LogCorrupt(
         what,
         position=position,
@@ -106,7 +106,7 @@ def damaged(database: Database, what: str, position: int) -> LogCorrupt:
 def lineage(
     database: Database, name: str, *, after: int = 0, until: int | None = None
 ) -> list[Segment]:
-    """Return the rows that make up a branch, oldest first: its past in its parents, then its own.
+    """Return the segments of a branch, oldest first: of its parents up to the fork, then its own.
 
     :param after: only positions greater than this.
     :param until: only positions up to this.
@@ -126,7 +126,7 @@ def lineage(
             break
         last = min(last, fork)
         rows = database.rows("SELECT id, name, parent_id, fork FROM branch WHERE id = ?", (parent,))
-        if not rows or parent >= number:  # Ids rise: whoever goes back to parents comes to an end.
+        if not rows or parent >= number:  # A parent has a smaller id, so this loop ends.
             raise damaged(database, f"the parent of branch {branch!r} is missing", fork)
     return segments[::-1]
 
@@ -197,7 +197,7 @@ def create_branch(database: Database, name: str, *, parent: str, fork: int | Non
 
 
 def hash_at(database: Database, branch: str, position: int) -> bytes:
-    """Return the hash of the batch that holds a position; the genesis hash before the first one."""
+    """Return the hash of the batch with a position; before the first batch, the genesis hash."""
     segments = lineage(database, branch, until=position)
     if not segments or position == 0:
         rows = database.rows("SELECT genesis FROM branch WHERE parent_id IS NULL")
@@ -220,7 +220,7 @@ def _check_name(database: Database, name: str) -> None:
             now="use letters, digits and dashes, as in: what-if",
         )
     if database.rows("SELECT 1 FROM branch WHERE name = ?", (name,)):
-        raise UsageError(f"there is a branch {name!r} already", now="choose another name")
+        raise UsageError(f"a branch {name!r} already exists", now="choose another name")
 
 
 def _no_branch(database: Database, name: str) -> PointUnknown:

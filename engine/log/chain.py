@@ -1,7 +1,7 @@
-"""Hashes that commit to every byte of the log; pure functions, specified in ``docs/storage.md``.
+"""Hashes that cover every byte of the log; pure functions, specified in ``docs/storage.md``.
 
-Everything that commits is BLAKE3. A leaf begins with the four-byte length of its headers, which is
-below 16 MiB, so its first byte is 0; an inner node begins with 1: neither can pass for the other.
+The hash is BLAKE3. A leaf begins with the four-byte length of its headers, which is below 16 MiB,
+so its first byte is 0; an inner node begins with 1. So a leaf never has the hash of an inner node.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from xxhash import xxh3_64_intdigest
 from ..events import Reference
 
 ALGORITHM = "blake3-256/3"
-"""Name of all that is specified here; stored in the log when it is founded."""
+"""The name of this scheme of hashes; stored in the log when it is created."""
 
 ARITY = 16
-"""Children of an inner Merkle node: few inner hashes, and proofs stay short."""
+"""Children of an inner Merkle node; many, so that there are few inner hashes."""
 
 HASH_BYTES = 32
 """Bytes of the hash of a batch."""
 
 MARK_BYTES = 4
-"""Bytes of an event's mark: kept with the batch, to name the bad position in a bad batch."""
+"""Bytes of an event's mark, stored with the batch: shows which event of a bad batch is bad."""
 
 Header = tuple[
     str,  # branch
@@ -44,13 +44,13 @@ Header = tuple[
 ]
 """What an event says besides its payload, in the order in which it is packed.
 
-A kind, object, actor or source of None is that of a damaged row: no event has such a header.
+None as kind, object, actor or source comes from a damaged row: no event has such a header.
 """
 
 _PACK = msgspec.msgpack.Encoder()
 
 _LONG_ARRAY = 16
-"""From so many elements on MessagePack writes an array's length in two bytes of their own."""
+"""From this many elements on, MessagePack writes an array's length in two more bytes."""
 
 
 def packed_headers(headers: Iterable[Header]) -> list[bytes]:
@@ -59,26 +59,26 @@ def packed_headers(headers: Iterable[Header]) -> list[bytes]:
 
 
 def joined_headers(headers: Sequence[Header]) -> bytes:
-    """Return the same of one block, joined."""
-    # Packed as one array, they lie behind one another after its length, in 1 byte or in 3.
+    """Return the headers of one block, joined."""
+    # In a packed array the elements follow its length, which takes 1 byte or 3.
     return _PACK.encode(headers)[1 if len(headers) < _LONG_ARRAY else 3 :]
 
 
 def packed_object(cluster: str, reference: Reference) -> msgspec.Raw:
-    """Return what a header says of its object, packed; it is the same for all of its events."""
+    """Return the object of a header, packed; it is the same for all events of the object."""
     group, kind, namespace = reference.group, reference.kind, reference.namespace
-    return packed_told((cluster, group, kind, namespace, reference.name, reference.uid))
+    return packed_fields((cluster, group, kind, namespace, reference.name, reference.uid))
 
 
-def packed_told(told: tuple[str, str, str, str, str, str]) -> msgspec.Raw:
-    """Return the same of cluster, group, kind, namespace, name and uid."""
-    return msgspec.Raw(_PACK.encode(told))
+def packed_fields(fields: tuple[str, str, str, str, str, str]) -> msgspec.Raw:
+    """Return an object, packed, from its cluster, group, kind, namespace, name and uid."""
+    return msgspec.Raw(_PACK.encode(fields))
 
 
 def leaf_hash(headers: bytes, payloads: bytes) -> bytes:
     """Return the hash of the events of one block, of their headers and payloads, each joined."""
     digest = blake3(len(headers).to_bytes(4, "big") + headers)
-    digest.update(payloads)  # joining the two first would copy the payloads
+    digest.update(payloads)  # joining headers and payloads would copy the payloads
     return digest.digest()
 
 
@@ -89,7 +89,7 @@ def marks(headers: Iterable[bytes], payloads: Iterable[bytes]) -> list[int]:
 
 
 def packed_marks(found: Sequence[int]) -> bytes:
-    """Return marks as a batch keeps them."""
+    """Return marks in the stored form."""
     return pack(f">{len(found)}I", *found)
 
 
@@ -120,13 +120,13 @@ def batch_hash(
     root: bytes,
     marks: bytes,
 ) -> bytes:
-    """Return the hash that chains a batch to the one before it."""
+    """Return the hash of a batch, which covers that of the batch before it."""
     fields = (previous, branch, number, first, last, recorded_at, root, marks)
     return blake3(_PACK.encode(fields)).digest()
 
 
 def genesis_hash(*, name: str, parent: bytes, fork: int) -> bytes:
-    """Return what a branch's first batch is chained to.
+    """Return the hash that stands before a branch's first batch.
 
     :param parent: hash of the parent's batch that holds position ``fork`` (its genesis hash if
         ``fork`` is before its first batch); empty for a branch without parent.
@@ -135,24 +135,24 @@ def genesis_hash(*, name: str, parent: bytes, fork: int) -> bytes:
 
 
 def event_identity(
-    kind: str, told: msgspec.Raw, observed_at: int | None, actor: str, payload: bytes
+    kind: str, packed: msgspec.Raw, observed_at: int | None, actor: str, payload: bytes
 ) -> bytes:
     """Return the 16 bytes by which an event without revision is recognised when it comes again.
 
-    :param told: its object, see :func:`packed_object`.
+    :param packed: its object, see :func:`packed_object`.
     """
-    header = _PACK.encode((kind, told, observed_at, actor))
+    header = _PACK.encode((kind, packed, observed_at, actor))
     return blake3(b"".join((len(header).to_bytes(4, "big"), header, payload))).digest(length=16)
 
 
-def object_key(name: str, told: msgspec.Raw) -> bytes:
-    """Return the 20 bytes that an object is found by: 8 of its name, 12 of all that it is.
+def object_key(name: str, packed: msgspec.Raw) -> bytes:
+    """Return the key of an object, 20 bytes: 8 of the hash of its name, 12 of that of all fields.
 
     The name comes first, so that all objects of one name are neighbours in the index.
 
-    :param told: see :func:`packed_object`.
+    :param packed: see :func:`packed_object`.
     """
-    return name_key(name) + blake3(told).digest(length=12)
+    return name_key(name) + blake3(packed).digest(length=12)
 
 
 def name_key(name: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Events as columns for projecting, and the reach of revisions, which must not read them all.
+"""Reads events as columns for the fold, and ranges of revisions without reading all events.
 
-On large logs the fact sidecar answers: each block of it says which revisions it covers, so only the
-tail that has no blocks yet is looked at row by row.
+Each block of the fact sidecar says which revisions it covers. So only the tail of the log, which
+has no blocks yet, is read row by row.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -62,7 +62,7 @@ def extent(
 
 
 def revision_after(database: Database, window: Window, events: int) -> int | None:
-    """Return the revision after so many events with one, None if the window has fewer."""
+    """Return the revision after this many events with a revision; None if there are fewer."""
     condition, bounds = ("", []) if window.until is None else (" AND revision < ?", [window.until])
     found = [
         row[0]
@@ -81,7 +81,7 @@ def least_list(
 ) -> int | None:
     """Return the least revision of a complete list, None if there is none."""
     cluster_id = names.find_cluster(cluster)
-    # What lists are about has neither name nor uid; few such objects exist, so this is cheap.
+    # The object of a list has neither name nor uid. Few such objects exist, so this is cheap.
     low, high = names.range_of_name("")
     found = [
         row[0]
@@ -125,7 +125,7 @@ def _is_sparse(database: Database, part: Segment, window: Window) -> bool:
 def _dense_pages(
     database: Database, part: Segment, window: Window, only: str
 ) -> Iterator[list[Row]]:
-    """Go through the rows in order of position."""
+    """Read the rows in order of position."""
     condition, bounds = _revisions(window)
     sql = (
         f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position > ?"
@@ -144,7 +144,7 @@ def _sparse_pages(
     database: Database, part: Segment, window: Window, only: str
 ) -> Iterator[list[Row]]:
     """Find the positions through the indexes first, then fetch the rows in order."""
-    # The plus sign keeps the planner from walking all positions instead of the index.
+    # The plus sign makes the planner use the index, and not scan all positions.
     within = " AND +e.position BETWEEN ? AND ?"
     condition, bounds = (
         ("", []) if window.until is None else (" AND e.revision <= ?", [window.until])

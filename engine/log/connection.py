@@ -1,4 +1,4 @@
-"""What connections to both databases have in common: one thread at a time, and transactions."""
+"""The common part of connections to both databases: one thread at a time, and transactions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class SharedConnection(ABC):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other threads from this connection."""
+        """Lock this connection for one thread."""
         with self._lock:
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the log for writing alone: commit at the end, roll back on any exception."""
+        """Lock the log for writing: commit at the end, roll back on any exception."""
         if self.read_only:
             raise LogUnavailable("the log was opened for reading only", where=self.location.shown)
         with self._transaction(writing=True):
@@ -38,7 +38,7 @@ class SharedConnection(ABC):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Hold one unchanging view of the log."""
+        """Read from one snapshot of the log."""
         with self._transaction(writing=False):
             yield
 
@@ -55,12 +55,12 @@ class SharedConnection(ABC):
 
     @abstractmethod
     def _begin(self, *, writing: bool) -> None:
-        """Begin a transaction; one for writing shuts out all other writers."""
+        """Begin a transaction; one for writing locks out other writers."""
 
     @abstractmethod
     def _commit(self) -> None:
-        """End the transaction; what it wrote stays."""
+        """Commit the transaction."""
 
     @abstractmethod
     def _roll_back(self) -> None:
-        """End the transaction if there is one still; what it wrote is gone."""
+        """Roll back the transaction, if there still is one."""

@@ -1,7 +1,7 @@
-"""What the log asks of a database: a few verbs, with SQL that both databases understand.
+"""The interface of a database to the log: a few methods, with SQL that both databases understand.
 
-Placeholders are written ``?``. The adapters (:mod:`.sqlite`, :mod:`.postgres`) own everything that
-differs: connecting, locking, bulk insertion, waiting for news, and what errors mean.
+Placeholders are written ``?``. The adapters (:mod:`.sqlite`, :mod:`.postgres`) contain everything
+that differs: connecting, locking, bulk insertion, waiting for appends, and what errors mean.
 """
 
 from __future__ import annotations
@@ -74,31 +74,31 @@ class Database(Protocol):
         """Run a statement and return how many rows it touched."""
 
     def together(self) -> AbstractContextManager[None]:
-        """Wait for a server once after all statements that are run in the body."""
+        """Send the statements of the body together, and wait for the server once."""
 
     def run_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement once for each row."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """Hold the log for writing alone: commit at the end, roll back on any exception."""
+        """Lock the log for writing: commit at the end, roll back on any exception."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """Hold one unchanging view of the log."""
+        """Read from one snapshot of the log."""
 
     def alone(self) -> AbstractContextManager[None]:
-        """Keep other threads from this connection."""
+        """Lock this connection for one thread."""
 
     def checking(self) -> AbstractContextManager[Callable[[], list[str]]]:
-        """Begin the database's own check of its tables and indexes, beside what the body does.
+        """Start the database's check of its tables and indexes, in parallel to the body.
 
-        What it gives waits for the end and returns what is wrong, one sentence each.
+        It gives a function that waits for the end and returns what is wrong, one sentence each.
         """
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows of a table, with values in the order of :data:`COLUMNS`."""
 
     def inserting(self, table: str, rows: Iterable[Row]) -> AbstractContextManager[None]:
-        """Do the same, and let a server work on it during the body, which must not ask it."""
+        """Insert rows while the body runs; the body must not query the database."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return (revision, object, effect, actor, latest) of a branch's events up to a position.
@@ -119,16 +119,16 @@ class Database(Protocol):
         """Return SQL of a table of the list bound to one placeholder, with a column ``value``."""
 
     def listed(self, values: Sequence[int]) -> object:
-        """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
+        """Return integers as the parameter for :meth:`any_of` and :meth:`table_of`."""
 
-    def tell(self, branch: str, last: int) -> None:
-        """Within :meth:`writing`: wake up followers once it is committed."""
+    def notify(self, branch: str, last: int) -> None:
+        """Notify followers, once the transaction is committed; within :meth:`writing`."""
 
     def wait(self, seconds: float, poll: float) -> None:
-        """Sleep until somebody may have appended, at most so many seconds."""
+        """Sleep until something may have been appended, at most so many seconds."""
 
     def size(self) -> int:
-        """Return the bytes that the log takes on disk."""
+        """Return the size of the log on disk, in bytes."""
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""

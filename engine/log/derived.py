@@ -1,7 +1,7 @@
-"""Checkpoints, the fact sidecar and the clock: rows that may be dropped and made again.
+"""Checkpoints, the fact sidecar and the clock: rows that may be dropped and rebuilt.
 
-What is read is checked first (see :mod:`.seals`). Damaged rows are left out, with a remark: every
-answer is the same without them, and later.
+Rows are checked when they are read (see :mod:`.seals`). Damaged rows are ignored, with a remark:
+without them every answer is the same, but slower.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -34,26 +34,26 @@ from .seals import (
 from .store import NO_REVISION, Checkpoint, ClockBlock, FactBlock, Window
 
 LAST_REVISION = 2**63 - 1
-"""The greatest revision that there can be."""
+"""The greatest possible revision."""
 
 _AT_ONCE = 16
-"""Blocks whose data is read together."""
+"""Blocks whose data is read by one query."""
 
 _FIRST, _LAST, _LOW, _HIGH, _UNREVISIONED = range(5)
-"""Columns of a listed fact block; the hash is the last."""
+"""Columns of a fact block in a list; the hash is the last."""
 
 
 class Derived:
     """The derived rows of one log.
 
-    :param remark: called with a sentence for each damage that is found, once.
+    :param remark: called once for each damage that is found, with a sentence.
     """
 
     def __init__(self, database: Database, names: Names, remark: Callable[[str], None]) -> None:
         self._database = database
         self._names = names
         self._remark = remark
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._known: dict[tuple[Kind, Place], tuple[Seal, list[Row]]] = {}
         self._cuts: dict[tuple[Kind, Place], Row] = {}
 
@@ -120,7 +120,7 @@ class Derived:
     def put_clock(
         self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int
     ) -> None:
-        """Store a clock in place of the one that the branch has; within ``writing``."""
+        """Store a clock, replacing the one that the branch has; within ``writing``."""
         place = self._own(branch, cluster, version)
         self._database.run(
             "DELETE FROM clock_block WHERE branch_id = ? AND cluster_id = ?", place.key[:2]
@@ -141,7 +141,7 @@ class Derived:
     ) -> list[ClockBlock]:
         """Return the blocks of a branch's clock in order; without ``number``, without their data.
 
-        Damaged ones are left out.
+        Damaged ones are ignored.
         """
         segment = lineage(self._database, branch)[-1]
         place = self._place(segment, cluster, version)
@@ -156,9 +156,9 @@ class Derived:
     def put_facts(
         self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int
     ) -> None:
-        """Store blocks of the fact sidecar behind those there are; within ``writing``.
+        """Add blocks to the fact sidecar; within ``writing``.
 
-        Nothing is done where another process was faster.
+        Nothing is done if another process was faster.
         """
         place = self._own(branch, cluster, version)
         there = self._sound(FACTS, place)
@@ -168,7 +168,7 @@ class Derived:
             reached = self.facts_until(cluster=cluster, branch=branch, version=version)
             if blocks[0].first != reached + 1:
                 return
-            drop_rows(self._database, FACTS, place)  # They went on from what is there no more.
+            drop_rows(self._database, FACTS, place)  # The blocks before them no longer exist.
         self._forget(FACTS, place)
         rows = [
             (
@@ -197,8 +197,8 @@ class Derived:
     def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order.
 
-        :raises DerivedDamaged: one of them is damaged; it, and what follows it, is left out from
-            now on.
+        :raises DerivedDamaged: one of them is damaged; from now on, it and those after it are
+            ignored.
         """
         until = LAST_REVISION if window.until is None else window.until
         for place, rows in self._runs(window.branch, window.cluster, version):
@@ -214,11 +214,11 @@ class Derived:
     def reaches(self, part: Segment, cluster: str) -> list[Row]:
         """Return (first, last, least, greatest revision) of a segment's blocks, in order.
 
-        They are of the version that reaches furthest, and follow each other.
+        They are of the version that reaches furthest, without gaps.
         """
         versions = self._database.rows("SELECT DISTINCT version FROM seal WHERE part = 1")
         found: list[Row] = []
-        for (version,) in sorted(versions, key=repr):  # Damaged ones may be of several types.
+        for (version,) in sorted(versions, key=repr):  # Damaged values may have several types.
             rows = [
                 row[:_UNREVISIONED]
                 for row in self._listed(FACTS, self._place(part, cluster, version))
@@ -229,7 +229,7 @@ class Derived:
         return found
 
     def drop(self, *, checkpoints: bool, facts: bool, clock: bool) -> None:
-        """Delete what is asked for, for all branches and clusters; within ``writing``."""
+        """Delete the chosen rows, for all branches and clusters; within ``writing``."""
         for kind, asked in ((CHECKPOINTS, checkpoints), (FACTS, facts), (CLOCK, clock)):
             if asked:
                 self._database.run(f"DELETE FROM {kind.table}")
@@ -237,24 +237,24 @@ class Derived:
         self.forget()
 
     def forget(self) -> None:
-        """Look at everything anew: rows were deleted."""
+        """Forget what was found out about rows, after some were deleted."""
         self._known.clear()
         self._cuts.clear()
 
     def leave_out(self, kind: Kind, place: Place, what: str) -> None:
-        """Say that rows of a place are damaged; each thing is said once."""
+        """Report that rows of a place are damaged; each damage once."""
         text = (
             f"{what} {kind.named} of branch {place.branch!r} are damaged and not used; answers"
-            " stay the same, and take longer: plinian checkpoint build makes them anew"
+            " stay the same, but take longer: plinian checkpoint build rebuilds them"
         )
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._reported:
+            self._reported.add(text)
             self._remark(text)
 
     def _runs(self, branch: str, cluster: str, version: int) -> list[tuple[Place, list[Row]]]:
         """Return which blocks of each branch of a lineage follow each other, oldest first.
 
-        A branch's own blocks may begin before its fork, where its parent's would have straddled it.
+        The first block of a branch may begin before the fork, where a block of the parent spans it.
         """
         runs: list[tuple[Place, list[Row]]] = []
         before: int | None = None
@@ -264,7 +264,8 @@ class Derived:
             there = [row for row in self._listed(FACTS, place) if row[_LAST] <= last]
             rows = [row for row in there if before is None or row[_LAST] < before]
             if before is not None and rows and rows[-1][_LAST] != before - 1:
-                self.leave_out(FACTS, runs[-1][0], "some")  # What they went on from is gone.
+                # The blocks before these no longer exist.
+                self.leave_out(FACTS, runs[-1][0], "some")
                 runs, rows = [], there
             if rows:
                 runs.append((place, rows))
@@ -294,7 +295,7 @@ class Derived:
             )
 
     def _data(self, kind: Kind, place: Place, row: Row) -> bytes | None:
-        """Return the data of a row, None if it is damaged; then it is left out from now on."""
+        """Return the data of a row; None if it is damaged, and from now on the row is ignored."""
         keys = kind.columns[: kind.keys]
         rows = self._database.rows(
             f"SELECT data FROM {kind.table} WHERE {MINE}"
@@ -312,11 +313,11 @@ class Derived:
         return DerivedDamaged(
             f"one of the {kind.named} of branch {place.branch!r} is damaged",
             where=self._database.location.shown,
-            now="run the same command again; plinian checkpoint build makes them anew",
+            now="run the same command again; plinian checkpoint build rebuilds them",
         )
 
     def _listed(self, kind: Kind, place: Place) -> list[Row]:
-        """Return the rows of a place that can be trusted, without their data, in order."""
+        """Return the undamaged rows of a place, without their data, in order."""
         seal = stored_seal(self._database, kind, place)
         found = self._known.get((kind, place))
         if found is None or seal is None or found[0] != seal:
@@ -351,7 +352,7 @@ class Derived:
         self._cuts.pop((kind, place), None)
 
     def _own(self, branch: str, cluster: str, version: int) -> Place:
-        """Return the place of a branch's own rows, giving the cluster an id if it has none."""
+        """Return the place of a branch's rows; creates the id of the cluster if it has none."""
         number = head_of(self._database, branch).branch_id
         return Place(number, branch, self._names.cluster_id(cluster), cluster, version)
 
@@ -365,7 +366,7 @@ class Derived:
 def drop_checkpoints(
     database: Database, names: Names, *, branch: str, cluster: str, version: int
 ) -> None:
-    """Delete the checkpoints of a version that a branch has of a cluster; within ``writing``."""
+    """Delete a branch's checkpoints of a version and a cluster; within ``writing``."""
     database.run(
         "DELETE FROM checkpoint WHERE branch_id = ? AND cluster_id = ? AND version = ?",
         (head_of(database, branch).branch_id, names.cluster_id(cluster), version),
@@ -390,7 +391,7 @@ def follow(kind: Kind, rows: Sequence[Row]) -> bool:
 
 
 def _least_revision(database: Database, part: Segment) -> int:
-    """Return the least revision in a segment; -1 if it changes truth without having a revision."""
+    """Return the least revision in a segment; -1 if an event without revision changes truth."""
     bounds = (part.branch_id, part.first, part.last)
     if database.rows(
         "SELECT 1 FROM event WHERE branch_id = ? AND position BETWEEN ? AND ? AND effect > 0"

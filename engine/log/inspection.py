@@ -1,4 +1,4 @@
-"""All derived rows looked at: for verification, and to delete what is damaged."""
+"""Checks all derived rows: for verification, and to delete those that are damaged."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -11,13 +11,13 @@ from .derived import Derived, follow
 from .seals import KINDS, MINE, Kind, Place, drop_rows, is_whole, listing, stored_seal, whole_data
 
 _AT_ONCE = 64
-"""Rows whose data is read together."""
+"""Rows whose data is read by one query."""
 
 
 class Damage(NamedTuple):
-    """Derived rows that are not what was stored.
+    """Derived rows that differ from what was stored.
 
-    :param place: what of; names are empty where an id stands for nothing.
+    :param place: where they are; a name is empty if its id is not in the log.
     """
 
     kind: Kind
@@ -25,21 +25,21 @@ class Damage(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What is damaged, without what becomes of it."""
+        """What is damaged, without the consequence."""
         branch = self.place.branch or f"number {self.place.branch_id}"
         return f"the {self.kind.named} of branch {branch!r} are damaged"
 
     @property
     def text(self) -> str:
-        """Say what is damaged, and what that means."""
+        """Return what is damaged, and the consequence."""
         return (
             f"{self.what}; they are not used, and answers stay the same:"
-            " plinian checkpoint build makes them anew"
+            " plinian checkpoint build rebuilds them"
         )
 
 
 def damages(database: Database) -> Iterator[Damage]:
-    """Yield what is damaged of all derived rows, their data included."""
+    """Yield all damage to derived rows and their data."""
     branches: dict[int, str] = dict(database.rows("SELECT id, name FROM branch"))
     clusters: dict[int, str] = dict(database.rows("SELECT id, name FROM cluster"))
     for kind in KINDS:
@@ -53,7 +53,7 @@ def damages(database: Database) -> Iterator[Damage]:
 
 
 def mended(database: Database, derived: Derived) -> list[str]:
-    """Delete what is damaged; return what it was, one sentence each; within ``writing``."""
+    """Delete damaged rows; return one sentence for each; within ``writing``."""
     found = list(damages(database))
     for damage in found:
         drop_rows(database, damage.kind, damage.place)
@@ -67,7 +67,7 @@ def _places(database: Database, kind: Kind) -> list[Row]:
     sealed = database.rows(
         "SELECT branch_id, cluster_id, version FROM seal WHERE part = ?", (kind.part,)
     )
-    return sorted({*rows, *sealed}, key=repr)  # Damaged ids may be of several types.
+    return sorted({*rows, *sealed}, key=repr)  # Damaged ids may have several types.
 
 
 def _is_sound(database: Database, kind: Kind, place: Place) -> bool:
@@ -75,7 +75,7 @@ def _is_sound(database: Database, kind: Kind, place: Place) -> bool:
     rows = listing(database, kind, place)
     if seal is None or not is_whole(database, kind, place, seal, rows) or not follow(kind, rows):
         return False
-    # All keys are known by now to be integers.
+    # All keys were checked to be integers.
     return all(
         _has_data(database, kind, place, rows[start : start + _AT_ONCE])
         for start in range(0, len(rows), _AT_ONCE)

@@ -1,8 +1,8 @@
-"""Which checkpoints an append makes untrue; they are dropped in the append's own transaction.
+"""Drops checkpoints that an append contradicts, in the transaction of the append.
 
-A checkpoint says what was true at a revision, from everything known by a position. It becomes
-untrue when something is learnt that happened at or before its revision. Where events without a
-revision belong follows from the clock: whoever reads a checkpoint sees whether it had the same.
+A checkpoint has the truth at a revision, from all events up to a position. It becomes wrong when an
+event is appended that happened at or before its revision. Events without a revision are placed by
+the clock; a reader of a checkpoint compares the clock that it was built with.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .derived import Derived
 from .names import Names
 
 _TIMELESS = (Effect.ATTRIBUTED, Effect.TIMED)
-"""What says who and when, but not what: it changes no state."""
+"""Effects that add an actor or a time to a version, and change no state."""
 
 
 def drop_invalid_checkpoints(

@@ -1,4 +1,4 @@
-"""Where a log is: a path or a URL, taken apart once."""
+"""Where a log is: a path or a URL, parsed once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_location(place: str) -> Location:
-    """Take apart a path, ``sqlite:///path`` or ``postgresql://user@host/database?schema=name``.
+    """Parse a path, ``sqlite:///path`` or ``postgresql://user@host/database?schema=name``.
 
     :raises UsageError: a URL of another database, or an empty place.
     """
@@ -56,7 +56,7 @@ def parse_location(place: str) -> Location:
         return Location(database="sqlite", path=path, shown=path)
     if scheme not in _POSTGRES:
         raise UsageError(
-            f"{scheme!r} is no database that Plinian knows",
+            f"{scheme!r} is not a database that Plinian knows",
             where=f"{scheme}://{rest.rpartition('@')[2]}",  # Before it may be a password.
             now="give a path, sqlite:///path.db, or postgresql://user@host/database?schema=name",
         )
@@ -68,8 +68,8 @@ def _postgres(place: str) -> Location:
         parts = urlsplit(place)
     except ValueError as fault:
         raise UsageError(
-            f"this is no URL: {fault}",
-            where=place.rpartition("@")[2],  # What is before it may hold a password.
+            f"this is not a URL: {fault}",
+            where=place.rpartition("@")[2],  # The part before it may have a password.
             now="write postgresql://user@host:port/database?schema=name",
         ) from None
     options = parse_qsl(parts.query, keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""The shape of the log's tables, forward and back, on both databases.
+"""Migrations of the log's tables, forward and back, on both databases.
 
 Works from an installed package: no ``alembic.ini`` and no working directory are needed. Only the
 tables change here; the log's bytes are never rewritten (events of older schemas are upcast when
@@ -30,11 +30,13 @@ __all__ = ["MigrationInfo", "connected", "downgrade", "info", "migrate", "upgrad
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # As in engine/log/postgres.py.
 
 _STEPS = Path(__file__).parents[2] / "migrations"
-_CREATION_LOCK = 0x506C696E  # any fixed number; two processes must not create one log at once
+_CREATION_LOCK = (
+    0x506C696E  # any fixed number: it locks out a second process that creates the same log
+)
 
 
 class MigrationInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a log's tables stand.
+    """The revision of a log's tables.
 
     :param current: the revision of the tables, None if there are none.
     :param newest: the newest revision that this Plinian knows.
@@ -47,7 +49,7 @@ class MigrationInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Bring a log's tables to a revision, the newest by default; all or nothing.
+    """Migrate a log's tables to a revision, the newest by default; all or nothing.
 
     :raises LogNotFound: there is no such file or database.
     :raises LogNewer: the tables are of a newer Plinian.
@@ -69,7 +71,7 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def info(url: str) -> MigrationInfo:
-    """Return at which revision a log's tables are, and which there are.
+    """Return the revision of a log's tables, and all known ones.
 
     :raises LogNotFound: there is no such file or database.
     """
@@ -81,21 +83,21 @@ def info(url: str) -> MigrationInfo:
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:
-    """Bring the tables forward in a transaction that the caller commits."""
+    """Upgrade the tables in a transaction that the caller commits."""
     _run(connection, command.upgrade, revision)
 
 
 @contextmanager
 def connected(location: Location, *, create: bool = False) -> Iterator[Connection]:
-    """Open a connection in a transaction that shuts out other writers; commit it at the end.
+    """Open a connection in a transaction that locks out other writers; commit it at the end.
 
-    :param create: make the file or the Postgres schema if there is none.
+    :param create: create the file or the Postgres schema if there is none.
     """
     if location.database == "sqlite" and not create and not Path(location.path).is_file():
         raise LogNotFound(
             "there is no such file",
             where=location.shown,
-            now="check the path, or make a log with: plinian ingest --log PATH …",
+            now="check the path, or create a log with: plinian ingest --log PATH …",
         )
     arguments = {"client_encoding": "utf8"} if location.database == "postgres" else {}
     engine = create_engine(_sqlalchemy_url(location), poolclass=NullPool, connect_args=arguments)
@@ -111,8 +113,8 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
         raise LogUnavailable(
             f"the database refuses: {str(fault.orig).strip()}",
             where=location.shown,
-            now="check that it runs or its disk has room, that you may write to it, and that nobody"
-            " holds it locked",
+            now="check that it runs or its disk has room, that you may write to it, and that no "
+            "other process locks it",
         ) from fault
     finally:
         engine.dispose()
@@ -133,7 +135,7 @@ def _enter_schema(connection: Connection, location: Location, *, create: bool) -
         raise LogNotFound(
             f"the database has no schema {location.schema!r}",
             where=location.shown,
-            now="check ?schema=… of the URL, or make a log with: plinian ingest --log URL …",
+            now="check ?schema=… of the URL, or create a log with: plinian ingest --log URL …",
         )
     if not found:
         connection.execute(text(f"CREATE SCHEMA {location.quoted_schema}"))
@@ -141,7 +143,7 @@ def _enter_schema(connection: Connection, location: Location, *, create: bool) -
 
 
 def _own_transactions(connection: object, _record: object) -> None:
-    # Python's driver would commit before DDL; a migration must be whole or not at all.
+    # Python's driver would commit before DDL, and leave half a migration after an error.
     connection.isolation_level = None  # type: ignore[attr-defined]
     connection.execute("PRAGMA busy_timeout = 30000")  # type: ignore[attr-defined]
 

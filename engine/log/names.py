@@ -1,7 +1,7 @@
-"""Small integers for what repeats: texts, clusters and objects, both ways, with bounded caches.
+"""Ids of texts, clusters and objects, and what they stand for, with bounded caches.
 
-Ids are given out in the append's own transaction, while it holds the log alone, and rows are never
-changed or deleted: whatever a cache holds stays true. Ids of an append that fails are forgotten.
+An append creates ids in its transaction, while it locks the log. Rows are never changed or deleted,
+so a cached id stays valid. The ids of an append that fails are removed from the caches.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -16,17 +16,17 @@ import msgspec
 from ..errors import LogCorrupt, UsageError
 from ..events import Reference
 from ..events.storable import fault_of_name, fault_of_text
-from .chain import name_key, object_key, packed_object, packed_told
+from .chain import name_key, object_key, packed_fields, packed_object
 from .database import Database, Row
 
 _Told = tuple[str, str, str, str, str, str]
 """Cluster, group, kind, namespace, name and uid of an object."""
 
 _NEAR = 4
-"""Ids of objects are looked up as a range if it holds at most so many for each that is wanted."""
+"""A range of ids is read at once if it has at most so many ids for each needed one."""
 
 CACHED = 131_072
-"""Entries that a cache holds before it starts anew: some 50 MB of objects at worst."""
+"""Entries at which a cache is cleared: some 50 MB of objects at most."""
 
 
 def _hold(fault: str, text: str) -> None:
@@ -40,7 +40,7 @@ def _hold(fault: str, text: str) -> None:
 class Names:
     """The tables ``symbol``, ``cluster`` and ``object`` of one log.
 
-    :param check_keys: an object whose key is not what follows from the rest stands for nothing.
+    :param check_keys: treat an object as missing if its key does not match its fields.
     """
 
     def __init__(self, database: Database, *, check_keys: bool = False) -> None:
@@ -49,7 +49,7 @@ class Names:
         self.forget()
 
     def forget(self) -> None:
-        """Empty all caches: an append failed, and with it went the ids that it gave out."""
+        """Clear all caches: an append failed, and the ids that it created do not exist."""
         self._symbols: dict[str, int] = {}
         self._texts: dict[int, str] = {}
         self._clusters: dict[str, int] = {}
@@ -61,7 +61,7 @@ class Names:
         self._last_object = 0
 
     def symbol_ids(self, texts: Iterable[str]) -> dict[str, int]:
-        """Return the ids of texts, giving out new ones; within an append only."""
+        """Return the ids of texts, creating new ones; within an append only."""
         wanted = dict.fromkeys(texts)
         self._shrink(self._symbols)
         found = {text: self._symbols[text] for text in wanted if text in self._symbols}
@@ -79,7 +79,7 @@ class Names:
         return found
 
     def cluster_id(self, name: str) -> int:
-        """Return the id of a cluster, giving out a new one; within an append only."""
+        """Return the id of a cluster, creating a new one; within an append only."""
         known = self.find_cluster(name)
         if known is not None:
             return known
@@ -100,12 +100,12 @@ class Names:
         return int(self._database.rows("SELECT count(*) FROM cluster")[0][0])
 
     def object_ids(self, keys: Sequence[tuple[str, Reference]]) -> list[int]:
-        """Return the ids of (cluster, object), giving out new ones; within an append only."""
+        """Return the ids of (cluster, object), creating new ones; within an append only."""
         if len(self._objects) > CACHED:
             self._objects.clear()
             self._all_objects = 0
         numbers = list(map(self._objects.get, keys))
-        # To hash a key costs most of this: those that are known are looked up once.
+        # Hashing a key costs most of this, so each known key is looked up once.
         missing = [row for row, number in enumerate(numbers) if number is None]
         if missing:
             self._find_objects(list(dict.fromkeys(keys[row] for row in missing)))
@@ -114,17 +114,17 @@ class Names:
         return cast("list[int]", numbers)
 
     def _find_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
-        """Look up the ids of some objects, and give new ones to those that have none."""
+        """Return the ids of some objects; create those that are missing."""
         self._shrink(self._packed)
         for cluster, reference in keys:
             for text in (reference.name, reference.uid):
                 _hold(fault_of_name(text), text)
             for text in (cluster, reference.group, reference.kind, reference.namespace):
                 _hold(fault_of_text(text), text)
-        told = [packed_object(*key) for key in keys]
-        digests = [object_key(key[1].name, packed) for key, packed in zip(keys, told, strict=True)]
+        packs = [packed_object(*key) for key in keys]
+        digests = [object_key(key[1].name, pack) for key, pack in zip(keys, packs, strict=True)]
         first = self._next_id("object")
-        # A log that only we have written since it was empty holds no objects that we do not know.
+        # If only this process wrote the log, and began with an empty one, it knows all objects.
         every = self._all_objects == first - 1
         found = {} if every else self._database.ids_of("object", "key", digests)
         fresh = [row for row, digest in enumerate(digests) if digest not in found]
@@ -133,7 +133,7 @@ class Names:
             self._add_objects({digests[row]: keys[row] for row in fresh}, found)
         if every:
             self._all_objects += len(fresh)
-        for key, packed, digest in zip(keys, told, digests, strict=True):
+        for key, packed, digest in zip(keys, packs, digests, strict=True):
             number = found[digest]
             self._objects[key] = number
             self._packed[number] = packed
@@ -165,9 +165,9 @@ class Names:
         )
 
     def packed(self, numbers: Iterable[int]) -> Mapping[int, msgspec.Raw]:
-        """Return what headers say of these objects, and of others that were asked for before.
+        """Return these objects as headers have them, packed; others may be among them.
 
-        Ids that stand for nothing are left out.
+        Ids that are not in the log are left out.
         """
         self._shrink(self._packed)
         missing = frozenset(numbers).difference(self._packed)
@@ -175,17 +175,17 @@ class Names:
             self._packed |= (
                 self._checked(sorted(missing))
                 if self._check_keys
-                else {n: packed_told(told) for n, told in self._told(sorted(missing))}
+                else {n: packed_fields(fields) for n, fields in self._fields(sorted(missing))}
             )
         return self._packed
 
     def _checked(self, numbers: Sequence[int]) -> dict[int, msgspec.Raw]:
-        """Return the same of objects that are found by their keys."""
+        """Return objects, packed, whose stored keys match their fields."""
         keys: dict[int, bytes] = {}
         found: dict[int, msgspec.Raw] = {}
-        for number, told in self._told(numbers, keys):
-            packed = packed_told(told)
-            if object_key(told[4], packed) == keys[number]:
+        for number, fields in self._fields(numbers, keys):
+            packed = packed_fields(fields)
+            if object_key(fields[4], packed) == keys[number]:
                 found[number] = packed
         return found
 
@@ -196,7 +196,7 @@ class Names:
         return number <= self._last_object
 
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Return the texts of symbol ids; ids that stand for nothing are left out."""
+        """Return the texts of symbol ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
         found = {n: self._texts[n] for n in wanted if n in self._texts}
         missing = sorted(n for n in wanted if n not in found)
@@ -212,7 +212,7 @@ class Names:
         return found
 
     def objects(self, numbers: Iterable[int]) -> dict[int, tuple[str, Reference]]:
-        """Return (cluster, reference) of object ids; ids that stand for nothing are left out."""
+        """Return (cluster, reference) of object ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
         found = {n: self._references[n] for n in wanted if n in self._references}
         found |= self._looked_up(sorted(n for n in wanted if n not in found))
@@ -221,13 +221,16 @@ class Names:
         return found
 
     def _looked_up(self, numbers: Sequence[int]) -> dict[int, tuple[str, Reference]]:
-        """Return (cluster, reference) of some objects, given by rising id."""
-        return {number: (told[0], Reference(*told[1:])) for number, told in self._told(numbers)}
+        """Return (cluster, reference) of some objects, with their ids in rising order."""
+        return {
+            number: (cluster, Reference(*named))
+            for number, (cluster, *named) in self._fields(numbers)
+        }
 
-    def _told(
+    def _fields(
         self, numbers: Sequence[int], keys: dict[int, bytes] | None = None
     ) -> Iterator[tuple[int, _Told]]:
-        """Yield (id, what is told of it) of some objects, given by rising id.
+        """Yield (id, fields) of some objects, with their ids in rising order.
 
         :param keys: gets the stored keys, by id.
         """
@@ -244,7 +247,7 @@ class Names:
     def _places(
         self, numbers: Collection[tuple[int, int, int, int]]
     ) -> dict[tuple[int, int, int, int], tuple[str, str, str, str]]:
-        """Return (cluster, group, kind, namespace) by their ids: few, where objects are many."""
+        """Return (cluster, group, kind, namespace) by their ids; many objects share them."""
         texts = self.texts(number for place in numbers for number in place[1:])
         clusters = self._names_of_clusters(place[0] for place in numbers)
         return {
@@ -254,13 +257,13 @@ class Names:
         }
 
     def _object_rows(self, numbers: Sequence[int]) -> list[Row]:
-        """Return the rows of some objects, given by rising id."""
+        """Return the rows of some objects, with their ids in rising order."""
         columns = (
             "SELECT id, cluster_id, group_id, kind_id, namespace_id, name, uid, key FROM object"
         )
         first, last = numbers[0], numbers[-1]
-        # Ids are in the order of first use: what is missing together mostly lies together, and one
-        # walk along the table is cheaper than a search for each.
+        # Ids are in the order of first use, so ids that are needed together are mostly neighbours.
+        # Then one scan of a range is cheaper than a search for each.
         if last - first < _NEAR * len(numbers):
             wanted = frozenset(numbers)
             rows = self._database.rows(f"{columns} WHERE id BETWEEN ? AND ?", (first, last))
@@ -272,17 +275,17 @@ class Names:
     def references(self, numbers: Iterable[int]) -> dict[int, Reference]:
         """Return what object ids stand for.
 
-        :raises LogCorrupt: one of them stands for nothing.
+        :raises LogCorrupt: one of them is not in the log.
         """
         wanted = list(numbers)
         found = self.objects(wanted)
         for number in wanted:
             if number not in found:
                 raise LogCorrupt(
-                    f"object {number} stands for nothing",
+                    f"object {number} is not in the log",
                     position=0,
                     where=self._database.location.shown,
-                    now="run plinian verify to learn which events are hit",
+                    now="run plinian verify to see which events are affected",
                 )
         return {number: reference for number, (_, reference) in found.items()}
 
@@ -317,7 +320,7 @@ class Names:
 
     @staticmethod
     def range_of_name(name: str) -> tuple[bytes, bytes]:
-        """Return between which keys the objects of a name lie, both inclusive."""
+        """Return the first and last possible key of objects with a name, both inclusive."""
         prefix = name_key(name)
         return prefix + bytes(12), prefix + b"\xff" * 12
 

@@ -1,4 +1,4 @@
-"""Opening a log, founding a new one, and refusing what is none or of another age."""
+"""Opens a log or creates one; refuses other files, and logs of other versions of Plinian."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def open_log(
 ) -> LogStore:
     """Open the log at a path, an ``sqlite:///`` or a ``postgresql://`` URL.
 
-    :param create: found a new log if there is none.
-    :param read_only: promise to write nothing; works on a log that may not be written.
-    :param remark: called with a sentence for each damage to what is derived from the log; answers
-        do not change by it.
+    :param create: create a log if there is none.
+    :param read_only: write nothing; works on a log that this user may not write.
+    :param remark: called with a sentence for each damage to derived rows, which does not
+        change answers.
     :raises LogNotFound: there is no log.
     :raises LogOlder: its tables must be upgraded first.
     :raises LogNewer: a newer Plinian made it.
-    :raises LogUnavailable: the database does not answer, or this is something else.
+    :raises LogUnavailable: the database does not answer, or it is not a log.
     """
     location = parse_location(str(place))
     try:
@@ -41,16 +41,16 @@ def open_log(
     except LogNotFound:
         if not create or read_only:
             raise
-    from .founding import found_log  # noqa: PLC0415 -- most commands create no log
+    from .creation import create_log  # noqa: PLC0415 -- most commands create no log
 
-    found_log(location)
+    create_log(location)
     return SqlLog(_open(location, read_only=read_only), remark=remark)
 
 
 def check_place(place: str | Path) -> None:
-    """Complain of a place where no log can be founded, as far as a look at its folder tells.
+    """Check that a log can be created at a place, as far as its folder shows.
 
-    :raises LogUnavailable: it is no file, or its folder is missing or cannot be written to.
+    :raises LogUnavailable: it is not a file, or its folder is missing or cannot be written to.
     """
     location = parse_location(str(place))
     if location.database != "sqlite":
@@ -59,14 +59,14 @@ def check_place(place: str | Path) -> None:
     if path.is_dir():
         what, now = "this is a folder", f"name a file in it: --log {path / 'plinian.db'}"
     elif path.exists() and not path.is_file():
-        what, now = "this is no file", "choose another place for the log"
+        what, now = "this is not a file", "choose another place for the log"
     elif not path.parent.is_dir():
-        what, now = "its folder does not exist", f"make it: mkdir -p {path.parent}"
+        what, now = "its folder does not exist", f"create it: mkdir -p {path.parent}"
     elif not os.access(path.parent, os.W_OK):
         what, now = "its folder cannot be written to", "choose another place for the log"
     else:
         return
-    raise LogUnavailable(f"no log can be made here: {what}", where=location.shown, now=now)
+    raise LogUnavailable(f"a log cannot be created here: {what}", where=location.shown, now=now)
 
 
 def _open(location: Location, *, read_only: bool) -> Database:
@@ -94,7 +94,7 @@ def _check_age(database: Database) -> None:
         raise LogNotFound(
             "there is a database, but no log in it",
             where=where,
-            now="check the place, or make a log there with: plinian ingest --log … PATH",
+            now="check the place, or create a log there with: plinian ingest --log … PATH",
         )
     if current not in REVISIONS:
         raise LogNewer(
@@ -112,7 +112,7 @@ def _check_age(database: Database) -> None:
     if not algorithm and database.rows("SELECT 1 FROM branch LIMIT 1"):
         raise damaged(database, "the row of table log is missing", 0)
     if not algorithm:
-        raise LogNotFound("the log has tables, but was never founded", where=where)
+        raise LogNotFound("the log has tables, but its creation was not finished", where=where)
     if algorithm[0][0] != ALGORITHM:
         raise LogNewer(
             f"the log is hashed by {algorithm[0][0]}, and this Plinian knows only {ALGORITHM}",
@@ -130,7 +130,7 @@ def _revision(database: Database) -> str | None:
         tables = {row[0] for row in database.rows("SELECT name FROM sqlite_master")}
         if tables and "alembic_version" not in tables:
             raise LogUnavailable(
-                "the file is an SQLite database, but no Plinian log",
+                "the file is an SQLite database, but not a Plinian log",
                 where=database.location.shown,
                 now="check the path",
             )

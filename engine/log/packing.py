@@ -1,4 +1,4 @@
-"""Payload bytes as they are stored: blocks of several, zstd with the log's dictionary, or raw."""
+"""Stored payloads: blocks of several, raw or as zstd with the log's dictionary."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ BLOCK_EVENTS = 16
 """Payloads in a block at most: what a read of one payload decompresses."""
 
 BLOCK_BYTES = 1 << 18
-"""A block ends with the payload that brings it to so many bytes."""
+"""A block ends with the payload at which it reaches this size."""
 
 LEVEL = 1
 LARGEST = 1 << 30
-"""A block or dictionary that claims to be larger than this is damage, not data."""
+"""A block or dictionary with a larger stated size is damaged."""
 
 _SIZES = msgspec.msgpack.Encoder()
 _SIZES_OF = msgspec.msgpack.Decoder(list[int])
@@ -43,7 +43,7 @@ class Block(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def block_ends(sizes: Sequence[int]) -> list[int]:
-    """Return where the blocks of a batch end, as indices behind their last payloads.
+    """Return where the blocks of a batch end, as indices after their last payloads.
 
     :param sizes: bytes of each payload of the batch.
     """
@@ -63,7 +63,7 @@ def block_ends(sizes: Sequence[int]) -> list[int]:
 def packed_dictionary() -> bytes:
     """Return the dictionary that new logs start with, trained on real Kubernetes objects.
 
-    It is as a log keeps it: in a zstd frame, a seventh of its size.
+    It is in the stored form: a zstd frame.
     """
     return (files(__package__) / "kubernetes.zdict.zst").read_bytes()
 
@@ -89,7 +89,7 @@ class Packer:
             number: _unpacked_dictionary(number, data) for number, data in dictionaries.items()
         }
         self.newest: int | None = max(prepared, default=None)
-        """Id of the dictionary that is compressed with."""
+        """Id of the dictionary for compression."""
         newest = prepared.get(self.newest) if self.newest is not None else None
         if newest is not None:
             newest.precompute_compress(level=LEVEL)
@@ -123,10 +123,10 @@ class Packer:
             raise ValueError(f"the sizes of the payloads cannot be read: {fault}") from fault
         whole = sum(sizes)
         if len(sizes) != block.last - block.first + 1 or min(sizes) < 0 or whole > LARGEST:
-            raise ValueError("the payloads do not have the sizes that are told")
+            raise ValueError("the payloads do not have the stored sizes")
         payloads = self._plain(block, whole)
         if len(payloads) != whole:
-            raise ValueError("the payloads do not have the sizes that are told")
+            raise ValueError("the payloads do not have the stored sizes")
         return sizes, payloads
 
     def _plain(self, block: Block, whole: int) -> bytes:
@@ -135,9 +135,9 @@ class Packer:
         if block.codec != ZSTD:
             raise ValueError(f"codec {block.codec} is unknown")
         try:
-            # Room is made for what the frame claims: damage must not claim all memory.
+            # The frame states its size, and damage must not make it allocate all memory.
             if zstandard.frame_content_size(block.data) != whole:
-                raise ValueError("the payloads do not have the sizes that are told")
+                raise ValueError("the payloads do not have the stored sizes")
             return self._decompressors[block.dictionary_id].decompress(block.data)
         except KeyError:
             raise ValueError(f"dictionary {block.dictionary_id} is not in the log") from None

@@ -1,4 +1,4 @@
-"""Payloads by position: their blocks are found together, and each is decompressed once."""
+"""Payloads by position: reads blocks of many payloads, and decompresses each once."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .database import Database, Row
 from .packing import BLOCK_BYTES, BLOCK_EVENTS, Block, Packer
 
 AT_ONCE = 1000
-"""Payloads whose blocks are held compressed at a time."""
+"""Payloads whose compressed blocks are in memory at a time."""
 
 _KEPT = 16
 """Blocks that stay decompressed for reads of one payload after the other: 4 MiB."""
 
 COLUMNS = "p.first, p.last, p.codec, p.dictionary_id, p.sizes, p.data"
-"""What :func:`block_of` takes, of rows of ``payload_block p``."""
+"""Columns of ``payload_block p`` for :func:`block_of`."""
 
 
 def block_of(row: Row) -> Block:
@@ -34,7 +34,7 @@ def block_of(row: Row) -> Block:
 
 
 class Opened(msgspec.Struct, frozen=True, gc=False):
-    """A decompressed block: its payload *i* lies from ``starts[i]`` to ``starts[i + 1]``."""
+    """A decompressed block: its payload *i* is from ``starts[i]`` to ``starts[i + 1]``."""
 
     first: int
     last: int
@@ -42,7 +42,7 @@ class Opened(msgspec.Struct, frozen=True, gc=False):
     payloads: bytes
 
     def payload(self, position: int) -> bytes:
-        """Return the payload of a position that lies in the block."""
+        """Return the payload of a position in the block."""
         index = position - self.first
         return self.payloads[self.starts[index] : self.starts[index + 1]]
 
@@ -59,9 +59,9 @@ class Payloads:
         self._kept: OrderedDict[tuple[int, int], Opened] = OrderedDict()
 
     def one(self, branch_id: int, position: int) -> bytes:
-        """Return one payload of a branch's own events; the last few blocks need no reading.
+        """Return one payload of a branch's own events; the last few blocks are cached.
 
-        :raises LogCorrupt: it is not there or cannot be read.
+        :raises LogCorrupt: it is missing or cannot be read.
         """
         for (branch, first), block in self._kept.items():
             if branch == branch_id and first <= position <= block.last:
@@ -75,13 +75,13 @@ class Payloads:
         return block.payload(position)
 
     def at(self, branch_id: int, positions: Sequence[int]) -> PayloadsAt:
-        """Return what loads the payloads of these positions, all rising or all falling."""
+        """Return a loader of the payloads of these positions, in rising or falling order."""
         return PayloadsAt(self, branch_id, positions)
 
     def opened(self, rows: Sequence[Row], position: int) -> Opened:
         """Return the block that holds a position, out of rows with rising positions.
 
-        :raises LogCorrupt: it is not there or cannot be read.
+        :raises LogCorrupt: it is missing or cannot be read.
         """
         index = bisect_right(rows, position, key=itemgetter(0)) - 1
         if index < 0 or rows[index][1] < position:
@@ -97,7 +97,7 @@ class Payloads:
         """Return the blocks that hold some positions, given in rising order."""
         low, high = positions[0], positions[-1]
         begin = "(SELECT max(b.first) FROM payload_block b WHERE b.branch_id = ? AND b.first <= {})"
-        # Where most blocks in between are wanted, one walk is cheaper than a search for each.
+        # If most blocks in between are needed, one scan is cheaper than a search for each.
         if high - low < 2 * BLOCK_EVENTS * len(positions):
             return self._database.rows(
                 f"SELECT {COLUMNS} FROM payload_block p WHERE p.branch_id = ?"
@@ -116,8 +116,8 @@ class Payloads:
 class PayloadsAt:
     """Loads payloads of some positions of a branch's own events.
 
-    Blocks are read for many positions at a time; one of them is held decompressed, so that going
-    through the positions in order decompresses each once.
+    Blocks are read for many positions at a time; one of them stays decompressed, so that reading
+    positions in order decompresses each block once.
     """
 
     def __init__(self, payloads: Payloads, branch_id: int, positions: Sequence[int]) -> None:
@@ -131,7 +131,7 @@ class PayloadsAt:
     def __call__(self, index: int) -> bytes:
         """Return the payload of one of the positions.
 
-        :raises LogCorrupt: it is not there or cannot be read.
+        :raises LogCorrupt: it is missing or cannot be read.
         """
         position = self._positions[index]
         if not self._open.first <= position <= self._open.last:

@@ -1,4 +1,4 @@
-"""Postgres underneath a log: one schema per log, many readers, writers one after the other."""
+"""A log on Postgres: one schema per log, many readers, one writer at a time."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .database import COLUMNS, Row
 from .location import Location
 from .postgres_check import checking
 
-# What the driver remarks of a lost connection we say ourselves; else Python prints it as well.
+# A lost connection becomes an error of ours; the warning of the driver would be printed too.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _V = TypeVar("_V", bytes, str)
@@ -44,7 +44,7 @@ _TYPES = MappingProxyType(
         "symbol": ("int4", "text"),
     }
 )
-"""Types of :data:`~.database.COLUMNS`; binary COPY takes no others."""
+"""Types of :data:`~.database.COLUMNS`; binary COPY needs them exactly."""
 
 _VERSIONS = (
     "SELECT e.revision, e.object_id, e.effect, e.actor_id, e.latest"
@@ -101,12 +101,12 @@ class PostgresDatabase(SharedConnection):
 
     @contextmanager
     def checking(self) -> Iterator[Callable[[], list[str]]]:
-        """Begin to check the indexes, beside what the body does."""
+        """Start to check the indexes, in parallel to the body."""
         with self._guard(), checking(self._connected) as faults:
             yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
-        """Insert rows by binary COPY: a statement for each would cost more than the rows."""
+        """Insert rows by binary COPY, which is cheaper than a statement for each."""
         with self._guard(), self._connection.cursor() as cursor, cursor.copy(_copy(table)) as copy:
             _write(copy, table, rows)
 
@@ -114,7 +114,7 @@ class PostgresDatabase(SharedConnection):
     def inserting(self, table: str, rows: Iterable[Row]) -> Iterator[None]:
         """Send rows by binary COPY, and wait for the server after the body.
 
-        It does nearly all its work after the last row, so to wait at once would be idle.
+        The server does nearly all its work after the last row, while the body runs.
         """
         with self._guard(), self._connection.cursor() as cursor, ExitStack() as copying:
             _write(copying.enter_context(cursor.copy(_copy(table))), table, rows)
@@ -148,17 +148,17 @@ class PostgresDatabase(SharedConnection):
         return f"unnest(?::bigint[]) AS {name} (value)"
 
     def listed(self, values: Sequence[int]) -> object:
-        """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
+        """Return integers as the parameter for :meth:`any_of` and :meth:`table_of`."""
         return list(values)
 
-    def tell(self, branch: str, last: int) -> None:
+    def notify(self, branch: str, last: int) -> None:
         """Notify followers; Postgres delivers it when the transaction commits."""
         self.run("SELECT pg_notify(?, ?)", (self._channel(), f"{branch}@{last}"))
 
     def wait(self, seconds: float, poll: float) -> None:
         """Sleep until an append notifies, at most so many seconds; ``poll`` is not needed.
 
-        The first call returns at once: what was appended before it listened must be looked for.
+        The first call returns at once, because appends before it were not notified.
         """
         del poll
         with self._guard():
@@ -172,7 +172,7 @@ class PostgresDatabase(SharedConnection):
                 return
 
     def size(self) -> int:
-        """Return the bytes of the schema's tables and indexes."""
+        """Return the size of the schema's tables and indexes, in bytes."""
         return int(
             self.rows(
                 "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
@@ -182,7 +182,7 @@ class PostgresDatabase(SharedConnection):
         )
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             self._connection.close()
             if self._listener is not None:
@@ -214,7 +214,7 @@ class PostgresDatabase(SharedConnection):
             raise LogNotFound(
                 f"the database has no schema {self.location.schema!r}",
                 where=self.location.shown,
-                now="check ?schema=… of the URL, or make a log with: plinian ingest --log URL …",
+                now="check ?schema=… of the URL, or create a log with: plinian ingest --log URL …",
             )
         run("SELECT set_config('search_path', %s, false)", (self.location.quoted_schema,))
         run("SELECT set_config('lock_timeout', %s, false)", (f"{int(busy_seconds * 1000)}ms",))
@@ -236,7 +236,7 @@ class PostgresDatabase(SharedConnection):
     def _begin(self, *, writing: bool) -> None:
         with self._guard():
             if writing:
-                # READ COMMITTED: what is read once the row is ours includes the last commit.
+                # READ COMMITTED: after the lock is taken, reads include the last commit.
                 self._connection.execute("BEGIN; SELECT 1 FROM log FOR UPDATE")
             else:
                 self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -246,7 +246,7 @@ class PostgresDatabase(SharedConnection):
             self._connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        # With the connection gone the server has rolled back already.
+        # After the connection is lost, the server rolls back by itself.
         with suppress(psycopg.Error):
             self._connection.execute("ROLLBACK")
 

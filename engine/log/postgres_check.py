@@ -1,10 +1,10 @@
-"""What a Postgres server can say of a log's indexes: through amcheck, or by asking twice.
+"""Checks a log's indexes on Postgres: by amcheck, or by reading rows with and without an index.
 
-The chain of hashes covers rows as they are read in order of position. That what is looked up
-through an index is the same must be asked for.
+The chain of hashes covers rows as they are read in order of position. Whether an index finds the
+same rows must be checked separately.
 """
 
-# ruff: noqa: S608 -- SQL is put together from names that the server itself told
+# ruff: noqa: S608 -- SQL is put together from names that the server returned
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ _BY_INDEX = (
 
 
 _HASHES_RECORDS = 140_000
-"""From this version of the server on records have hashes; before, their texts must do."""
+"""The first version of the server with hashes of records; before, texts are compared."""
 
 
 class _Index(NamedTuple):
@@ -61,7 +61,7 @@ class _Index(NamedTuple):
 def checking(
     connect: Callable[[], psycopg.Connection[Row]],
 ) -> Iterator[Callable[[], list[str]]]:
-    """Check the indexes of a schema in a thread with a connection of its own, beside the body.
+    """Check a schema's indexes in a thread with a separate connection, in parallel to the body.
 
     :param connect: gives a connection that has entered the schema.
     """
@@ -91,13 +91,13 @@ def _faults(connection: psycopg.Connection[Row]) -> list[str]:
 
 
 def _checked(connection: psycopg.Connection[Row], schema: str, index: _Index) -> str:
-    """Let amcheck look whether an index holds every row of its table, in order."""
+    """Check by amcheck that an index has every row of its table, in order."""
     connection.execute(f"SELECT {schema}.bt_index_check(%s::oid::regclass, true)", (index.number,))
     return ""
 
 
 def _answered_otherwise(connection: psycopg.Connection[Row], index: _Index) -> str:
-    """Read all rows of a table by themselves and through an index; say if they differ."""
+    """Read all rows of a table with and without an index; report a difference."""
     columns = ", ".join(index.columns)
     table = f'"{index.table}" WHERE {index.condition}'
     row = f"ROW({columns})"
@@ -112,14 +112,14 @@ def _answered_otherwise(connection: psycopg.Connection[Row], index: _Index) -> s
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         connection.execute(_BY_TABLE)
-        told = connection.execute(f"SELECT {hashed} FROM {table}").fetchone()
+        expected = connection.execute(f"SELECT {hashed} FROM {table}").fetchone()
         connection.execute(_BY_INDEX)
         plan = connection.execute(f"EXPLAIN {walk}").fetchall()
         if not any(index.name in str(row[0]) for row in plan):
-            return ""  # The server goes another way: then no answer comes from this index so.
+            return ""  # The server does not use the index for this, so no answer comes from it.
         found = connection.execute(walk).fetchone()
-    assert told is not None
+    assert expected is not None
     assert found is not None
-    if tuple(found[:2]) != tuple(told):
-        return f"index {index.name} does not hold the rows of table {index.table}"
+    if tuple(found[:2]) != tuple(expected):
+        return f"index {index.name} does not have the rows of table {index.table}"
     return f"index {index.name} is out of order" if found[2] else ""

@@ -1,4 +1,4 @@
-"""Reading events back: which rows a query means, and rows made into events again."""
+"""Reads events: selects the rows of a query, and turns them into events."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .payloads import Payloads
 from .store import Query
 
 PAGE = 1000
-"""Rows that are held in memory at a time."""
+"""Rows in memory at a time."""
 
 MANY_OBJECTS = 1000
-"""A query that names more objects than this goes through the log instead of their index."""
+"""A query for more objects than this scans the log instead of their index."""
 
 MANY_SCOPES = 100_000
-"""The same for kinds in namespaces, of each of which little is told."""
+"""The same for kinds in namespaces; each has few events."""
 
 MANY_POSITIONS = 500_000
-"""The same for a range of revisions that holds more events than this."""
+"""The same for a range of revisions with more events than this."""
 
 Upcast = Callable[[Event], Event]
 
@@ -38,7 +38,7 @@ _COLUMNS = (
 
 
 _TIME = "coalesce(e.latest, e.earliest)"
-"""The one time that stands for an event without revision."""
+"""The time by which an event without revision is compared."""
 
 
 class _Filter(msgspec.Struct):
@@ -108,12 +108,12 @@ class Reader:
             (part.branch_id, self._database.listed(positions)),
         )
         kinds = self._names.texts(row[2] for row in rows)
-        told = {position: (kinds.get(kind, ""), schema) for position, schema, kind in rows}
+        headers = {position: (kinds.get(kind, ""), schema) for position, schema, kind in rows}
         found: dict[int, bytes] = {}
         for position, payload in zip(positions, payloads, strict=True):
-            if position not in told:
+            if position not in headers:
                 continue
-            kind, schema = told[position]
+            kind, schema = headers[position]
             info = KINDS.get(kind)
             if info is None or schema != info.schema or self._upcast is not upcast:
                 event = Event(kind=kind, reference=_NOTHING, payload=payload, schema=schema)
@@ -135,7 +135,7 @@ class Reader:
             yield rows[::-1] if query.newest_first else rows
 
     def _walk(self, part: Segment, query: Query, filters: _Filter) -> Iterator[list[Row]]:
-        """Go through a segment in order of position."""
+        """Read a segment in order of position."""
         low, high = part.first, part.last
         order = "DESC" if query.newest_first else "ASC"
         sql = (
@@ -152,7 +152,7 @@ class Reader:
                 return
 
     def _indexed(self, part: Segment, query: Query, filters: _Filter) -> list[int] | None:
-        """Return the matching positions if an index finds them, None if they must be walked."""
+        """Return the matching positions by an index; None if the segment must be scanned."""
         if query.positions:
             return [one for one in query.positions if part.first <= one <= part.last]
         low, high = query.revisions
@@ -194,7 +194,7 @@ class Reader:
         )
 
     def _filters(self, query: Query) -> _Filter | None:
-        """Return what rows must fulfil; None if none can."""
+        """Return the conditions on rows; None if no row can meet them."""
         filters = _Filter(conditions=[], parameters=[])
         if query.kinds:
             kinds = [
@@ -246,7 +246,7 @@ class Reader:
         if query.name is not None:
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(query.name))
             terms.add("o.name = ?", query.name)
-        if query.about_kinds:  # What is about nothing has no kind either: a log's lines, say.
+        if query.about_kinds:  # Some events have no kind either: the lines of a log.
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(""))
             terms.add("o.name = '' AND o.uid = ''")
             nothing = self._names.symbols_of("")
@@ -299,7 +299,7 @@ class Reader:
                 )
             except KeyError as fault:
                 raise LogCorrupt(
-                    f"the event refers to {fault}, which stands for nothing",
+                    f"the event refers to {fault}, which is not in the log",
                     position=position,
                     now="restore a copy, or ingest the inputs again into a new log",
                 ) from fault

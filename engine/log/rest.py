@@ -1,4 +1,4 @@
-"""What verification looks at besides the chain: rows that no hash covers, but answers rest on."""
+"""Verifies rows that no hash covers, though answers depend on them."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -17,9 +17,9 @@ _PER_BRANCH = ("head", "event", "payload_block", "batch")
 
 
 class Rest:
-    """Objects that no event is about, branches that were removed, rows of no branch.
+    """Checks for objects without events, removed branches, and rows without a branch.
 
-    :param names: gave the names that events were verified with.
+    :param names: the names that events were verified with.
     """
 
     def __init__(self, database: Database, names: Names) -> None:
@@ -28,12 +28,12 @@ class Rest:
         self._seen = np.zeros(1024, np.bool_)
 
     def saw(self, objects: Sequence[int]) -> None:
-        """Take down which objects some events are about."""
+        """Note the objects of some events."""
         if not objects:
             return
         numbers = np.array(objects, np.int64)
         last = int(numbers.max())
-        # Damage can claim any number: what stands for nothing is found by its header.
+        # A damaged row may have any number; an unknown one is found by the header.
         if not self._names.has_objects_until(last) or int(numbers.min()) < 0:
             return
         if last >= len(self._seen):
@@ -43,18 +43,18 @@ class Rest:
         self._seen[numbers] = True
 
     def check(self, *, whole: bool) -> None:
-        """Complain of what is wrong.
+        """Raise for the first fault.
 
         :param whole: all branches were verified.
         :raises LogCorrupt: naming the table.
         """
         self._check_branches()
-        self._check_founding()
+        self._check_log_row()
         if whole:
             self._check_objects()
 
     def _check_branches(self) -> None:
-        """Branches have the numbers from 1 on; no row belongs to one that is not there."""
+        """Check that branches have the numbers from 1 on, and every row has a branch."""
         rows = self._database.rows("SELECT id, name, parent_id FROM branch ORDER BY id")
         numbers = [row[0] for row in rows]
         if numbers != list(range(1, len(rows) + 1)):
@@ -62,17 +62,17 @@ class Rest:
             raise self._fault(f"the row of branch number {missing} is missing in table branch")
         roots = [name for _, name, parent in rows if parent is None]
         if roots != [MAIN]:
-            raise self._fault(f"table branch has other origins than {MAIN!r}: {roots!r}")
+            raise self._fault(f"table branch has other roots than {MAIN!r}: {roots!r}")
         for table in _PER_BRANCH:
             bounds = self._database.rows(f"SELECT min(branch_id), max(branch_id) FROM {table}")[0]
             for number in bounds:
                 if number is not None and number not in numbers:
                     raise self._fault(
-                        f"table {table} has rows of branch number {number}, whose own row is"
+                        f"table {table} has rows of branch number {number}, whose row is"
                         " missing in table branch"
                     )
 
-    def _check_founding(self) -> None:
+    def _check_log_row(self) -> None:
         if self._database.rows("SELECT id FROM log") != [(1,)]:
             raise self._fault("table log has not the one row that a log has")
 

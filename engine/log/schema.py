@@ -1,9 +1,9 @@
 """The log's tables, once for both databases; ``docs/storage.md`` specifies what is in them.
 
-Migrations repeat these tables on purpose (a migration is history and must not change with the
-present); a test holds that the newest revision and this module agree. Tables refer to each other by
-small integers without foreign keys: the hash chain covers the texts they stand for, and
-``verify`` finds a reference to nothing.
+Migrations repeat these tables on purpose: a migration must not change when the tables do. A test
+checks that the newest revision and this module agree. Tables refer to each other by small integers
+without foreign keys: the hash chain covers the texts of the ids, and ``verify`` finds an id that
+is not in the log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = Table(
     Column("hash_algorithm", Text, nullable=False),
     Column("plinian", Text, nullable=False),
 )
-"""One row: what the log was founded with. Writers lock it, so that one at a time appends."""
+"""One row, from the creation of the log. Writers lock it, so that one at a time appends."""
 
 cluster = Table(
     "cluster",
@@ -102,7 +102,7 @@ event = Table(
     Column("actor_id", Integer),
     Column("resource_version", Text),
     Column("identity", LargeBinary),
-    # Monotone within one cluster, so inserts stay at the right edge; serves dedupe and ranges.
+    # Rising within one cluster, so inserts are at the end; finds known events and ranges.
     Index(
         "event_version",
         "branch_id",
@@ -167,7 +167,7 @@ dictionary = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("data", LargeBinary, nullable=False),
 )
-"""zstd dictionaries; the log is readable without the Plinian that wrote it."""
+"""zstd dictionaries; they make the log readable without the Plinian that wrote it."""
 
 checkpoint = Table(
     "checkpoint",
@@ -219,4 +219,4 @@ seal = Table(
     Column("rows", LargeBinary, nullable=False),
     Column("batch", LargeBinary, nullable=False),
 )
-"""Which derived rows there are, hashed, and the batch that they were made up to."""
+"""Hashes of the derived rows, and the last batch that they were built from."""

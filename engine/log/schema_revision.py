@@ -1,4 +1,4 @@
-"""Revisions of the log's tables that this Plinian knows; apart from the tables, to be cheap."""
+"""Revisions of the log's tables that this Plinian knows; cheap to import."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
 """Reading a log in a folder that may not be written, where another user may append to it.
 
-A reader needs two files beside the log: ``-wal``, which holds what was appended of late, and
-``-shm``, through which SQLite's processes agree. Who writes makes them; where they are there, a
-reader that may write nothing can share them. Where nobody has the log open they are not there, and
-the reader may not make them: SQLite then reads a file only if it is promised that the file does not
-change. Nobody can promise that here, so the file is looked at after every query: what was read
-while it changed does not count.
+A reader needs two files beside the log: ``-wal``, which has the last appends, and ``-shm``, which
+SQLite's processes share. A writer creates them, and a reader without write permission can share
+them. While no process has the log open, they do not exist, and such a reader cannot create them.
+SQLite then reads the file only as ``immutable``. But a writer may come at any time, so the file is
+checked after every query: rows that were read while it changed do not count.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 SETTLE_SECONDS = 0.02
-"""The clock of a file's times may stand still for so long."""
+"""Resolution of the times of a file, at worst."""
 
 _TRIES = 50
 
 
 class Stamp(NamedTuple):
-    """By what a change of a file is seen."""
+    """The attributes of a file by which a change is detected."""
 
     inode: int
     size: int
@@ -31,23 +30,23 @@ class Stamp(NamedTuple):
 
 
 def is_sealed(path: Path) -> bool:
-    """Say whether a reader must do without files of its own, and nobody else's are there."""
+    """Say whether a log without a ``-wal`` is in a folder that this user cannot write."""
     return not os.access(path.parent, os.W_OK) and not wal_of(path).exists()
 
 
 def lacks_memory(path: Path) -> bool:
-    """Say whether a log was left, or copied, without the file through which processes agree."""
+    """Say whether a log with a ``-wal`` lacks the ``-shm``, and this user cannot create it."""
     shared = path.with_name(f"{path.name}-shm")
     return not os.access(path.parent, os.W_OK) and wal_of(path).exists() and not shared.exists()
 
 
 def wal_of(path: Path) -> Path:
-    """Return the file that holds what was appended of late."""
+    """Return the ``-wal`` file, which has the last appends."""
     return path.with_name(f"{path.name}-wal")
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Return the stamp of a file, once it is old enough to show the next change."""
+    """Return the stamp of a file, after waiting until the next change will show in it."""
     for _ in range(_TRIES):
         stamp = _stamp(path)
         if abs(time.time_ns() - stamp.changed) > SETTLE_SECONDS * 1e9:
@@ -57,7 +56,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def is_unchanged(path: Path, stamp: Stamp) -> bool:
-    """Say whether nobody has written to a file since its stamp was taken, or is about to."""
+    """Say whether a file has not changed since its stamp, and no writer has it open."""
     return _stamp(path) == stamp and not wal_of(path).exists()
 
 

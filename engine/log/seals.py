@@ -1,9 +1,9 @@
-"""Seals: by which damage to derived rows is found before they are used.
+"""Seals: hashes that show damage to derived rows before they are used.
 
-Each derived row carries the hash of its data. A seal commits to all rows of one table that belong
-together (a branch, a cluster, a version): to their places, ranges and hashes in order, so that none
-can be missing, changed, swapped or there twice. It names the batch up to which they were made, so
-that they cannot outlive an end of the log that was cut off.
+Each derived row has the hash of its data. A seal covers all rows of one table that belong together
+(a branch, a cluster, a version): their places, ranges and hashes in order. So a missing, changed,
+swapped or repeated row is found. A seal also names the last batch that the rows were built from, so
+rows of a batch that was cut off the log are found too.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -77,7 +77,7 @@ class Place(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """What rows of the place have in common."""
+        """The values that all rows of the place have."""
         return self.branch_id, self.cluster_id, self.version
 
 
@@ -86,7 +86,7 @@ MINE = "branch_id = ? AND cluster_id = ? AND version = ?"
 
 
 class Seal(NamedTuple):
-    """A stored seal: what commits to the rows, and the hash of the batch they were made up to."""
+    """A stored seal: the hash of the rows, and that of the last batch they were built from."""
 
     rows: bytes
     batch: bytes
@@ -98,7 +98,7 @@ def data_hash(data: bytes) -> bytes:
 
 
 def whole_data(data: object, digest: object) -> bytes | None:
-    """Return a row's data if it has a hash; None if not, or if it is of another type by damage."""
+    """Return a row's data if it matches its hash; None if not, or if its type is wrong."""
     if isinstance(data, bytes | memoryview) and isinstance(digest, bytes | memoryview):
         plain = bytes(data)
         return plain if data_hash(plain) == bytes(digest) else None
@@ -122,14 +122,14 @@ def listing(database: Database, kind: Kind, place: Place) -> list[Row]:
 
 
 def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]) -> bool:
-    """Say whether some rows are those that a seal was made for, of the log as it is."""
+    """Say whether a seal covers exactly these rows, built from batches of this log."""
     try:
         return (
             bool(rows)
             and seal.rows == linked(_begin(kind, place), rows)
             and seal.batch == _batch(database, kind, place, rows)
         )
-    except (LogCorrupt, TypeError, OverflowError):  # Of a reach that no batch has, or is no number.
+    except (LogCorrupt, TypeError, OverflowError):  # The reach is not a position of a batch.
         return False
 
 
@@ -148,7 +148,7 @@ def put_seal(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) 
 def extend_seal(
     database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]
 ) -> None:
-    """Store the seal of a place that gets some rows behind those it has; within ``writing``."""
+    """Store the seal of a place to which some rows are added; within ``writing``."""
     drop_seal(database, kind, place)
     whole = Seal(linked(seal.rows, rows), _batch(database, kind, place, rows))
     _insert(database, kind, place, whole)
@@ -166,19 +166,19 @@ def drop_rows(database: Database, kind: Kind, place: Place) -> None:
 
 
 def linked(link: bytes, rows: Iterable[Row]) -> bytes:
-    """Return the hash that commits to some rows and to all before them."""
+    """Return the hash that covers some rows and all before them."""
     for row in rows:
         link = blake3(link + _PACK.encode(row)).digest()
     return link
 
 
 def _begin(kind: Kind, place: Place) -> bytes:
-    told = ("plinian-derived", kind.table, place.branch, place.cluster, place.version)
-    return blake3(_PACK.encode(told)).digest()
+    header = ("plinian-derived", kind.table, place.branch, place.cluster, place.version)
+    return blake3(_PACK.encode(header)).digest()
 
 
 def _batch(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> bytes:
-    """Return the hash of the batch that the rows were made up to."""
+    """Return the hash of the last batch that the rows were built from."""
     return hash_at(database, place.branch, max(row[kind.reach] for row in rows))
 
 

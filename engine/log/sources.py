@@ -1,4 +1,4 @@
-"""What each input gave to a log, counted."""
+"""Counts the events of each input."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .store import SourceInfo
 def sources(
     database: Database, names: Names, *, known: int, cluster: str, branch: str
 ) -> list[SourceInfo]:
-    """Return what each input gave to one cluster, by name; goes through the whole log."""
+    """Return the events of one cluster by input, counted; reads the whole log."""
     number = names.find_cluster(cluster)
     only = len(database.rows("SELECT id FROM cluster")) <= 1
     join = "" if only else " JOIN object o ON o.id = e.object_id AND o.cluster_id = ?"
@@ -33,7 +33,7 @@ def sources(
             highs = [each for each in (last, high) if each is not None]
             reach[source] = (min(lows, default=None), max(highs, default=None))
     texts = names.texts([*found, *(kind for kinds in found.values() for kind in kinds)])
-    told = [
+    sources = [
         SourceInfo(
             source=texts[source],
             events=sum(kinds.values()),
@@ -43,4 +43,4 @@ def sources(
         )
         for source, kinds in found.items()
     ]
-    return sorted(told, key=lambda one: one.source)
+    return sorted(sources, key=lambda one: one.source)

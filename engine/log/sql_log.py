@@ -1,4 +1,4 @@
-"""The log in an SQL database: what :mod:`.store` promises, over a :class:`~.database.Database`."""
+"""The log in an SQL database: implements :mod:`.store` on a :class:`~.database.Database`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .verify import Progress
 
 _LONG = 60.0
-"""Seconds after which a follower looks again even if nobody woke it up."""
+"""Seconds after which a follower looks for new events without a notification."""
 
 
 def wall_clock() -> int:
@@ -57,7 +57,7 @@ class SqlLog:
     """A :class:`~.store.LogStore` on SQLite or Postgres.
 
     :param clock: gives ``recorded_at`` in microseconds.
-    :param lift: brings events of older schemas to the present one.
+    :param lift: upcasts events of older schemas.
     :param remark: called with a sentence for each damage that changes no answer.
     """
 
@@ -79,7 +79,7 @@ class SqlLog:
                 for number, data in database.rows("SELECT id, data FROM dictionary")
             }
         )
-        # While every kind is at schema 1 a payload is what is stored, and nobody need look twice.
+        # While every kind is at schema 1, no payload needs an upcast.
         self._lifts = lift is not upcast or any(info.schema > 1 for info in KINDS.values())
         self._payloads = Payloads(database, self._packer)
         self._reader = Reader(database, self._names, self._payloads, upcast=lift)
@@ -87,7 +87,7 @@ class SqlLog:
     def append(
         self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
     ) -> Appended:
-        """Append events atomically, leaving out those the log already holds."""
+        """Append events atomically, leaving out those that the log has."""
         with self._writing():
             return append(
                 self._database,
@@ -106,7 +106,7 @@ class SqlLog:
             return branches.head_of(self._database, branch).position
 
     def read(self, query: Query) -> Iterator[Recorded]:
-        """Yield matching events in order of position, holding few of them in memory."""
+        """Yield matching events in order of position, with few of them in memory."""
         return self._reader.read(query)
 
     def follow(
@@ -116,7 +116,7 @@ class SqlLog:
         after, quiet_since = query.after, time.monotonic()
         left = query.limit
         while True:
-            # The end is taken before reading: what comes in between is read in the next round.
+            # The end is read first: events that are appended meanwhile are read in the next round.
             last = self.last(query.branch)
             until = last if query.until is None else min(last, query.until)
             if until > after:
@@ -227,7 +227,7 @@ class SqlLog:
     def drop_derived(
         self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
     ) -> None:
-        """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
+        """Delete checkpoints, the fact sidecar and the clock; all can be rebuilt."""
         with self._writing():
             self._derived.drop(checkpoints=checkpoints, facts=facts, clock=clock)
 
@@ -289,7 +289,7 @@ class SqlLog:
         """Recompute every hash of the log (or one branch and its past) and compare."""
         from .verify import verify  # noqa: PLC0415 -- only this command needs it
 
-        # Names are read anew: what is cached was true once, but may have been tampered with since.
+        # Names are read again, because the rows may have changed since they were cached.
         names = Names(self._database, check_keys=True)
         with self._database.checking() as faults, self._database.reading():
             return verify(

@@ -1,4 +1,4 @@
-"""SQLite underneath a log: one file, one writer at a time, any number of readers."""
+"""A log on SQLite: one file, one writer at a time, any number of readers."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .sealed_folder import Stamp, is_sealed, is_unchanged, lacks_memory, stamp_o
 _V = TypeVar("_V", bytes, str)
 
 APPLICATION_ID = 0x506C696E
-"""``Plin``; in the file's header, so that ``file`` and we recognise a log."""
+"""``Plin``; in the file's header, so that Plinian and the command ``file`` recognise a log."""
 
 PAGE_BYTES = 2048
 """Size of a page of the file."""
@@ -34,11 +34,11 @@ _WAL_PAGES = (16 << 20) // PAGE_BYTES
 """Pages of the write-ahead log after which it is folded into the file."""
 
 _AT_ONCE = 64
-"""Values that one query looks up, and rows that one statement inserts."""
+"""Values in one query, and rows in one statement that inserts."""
 
 _TRIES = 5
 _PAUSE_SECONDS = 0.05
-"""How often, and after how long, a file is opened again whose neighbours came or went."""
+"""How often, and after how long, a file is opened again whose -wal or -shm came or went."""
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
@@ -76,9 +76,9 @@ class SqliteDatabase(SharedConnection):
         path = Path(location.path)
         if not path.is_file():
             raise LogNotFound(
-                "there is no such file" if not path.exists() else "this is no file",
+                "there is no such file" if not path.exists() else "this is not a file",
                 where=location.shown,
-                now="check the path, or make a log with: plinian ingest --log PATH …",
+                now="check the path, or create a log with: plinian ingest --log PATH …",
             )
         self._path = path
         self._busy_seconds = busy_seconds
@@ -110,14 +110,14 @@ class SqliteDatabase(SharedConnection):
 
     @contextmanager
     def checking(self) -> Iterator[Callable[[], list[str]]]:
-        """Begin to check pages, indexes and the shape of tables, beside what the body does."""
+        """Start to check pages, indexes and tables' definitions, in parallel to the body."""
         from .sqlite_check import checking  # noqa: PLC0415 -- only verify needs it
 
         with self._guard(), checking(self._uri) as faults:
             yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
-        """Insert rows of a table, many with one statement: that is a quarter cheaper."""
+        """Insert rows of a table, many with one statement, which is a quarter cheaper."""
         rest = iter(rows)
         with self._guard():
             while len(some := list(islice(rest, _AT_ONCE))) == _AT_ONCE:
@@ -126,7 +126,7 @@ class SqliteDatabase(SharedConnection):
 
     @contextmanager
     def inserting(self, table: str, rows: Iterable[Row]) -> Iterator[None]:
-        """Do the same at once: there is no server."""
+        """Insert rows before the body: there is no server."""
         self.insert(table, rows)
         yield
 
@@ -154,7 +154,7 @@ class SqliteDatabase(SharedConnection):
         with self._guard():
             for first in range(0, len(values), _AT_ONCE):
                 wanted = list(values[first : first + _AT_ONCE])
-                # Filled up with a value that is there anyway: one statement, prepared once.
+                # Filled up with a repeated value, so that one prepared statement serves.
                 wanted += wanted[:1] * (_AT_ONCE - len(wanted))
                 found.update(self._connection.execute(sql, wanted))
         return found
@@ -168,24 +168,24 @@ class SqliteDatabase(SharedConnection):
         return f"json_each(?) AS {name}"
 
     def listed(self, values: Sequence[int]) -> object:
-        """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
+        """Return integers as the parameter for :meth:`any_of` and :meth:`table_of`."""
         return msgspec.json.encode(values).decode()
 
-    def tell(self, branch: str, last: int) -> None:
-        """Do nothing: followers of a file poll."""
+    def notify(self, branch: str, last: int) -> None:
+        """Do nothing: followers of a file poll for appends."""
 
     def wait(self, seconds: float, poll: float) -> None:
         """Sleep for one poll."""
         time.sleep(max(0.0, min(seconds, poll)))
 
     def size(self) -> int:
-        """Return the bytes of the file and its write-ahead log."""
+        """Return the size of the file and its write-ahead log, in bytes."""
         path = Path(self.location.path)
         files = (path, path.with_name(path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def _open(self) -> None:
-        """Connect to the file; as one that does not change only where nothing else is possible."""
+        """Connect to the file; as ``immutable`` only if nothing else is possible."""
         for left in reversed(range(_TRIES)):
             sealed = self.read_only and is_sealed(self._path)
             self._stamp = stamp_of(self._path) if sealed else None
@@ -203,7 +203,7 @@ class SqliteDatabase(SharedConnection):
                 self._connection.execute("PRAGMA cache_size = -16384")
                 self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 if self.read_only and not os.access(self._path.parent, os.W_OK):
-                    # Files beside the log may come and go until the first query holds them.
+                    # The -wal and -shm files may come and go until the first query opens them.
                     self._connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             except sqlite3.Error as fault:
                 self._connection.close()
@@ -222,7 +222,7 @@ class SqliteDatabase(SharedConnection):
                 return
 
     def _sealed_rows(self, sql: str, parameters: Sequence[object], stamp: Stamp) -> list[Row]:
-        """Return all rows of a query on a file that must not change meanwhile."""
+        """Return all rows of a query; the file must not change meanwhile."""
         try:
             found = self._connection.execute(sql, parameters).fetchall()
         except (sqlite3.Error, UnicodeDecodeError):
@@ -243,7 +243,7 @@ class SqliteDatabase(SharedConnection):
         return self.rows(sql, parameters)
 
     def close(self) -> None:
-        """Close the file; the write-ahead log is folded into it by the last one out."""
+        """Close the file; the last connection to close merges the write-ahead log."""
         with self._lock, self._guard():
             self._connection.close()
 
@@ -256,7 +256,7 @@ class SqliteDatabase(SharedConnection):
             self._connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        # SQLite may have rolled back by itself, on a full disk for one.
+        # SQLite may have rolled back by itself, for example on a full disk.
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -266,7 +266,7 @@ class SqliteDatabase(SharedConnection):
             yield
         except sqlite3.Error as fault:
             raise _explained(fault, self.location.shown) from fault
-        except UnicodeDecodeError as fault:  # Of a message that quotes what is damaged.
+        except UnicodeDecodeError as fault:  # The message may quote damaged bytes.
             raise _damaged(fault, self.location.shown) from fault
 
 
@@ -283,7 +283,7 @@ def _explained(fault: sqlite3.Error, where: str) -> LogError:
     family = "_".join(code.split("_")[:2])
     if family == "SQLITE_NOTADB":
         return LogUnavailable(
-            "the file is no SQLite database",
+            "the file is not an SQLite database",
             where=where,
             now="check the path; input files are given to: plinian ingest PATH",
         )

@@ -1,7 +1,7 @@
-"""What SQLite itself can say of a log's file: its pages, its indexes, and the shape of its tables.
+"""Checks a log's file by SQLite: its pages, its indexes, and the definitions of its tables.
 
-The chain of hashes covers rows as they are read in order of position. That what is looked up
-through an index is the same, only the database can tell.
+The chain of hashes covers rows as they are read in order of position. Only the database can check
+that an index finds the same rows.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
 
 _MOST = 5
-"""Faults that are told at most."""
+"""Faults that are reported at most."""
 
 
 @contextmanager
 def checking(uri: str) -> Iterator[Callable[[], list[str]]]:
-    """Check the file at a URI in a thread with a connection of its own, beside the body.
+    """Check the file at a URI in a thread with a separate connection, in parallel to the body.
 
-    SQLite works without the interpreter's lock, so that it costs no time where a processor is free.
+    SQLite works without the interpreter's lock, so the check is free if a processor is idle.
     """
-    # It is let go of by whoever comes last, whatever happens in the body.
+    # The last to finish, thread or body, closes the connection.
     with (
         closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as connection,
         ThreadPoolExecutor(1) as thread,
@@ -54,8 +54,8 @@ def _page_faults(connection: sqlite3.Connection) -> list[str]:
 
 
 def _shape_faults(connection: sqlite3.Connection) -> list[str]:
-    """Return in what the tables differ from those that Plinian makes."""
-    # Only verification needs the tables; to import them would cost every cold start.
+    """Return how the tables differ from those that Plinian creates."""
+    # Imported here, because only verification needs it and it loads slowly.
     from .schema import metadata  # noqa: PLC0415
 
     faults = []
@@ -65,9 +65,9 @@ def _shape_faults(connection: sqlite3.Connection) -> list[str]:
         wanted.append(("table", table.name, table.name))
         wanted += [("index", str(index.name), table.name) for index in table.indexes]
         if _columns(connection, table.name) != _columns_of(table):
-            faults.append(f"table {table.name} has other columns than it was made with")
+            faults.append(f"table {table.name} has other columns than it was created with")
         if _indexes(connection, table.name) != _indexes_of(table):
-            faults.append(f"table {table.name} has other indexes than it was made with")
+            faults.append(f"table {table.name} has other indexes than it was created with")
     missing = sorted(entry[1] for entry in wanted if entry not in there)
     return faults + [f"{name} is missing from the tables' definitions" for name in missing]
 
@@ -106,10 +106,10 @@ def _indexes(connection: sqlite3.Connection, table: str) -> set[tuple[object, ..
         plain = all(row[1:] == (0, "BINARY") for row in columns)
         named = name if origin == "c" else ""
         where = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,))
-        told = _condition((where.fetchone() or [None])[0]) if partial else ""
+        condition = _condition((where.fetchone() or [None])[0]) if partial else ""
         names = tuple(row[0] for row in columns)
         if origin != "pk" or not plain:
-            found.add((named, unique, names, told, plain))
+            found.add((named, unique, names, condition, plain))
     return found
 
 
@@ -124,8 +124,8 @@ def _indexes_of(table: Table) -> set[tuple[object, ...]]:
     for index in table.indexes:
         where = index.dialect_options["sqlite"]["where"]
         names = tuple(column.name for column in index.columns)
-        told = "" if where is None else str(where).lower()
-        found.add((str(index.name), int(index.unique), names, told, True))
+        condition = "" if where is None else str(where).lower()
+        found.add((str(index.name), int(index.unique), names, condition, True))
     return found
 
 

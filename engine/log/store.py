@@ -1,4 +1,4 @@
-"""The log as an interface: what every store promises, whatever database is underneath.
+"""The log as an interface, which every store implements.
 
 A store is opened with :func:`plinian.engine.log.open_log`. Positions are 1-based, gap-free and
 commit-ordered within a branch; ``0`` is before everything. Every method raises
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..events import Event, Recorded, Reference
 
 MAIN = "main"
-"""The branch that observations go to."""
+"""The branch of observed events."""
 
 NO_REVISION = -1
 """In columns: the event has no numeric resourceVersion."""
@@ -31,10 +31,10 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     :param first: position of the first event appended; ``last + 1`` if none was.
     :param last: the branch's last position after the append.
     :param appended: the events that were new, as indices into the sequence given.
-    :param known: how many events the log held already.
+    :param known: how many events the log had before.
     :param besides: how many events were appended besides, by kind, because a known version came
-        with what the log did not know of it: ``version.attributed`` its actor, ``version.timed`` by
-        when it was there.
+        with something new: ``version.attributed`` with its actor, ``version.timed`` with its
+        latest time.
     """
 
     first: int
@@ -50,7 +50,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """A moment between events: what has a revision is compared by it, all else by its time.
+    """A moment between events: events are compared by revision, those without one by time.
 
     :param time: microseconds since 1970 UTC.
     """
@@ -69,9 +69,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param revisions: inclusive range of revisions; None is open.
     :param happened: inclusive range in the order of happening; None is open.
     :param source: a source's whole name, or its last path component.
-    :param about_kinds: only what is about a kind as a whole (a list, a watch), and no object.
+    :param about_kinds: only events about a whole kind (a list, a watch), not about an object.
     :param newest_first: in falling order of position.
-    :param positions: only these; what the other fields narrow does not matter then.
+    :param positions: only these; the other fields are then ignored.
     """
 
     branch: str = MAIN
@@ -98,8 +98,8 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     :param known: only positions up to this.
     :param after: only revisions greater than this, plus events without revision.
     :param until: only revisions up to this (same); None is open.
-    :param loose: positions of the events without revision that are needed; None is all. There may
-        be others among what is given.
+    :param loose: positions of the events without revision that are needed; None is all. Others
+        may be given too.
     """
 
     branch: str = MAIN
@@ -111,12 +111,11 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of events in columns, for projecting; only events with an effect on truth.
+    """A run of events in columns, for the fold; only events with an effect on truth.
 
-    ``objects`` and ``sources`` are the store's ids: good for joining within one store and for
-    nothing else. ``kinds`` are event kinds. Times are ``NO_TIME`` where there is none; ``audited``
-    is 1 where the actor is known, else 0.
-    ``load(i)`` gives the i-th row's payload (canonical JSON), decompressed when asked.
+    ``objects`` and ``sources`` are ids of this store, without meaning elsewhere. ``kinds`` are
+    event kinds. Times are ``NO_TIME`` if unknown; ``audited`` is 1 if the actor is known, else 0.
+    ``load(i)`` gives the i-th row's payload (canonical JSON), decompressed when it is called.
     """
 
     positions: Int64s
@@ -132,7 +131,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactBlock(msgspec.Struct, frozen=True, kw_only=True):
-    """One stored block of the fact sidecar; its bytes belong to :mod:`plinian.engine.state`.
+    """One stored block of the fact sidecar; only :mod:`plinian.engine.state` reads its bytes.
 
     Covers all events of ``cluster`` in the branch from ``first`` to ``last`` inclusive.
     """
@@ -146,9 +145,9 @@ class FactBlock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClockBlock(msgspec.Struct, frozen=True, kw_only=True):
-    """One stored block of the clock; its bytes belong to :mod:`plinian.engine.state`.
+    """One stored block of the clock; only :mod:`plinian.engine.state` reads its bytes.
 
-    :param part: which table of the clock it is of. :param number: its place in that table, from 0.
+    :param part: its table of the clock. :param number: its place in that table, from 0.
     :param known: the position up to which the log was known when the clock was built.
     """
 
@@ -159,9 +158,9 @@ class ClockBlock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored state: everything known by position ``known`` and happened by ``revision``.
+    """A stored state: from events up to position ``known`` that happened by ``revision``.
 
-    :param version: of the projectors that made it; others are ignored and replaced.
+    :param version: of the code that built it; others are ignored and replaced.
     """
 
     branch: str
@@ -184,7 +183,7 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
 class HeadInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Where a branch ends.
 
-    :param batch: number of its last batch of its own, 0 if it has none.
+    :param batch: number of its last own batch, 0 if it has none.
     :param hash: of that batch, or of the branch's origin, in hexadecimal.
     """
 
@@ -195,7 +194,7 @@ class HeadInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What one input gave: events by kind, and the reach of their revisions."""
+    """The events of one input: how many by kind, and the range of their revisions."""
 
     source: str
     events: int
@@ -223,9 +222,9 @@ class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A hash that was kept elsewhere, and where the log holds it.
+    """A hash that was stored elsewhere, and where the log has it.
 
-    :param position: the last one that the hash commits to. :param batch: the number of its batch,
+    :param position: the last one that the hash covers. :param batch: the number of its batch,
         0 if it is the origin of the branch. :param later: events of the branch after it.
     """
 
@@ -237,11 +236,11 @@ class HeldHead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What verification went through when nothing was wrong.
+    """What a successful verification checked.
 
-    :param head: hash of the end of the branch that was asked for, in hexadecimal.
-    :param held: where the hashes that were given are. :param damaged: what is wrong with derived
-        rows, one sentence each: they are not used, and can be made again.
+    :param head: hash of the end of the verified branch, in hexadecimal.
+    :param held: where the given hashes are. :param damaged: what is wrong with derived
+        rows, one sentence each: they are not used, and can be rebuilt.
     """
 
     events: int
@@ -257,10 +256,10 @@ class LogStore(Protocol):
     def append(
         self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
     ) -> Appended:
-        """Append events atomically, leaving out those the log already holds.
+        """Append events atomically, leaving out those that the log has.
 
-        An event is known if its (cluster, object, revision, effect) is, or, without revision, if
-        an event with the same kind, object, time, actor and payload is.
+        The log has an event if it has one with the same cluster, object, revision and effect; or,
+        without revision, with the same kind, object, time, actor and payload.
 
         :param expected: the position at which the branch must end, or nothing is appended.
         :raises PositionConflict: it ends elsewhere.
@@ -270,15 +269,15 @@ class LogStore(Protocol):
         """Return the branch's last position, 0 when it is empty."""
 
     def read(self, query: Query) -> Iterator[Recorded]:
-        """Yield matching events in order of position, holding few of them in memory."""
+        """Yield matching events in order of position, with few of them in memory."""
 
     def follow(
         self, query: Query, *, timeout: float | None = None, poll: float = 0.5
     ) -> Iterator[Recorded]:
         """Yield matching events and then wait for more, at least once each, in position order.
 
-        :param timeout: stop after so many seconds without a new event; None waits for ever.
-        :param poll: seconds between looks where the database cannot notify.
+        :param timeout: stop after so many seconds without a new event; None never stops.
+        :param poll: seconds between two checks if the database cannot notify.
         """
 
     def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
@@ -353,7 +352,7 @@ class LogStore(Protocol):
     def drop_derived(
         self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
     ) -> None:
-        """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
+        """Delete checkpoints, the fact sidecar and the clock; all can be rebuilt."""
 
     def put_facts(
         self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int
@@ -366,7 +365,7 @@ class LogStore(Protocol):
     def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order.
 
-        :raises DerivedDamaged: one is damaged; it is left out when asked again.
+        :raises DerivedDamaged: one is damaged; the next call leaves it out.
         """
 
     def verify(
@@ -378,10 +377,10 @@ class LogStore(Protocol):
     ) -> VerifyReport:
         """Recompute every hash of the log (or one branch) and compare.
 
-        :param heads: hashes that were kept elsewhere, in hexadecimal; each must be that of a batch.
+        :param heads: hashes stored elsewhere, in hexadecimal; each must be that of a batch.
         :param progress: called with (events done, events in all) now and then.
         :raises LogCorrupt: naming the first position that cannot be trusted.
-        :raises HeadMissing: the log does not hold one of the hashes.
+        :raises HeadMissing: the log does not have one of the hashes.
         """
 
     def mend_derived(self) -> Sequence[str]:
@@ -401,7 +400,7 @@ class LogStore(Protocol):
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
-    """The reach of a log: None where it has no such events."""
+    """The range of a log; None if it has no such events."""
 
     first_revision: int | None
     last_revision: int | None

@@ -1,8 +1,8 @@
-"""The headers of events as they are stored now: what verification hashes anew.
+"""Reads the stored headers of events, which verification hashes again.
 
-Most events come in few combinations of kind, schema, effect and source, and have no actor. Where
-all of a page are such, the database tells each combination as one number, because every column that
-is fetched costs as much as hashing a hundred bytes.
+Most events have one of few combinations of kind, schema, effect and source, and no actor. If all
+events of a page do, the query returns each combination as one number, because each fetched column
+costs as much as hashing a hundred bytes.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -21,7 +21,7 @@ from .names import Names
 from .reading import resource_version
 
 _SOURCE, _KIND, _SCHEMA = 1 << 32, 1 << 16, 1 << 8
-"""What a usual combination's parts are multiplied by; its effect by 1."""
+"""Factors of the parts of a combination; that of the effect is 1."""
 
 _USUAL = (
     "SELECT position, revision, earliest, latest, object_id, line,"
@@ -39,7 +39,7 @@ _ALL = (
 
 
 class Usual(NamedTuple):
-    """Rows of ``event`` by column, all usual: with a revision, without actor."""
+    """Rows of ``event`` by column, all of the usual form: with a revision, without actor."""
 
     positions: Sequence[int]
     revisions: Sequence[int]
@@ -51,7 +51,7 @@ class Usual(NamedTuple):
 
     @property
     def identified(self) -> bool:
-        """Whether an identity is there, or should be: never."""
+        """Whether a row has an identity, or should have one: never."""
         return False
 
 
@@ -74,7 +74,7 @@ class Stored(NamedTuple):
 
     @property
     def identified(self) -> bool:
-        """Whether an identity is there, or should be."""
+        """Whether a row has an identity, or should have one."""
         return None in self.revisions or self.identities.count(None) < len(self.identities)
 
 
@@ -88,25 +88,25 @@ class StoredHeaders:
         self._branch = branch
 
     def page(self, first: int, last: int) -> Usual | Stored:
-        """Return the events between two positions, inclusive, as far as there are any."""
+        """Return the events between two positions, inclusive, as far as they exist."""
         rows = self._database.rows(_USUAL, (self._branch_id, first, last))
         if not rows:
             return Usual(*repeat((), 7))
         usual = Usual(*zip(*rows, strict=True))
-        # A damaged column may hold a fraction, and make one of the sum.
+        # A damaged column may have a fraction, and then so has the sum.
         if frozenset(map(type, usual.combinations)) == {int} and None not in usual.revisions:
             return usual
         return self.stored(first, last)
 
     def stored(self, first: int, last: int) -> Stored:
-        """Return the same, with all columns."""
+        """Return the events between two positions, with all columns."""
         rows = self._database.rows(_ALL, (self._branch_id, first, last))
         return Stored(*(zip(*rows, strict=True) if rows else repeat((), 13)))
 
     def headers(
         self, page: Usual | Stored, sizes: Sequence[int], payloads: Sequence[bytes]
     ) -> Iterator[Header]:
-        """Return the headers of some rows; one of a damaged row is no event's.
+        """Return the headers of some rows; that of a damaged row matches no event.
 
         :param payloads: needed where the page is ``identified``.
         """
@@ -127,11 +127,11 @@ class StoredHeaders:
         ):
             names[number] = texts.get(kind) if _fits(texts.get(kind), effect) else None
             schemas[number], sources[number] = schema, texts.get(source)
-        told = self._names.packed(page.objects)
+        packed = self._names.packed(page.objects)
         return zip(
             *(repeat(self._branch, len(sizes)), page.positions),
             *(map(names.get, page.combinations), map(schemas.__getitem__, page.combinations)),
-            *(map(told.get, page.objects), map(str, page.revisions)),
+            *(map(packed.get, page.objects), map(str, page.revisions)),
             *(page.revisions, page.earliest, page.latest, repeat("", len(sizes))),
             *(map(sources.get, page.combinations), page.lines, sizes),
             strict=True,
@@ -144,18 +144,18 @@ class StoredHeaders:
         symbols = sorted(frozenset(page.kinds) | frozenset(page.sources) | there)
         texts: dict[int | None, str] = {None: ""}
         texts.update(self._names.texts(symbols).items())
-        told = self._names.packed(page.objects)
+        packed = self._names.packed(page.objects)
         names = list(map(texts.get, page.kinds))
         pairs = dict.fromkeys(zip(page.kinds, page.effects, strict=True))
         if not all(_fits(texts.get(kind), effect) for kind, effect in pairs):
             named = zip(names, page.effects, strict=True)
             names = [kind if _fits(kind, effect) else None for kind, effect in named]
         if page.identified:
-            names = _identified(page, names, told, texts, payloads)
+            names = _identified(page, names, packed, texts, payloads)
         return zip(
             *(repeat(self._branch, len(sizes)), page.positions, names, page.schemas),
             *(
-                map(told.get, page.objects),
+                map(packed.get, page.objects),
                 map(resource_version, page.revisions, page.odd_versions),
             ),
             *(page.revisions, page.earliest, page.latest, map(texts.get, page.actors)),
@@ -175,14 +175,14 @@ def _parts(combination: int) -> tuple[int, int, int, int]:
 def _identified(
     page: Stored,
     names: Sequence[str | None],
-    told: Mapping[int, msgspec.Raw],
+    packed: Mapping[int, msgspec.Raw],
     texts: Mapping[int | None, str],
     payloads: Sequence[bytes],
 ) -> list[str | None]:
-    """Return the kinds of events, None where the identity is not what follows from the rest."""
+    """Return the kinds of events, None if the identity does not match the other fields."""
     found: list[str | None] = []
     for index, (identity, name) in enumerate(zip(page.identities, names, strict=True)):
-        about = told.get(page.objects[index])
+        about = packed.get(page.objects[index])
         if name is None or about is None or page.revisions[index] is not None:
             own = None
         else:
@@ -194,6 +194,6 @@ def _identified(
 
 
 def _fits(kind: str | None, effect: int) -> bool:
-    """Say whether an event kind has this effect; one that we do not know may have any."""
+    """Say whether an event kind has this effect; an unknown kind may have any."""
     info = KINDS.get(kind) if kind is not None else None
     return info is None or info.effect == effect

@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]
 _NOW = "restore a copy of the log, or ingest the inputs again into a new one"
 
 _PAGE = 32
-"""Blocks, or batches, that are looked at together."""
+"""Blocks, or batches, that one query reads."""
 
 _BLOCKS = (
     f"SELECT {COLUMNS} FROM payload_block p WHERE p.branch_id = ? AND p.first > ?"
@@ -99,7 +99,7 @@ def verify(
                 if progress is not None:
                     progress(events + done, total)
         except (TypeError, ValueError, OverflowError, AttributeError) as fault:
-            # A column can hold what is of another type than any of ours.
+            # In SQLite a column may have a value of any type.
             raise check.fault(f"a value is of another type: {fault}", check.position + 1) from fault
         events += info.last - info.fork
         batches += check.batches
@@ -107,7 +107,7 @@ def verify(
             head = check.hash
     rest.check(whole=branch is None)
     found = faults()
-    database.rows("SELECT 1 FROM log")  # Complains if the file has changed under the check.
+    database.rows("SELECT 1 FROM log")  # Raises if the file changed during the check.
     _complain_of(database, found)
     for digest in wanted:
         if digest not in held:
@@ -122,9 +122,9 @@ def verify(
 
 
 def _digests(heads: Sequence[str]) -> list[bytes]:
-    """Return the bytes of hashes that were kept.
+    """Return the bytes of hashes that were stored elsewhere.
 
-    :raises UsageError: one of them is no hash.
+    :raises UsageError: one of them is not a hash.
     """
     found = []
     for head in heads:
@@ -134,7 +134,7 @@ def _digests(heads: Sequence[str]) -> list[bytes]:
             digest = b""
         if len(digest) != HASH_BYTES:
             raise UsageError(
-                f"{head[:80]!r} is no hash of a batch: it has 64 hexadecimal digits",
+                f"{head[:80]!r} is not the hash of a batch, which has 64 hexadecimal digits",
                 now="give one that plinian head or plinian verify printed",
             )
         found.append(digest)
@@ -147,12 +147,12 @@ def _complain_of(database: Database, faults: Sequence[str]) -> None:
             f"the database's own check finds damage: {'; '.join(faults)}",
             position=0,
             where=database.location.shown,
-            now=f"{_NOW}; if only an index is hit, REINDEX of the database makes it anew",
+            now=f"{_NOW}; if only an index is damaged, REINDEX of the database rebuilds it",
         )
 
 
 def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> list[BranchInfo]:
-    lineage(database, name)  # Complains of a branch that is not there, or has no parent.
+    lineage(database, name)  # Raises for a branch that does not exist, or has no parent.
     by_name = {info.name: info for info in branches}
     chosen, at = [], by_name[name]
     while True:
@@ -165,8 +165,8 @@ def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> 
 class _BranchCheck:
     """The verification of one branch: its own batches and events.
 
-    Blocks are hashed as they are stored now, many at a time; only if the root of a batch is another
-    than was committed, its events are looked at one by one, to find the first bad one.
+    Stored blocks are hashed, many at a time. Only if the root of a batch differs from the stored
+    one, its events are checked one by one, to find the first bad one.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class _BranchCheck:
         self._check_head()
 
     def held(self) -> HeldHead:
-        """Return the hash that was come to, as one that was kept elsewhere."""
+        """Return the hash of the last verified batch, as one to compare with given ones."""
         return HeldHead(
             hash=self.hash.hex(),
             branch=self._info.name,
@@ -214,7 +214,7 @@ class _BranchCheck:
         )
 
     def _taken(self, pages: Iterator[list[_Leaf]], last: int) -> list[_Leaf]:
-        """Return the next leaves, as far as they begin by a position."""
+        """Return the next leaves that begin at a position or before it."""
         taken: list[_Leaf] = []
         while True:
             if not self._ready:
@@ -233,7 +233,7 @@ class _BranchCheck:
         parent = b"" if info.parent is None else hash_at(self._database, info.parent, info.fork)
         genesis = genesis_hash(name=info.name, parent=parent, fork=info.fork)
         if genesis != bytes(rows[0][0]):
-            raise self.fault("the branch's origin is not what was committed", info.fork + 1)
+            raise self.fault("the genesis hash of the branch is wrong", info.fork + 1)
         return genesis
 
     def _batch_rows(self) -> Iterator[_Batch]:
@@ -270,7 +270,7 @@ class _BranchCheck:
             )
 
     def _first_bad(self, batch: _Batch, leaves: Sequence[_Leaf]) -> LogCorrupt:
-        """Return the fault of the first event of a bad batch that is not what was committed."""
+        """Return the error for the first changed event of a bad batch."""
         end = _break(batch, leaves) or batch.last + 1
         for position in range(batch.first, end):
             event = self._headers.stored(position, position)
@@ -285,13 +285,15 @@ class _BranchCheck:
             headers = packed_headers(self._headers.headers(event, [len(payload)], [payload]))
             at = (position - batch.first) * MARK_BYTES
             if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
-                return self.fault("the event is not what was committed", position)
+                return self.fault("the event differs from the one that was appended", position)
         if end <= batch.last:
             return self.fault("the payloads do not follow those before them", end)
-        return self.fault(f"batch {batch.number} is not what was committed", batch.first)
+        return self.fault(
+            f"batch {batch.number} differs from the one that was appended", batch.first
+        )
 
     def _check_strays(self) -> None:
-        """Complain of rows that lie outside all batches."""
+        """Raise for rows outside all batches."""
         fork, last = self._info.fork, self.position
         for table, column in (("event", "position"), ("payload_block", "first")):
             for sign, bound in ((">", last), ("<=", fork)):
@@ -319,7 +321,7 @@ class _BranchCheck:
         return lineage(self._database, self._info.name)
 
     def _pages(self) -> Iterator[list[_Leaf]]:
-        """Yield the leaves of the branch's blocks as they are stored now, in order."""
+        """Yield the leaves of the branch's stored blocks, in order."""
         after = self._info.fork
         while rows := self._database.rows(_BLOCKS, (self._head.branch_id, after)):
             yield self._hashed(rows)
@@ -340,7 +342,7 @@ class _BranchCheck:
         for row, there in zip(blocks, plain, strict=True):
             start = bisect_left(positions, row[0])
             end = start + row[1] - row[0] + 1
-            # Positions rise without doubles: if both ends are in place, so are all in between.
+            # Positions rise without repetition: if both ends are right, so are all in between.
             if there is None or end > count or positions[end - 1] != row[1]:
                 starts.append(-1)
                 continue
@@ -371,8 +373,8 @@ class _BranchCheck:
 
 
 def _greatest(database: Database, part: Segment) -> int:
-    """Return the greatest revision in a segment; -1 if none has any."""
-    # Only a branch's past needs to look at positions.
+    """Return the greatest revision in a segment; -1 if it has none."""
+    # Only the part before a fork is limited by position.
     within = "" if part.last == END else " AND +position <= ?"
     bounds = [part.last] if within else []
     rows = database.rows(
@@ -384,7 +386,7 @@ def _greatest(database: Database, part: Segment) -> int:
 
 
 def _break(batch: _Batch, leaves: Sequence[_Leaf]) -> int:
-    """Return the first position at which a batch's blocks do not follow each other; 0 if none."""
+    """Return the first position where a batch's blocks have a gap; 0 if there is none."""
     position = batch.first
     for leaf in leaves:
         if leaf.first != position or not leaf.first <= leaf.last <= batch.last:

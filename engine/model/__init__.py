@@ -1,1 +1,1 @@
-"""What schedulers calculate with: resources, tasks, jobs, nodes, queues, hypernodes, as values."""
+"""The scheduler's data: resources, tasks, jobs, nodes, queues, hypernodes."""

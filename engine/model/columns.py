@@ -1,7 +1,7 @@
-"""Columns that grow: rows are given out and taken back, matrices get new resources.
+"""Columns that grow: rows are allocated and freed, matrices get new resources.
 
-A row stays what it is as long as its owner lives, so that a change of one object is a change of one
-row; what is handed out is always a copy.
+A row belongs to one owner as long as that exists, so that a change of one object changes one row.
+Callers always get a copy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .resource_names import PODS
 Floats = NDArray[np.float64]
 T = TypeVar("T")
 _VECTORS = 65536
-"""Vectors that are kept; without a bound, tasks with volumes of their own would pile up."""
+"""The most vectors that are kept: each task with unique volumes adds one."""
 _FIRST = ("cpu", "memory", PODS)
 
 
@@ -34,9 +34,9 @@ class Dimensions:
         return len(self.names)
 
     def widen(self, resources: Iterable[Resource]) -> list[int] | None:
-        """Make room for the scalars of some resources.
+        """Add columns for the scalars of some resources.
 
-        :return: for each of the old columns its place among the new ones; None if nothing is new.
+        :return: the new place of each old column; None if no column was added.
         """
         known = self._column
         new = {name for r in resources if r.scalars for name in r.scalars if name not in known}
@@ -49,7 +49,7 @@ class Dimensions:
         return [self._column[name] for name in old]
 
     def vector(self, resource: Resource) -> list[float]:
-        """Return the amounts by column; what is absent is 0."""
+        """Return the amounts by column; absent ones are 0."""
         amounts = [0.0] * len(self.names)
         amounts[0], amounts[1] = resource.cpu, resource.memory
         if resource.scalars:
@@ -59,23 +59,23 @@ class Dimensions:
         return amounts
 
     def shared_vector(self, resource: Resource) -> list[float]:
-        """Return the vector of a resource that nobody changes; not to be changed either."""
+        """Return the vector of a resource that never changes; the vector must not be changed."""
         known = self._vectors.get(id(resource))
         if known is None or known[0] is not resource:
             if len(self._vectors) >= _VECTORS:
                 self._vectors.clear()
-            # The resource is kept as well, lest another one gets its id.
+            # The resource is kept as well, so that no other one gets its id.
             known = self._vectors[id(resource)] = (resource, self.vector(resource))
         return known[1]
 
     def present(self, resource: Resource) -> list[bool]:
-        """Return by column whether the resource has it; cpu and memory are always there."""
+        """Return by column whether the resource has it; cpu and memory are always present."""
         held = resource.scalars or {}
         return [name in held or index < 2 for index, name in enumerate(self.names)]
 
 
 class Columns:
-    """Arrays that have rows in common.
+    """Arrays that share rows.
 
     :param fields: name to element type of the one-dimensional columns.
     :param matrices: names of the rows × resources columns of float64.
@@ -97,7 +97,7 @@ class Columns:
         return self._arrays[name][: self.rows]
 
     def take_row(self) -> int:
-        """Return a row that nobody has."""
+        """Return a free row."""
         if self._free:
             return self._free.pop()
         row = self.rows
@@ -112,7 +112,8 @@ class Columns:
         self._free.append(row)
 
     def widen(self, places: list[int], width: int) -> None:
-        """Spread the matrices' columns to new places; new columns are 0."""
+        """Move the matrices' columns to new places; new columns are 0."""
+        assert len(set(places)) == len(places) <= width, "each old column has a place to itself"
         for name in self._matrices:
             old = self._arrays[name]
             new = np.zeros((len(old), width))
@@ -127,7 +128,7 @@ class Columns:
 
 
 class Ids:
-    """Small numbers for names, each for ever the same."""
+    """Small numbers for names; the number of a name never changes."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
@@ -140,7 +141,7 @@ class Ids:
         return known
 
     def rows(self, order: Order) -> NDArray[np.int32]:
-        """Return, by number, which name of an order it is; -1 for none of them, and at the end."""
+        """Return, by number, the place of its name in an order; -1 without one, and at the end."""
         ids = order.ids
         if ids is None:
             ids = order.ids = np.array([self.of(name) for name in order.names], np.intp)
@@ -153,7 +154,7 @@ class Order:
     """Names in ascending order, and the rows of a table that they have.
 
     :ivar row: name to its place in the order. :ivar rows: rows of the columns by place.
-    :ivar ids: numbers of the names, once they were asked for.
+    :ivar ids: numbers of the names, after their first use.
     """
 
     __slots__ = ("_list", "ids", "names", "row", "rows")

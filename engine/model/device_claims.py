@@ -1,4 +1,4 @@
-"""Claims of devices: what a task claims, and pods that name a claim which is not known.
+"""ResourceClaims of tasks, and pods whose claims are not known.
 
 Source: pkg/scheduler/cache/cache.go buildTaskDRAInfo, resolvePodClaimName since v1.15.
 """
@@ -19,7 +19,7 @@ class DeviceClaim(NamedTuple):
     """One claim of a task.
 
     :param key: its ``namespace/name``.
-    :param counts: how many devices of which class it asks for.
+    :param counts: the requested number of devices, by class.
     """
 
     key: str
@@ -27,9 +27,9 @@ class DeviceClaim(NamedTuple):
 
 
 class DeviceClaimMissing(ClaimMissing):
-    """A claim of devices that a pod names is not there.
+    """A ResourceClaim that a pod names does not exist.
 
-    :ivar awaited: it is made for the pod from a template, and will come.
+    :ivar awaited: it is created for the pod from a template, so it will exist later.
     """
 
     def __init__(self, text: str, *, awaited: bool) -> None:
@@ -38,10 +38,10 @@ class DeviceClaimMissing(ClaimMissing):
 
 
 def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[DeviceClaim, ...]:
-    """Return the claims of a pod that ask for countable devices, by key; each once.
+    """Return the claims of a pod that request countable devices, by key; each once.
 
     :param claims: by ``namespace/name``.
-    :raises DeviceClaimMissing: one is not there; the text is Volcano's.
+    :raises DeviceClaimMissing: one does not exist; the text is Volcano's.
     """
     made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
     found: dict[str, tuple[tuple[str, int], ...]] = {}
@@ -72,10 +72,10 @@ def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[Device
 
 
 def device_counts(claim: ResourceClaim) -> tuple[tuple[str, int], ...]:
-    """Return how many devices of which class a claim asks for.
+    """Return the number of devices that a claim requests, by class.
 
-    A request for all devices, or for the first of several wishes, counts for nothing; one without
-    a number asks for one device.
+    A request for all devices, or for the first of several alternatives, does not count. A request
+    without a number is for one device.
     """
     counts: dict[str, int] = {}
     for request in claim.spec.devices.requests:

@@ -1,6 +1,6 @@
-"""The tree of HyperNodes as the scheduler builds it: who is whose parent, which nodes lie below.
+"""The tree of HyperNodes as the scheduler builds it: the parent of each, and the nodes below it.
 
-Where the original walks a Go map, names go in ascending order here.
+Where Volcano iterates over a Go map, names are in ascending order here.
 
 Source: pkg/scheduler/api/hyper_node_info.go.
 """
@@ -23,7 +23,7 @@ class HyperNodeInfo:
     """One HyperNode in the tree.
 
     :param parent: name of the HyperNode above; empty if none is known.
-    :param is_deleting: its deletion is being worked in; it is no longer built.
+    :param is_deleting: it is being deleted, and no longer built.
     """
 
     __slots__ = ("hyper_node", "is_deleting", "name", "parent", "tier")
@@ -38,7 +38,7 @@ class HyperNodeInfo:
         self.is_deleting = is_deleting
 
     def clone(self) -> HyperNodeInfo:
-        """Return a copy that changes of the tree do not reach."""
+        """Return a copy that later changes of the tree do not affect."""
         copy = HyperNodeInfo(self.hyper_node, parent=self.parent, is_deleting=self.is_deleting)
         copy.tier = self.tier
         return copy
@@ -60,7 +60,7 @@ def _children(members: Iterable[Member]) -> list[str]:
 
 
 class HyperNodeMap:
-    """HyperNodes by name, and the questions that need nothing but parents and members."""
+    """HyperNodes by name, with methods that need only parents and members."""
 
     __slots__ = ("infos",)
 
@@ -109,10 +109,10 @@ class HyperNodeMap:
 class HyperNodes(HyperNodeMap):
     """The tree at a snapshot.
 
-    :param by_tier: names in ascending order, tiers from the lowest up.
+    :param by_tier: names in ascending order, from the lowest tier up.
     :param real_nodes: names of the nodes below each HyperNode; some may not exist.
     :param ready: the last change was built without an error.
-    :param dangling: HyperNodes that still list a child that is gone, since it went.
+    :param dangling: HyperNodes that still list a deleted child.
     """
 
     __slots__ = ("by_tier", "dangling", "ready", "real_nodes")
@@ -127,6 +127,7 @@ class HyperNodes(HyperNodeMap):
         dangling: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(infos)
+        assert list(by_tier) == sorted(by_tier), "tiers come from the lowest up"
         self.dangling = dangling
         self.by_tier = by_tier
         self.real_nodes = real_nodes
@@ -134,11 +135,11 @@ class HyperNodes(HyperNodeMap):
 
 
 class HyperNodesInfo(HyperNodeMap):
-    """The tree under changes.
+    """The tree in the cache, which changes.
 
-    :param nodes: the node informer's store, looked into by pattern and label selectors.
+    :param nodes: the node informer's store, searched for patterns and label selectors.
     :ivar building_failed_at: the HyperNode whose member has another parent; empty if none has.
-    :ivar dangling: HyperNodes of which a child went after they were built.
+    :ivar dangling: HyperNodes of which a child was deleted after they were built.
     """
 
     __slots__ = ("_nodes", "building_failed_at", "by_tier", "dangling", "ready", "real_nodes")
@@ -165,7 +166,7 @@ class HyperNodesInfo(HyperNodeMap):
         )
 
     def update(self, hyper_node: HyperNode) -> str | None:
-        """Take in a new version and build what depends on it; return the error, or None.
+        """Store a new version and rebuild what depends on it; return the error, or None.
 
         Source: hyper_node_info.go UpdateHyperNode.
         """
@@ -186,7 +187,7 @@ class HyperNodesInfo(HyperNodeMap):
         return self._update_ancestors(name)
 
     def delete(self, name: str) -> str | None:
-        """Take a HyperNode out of the tree; on an error it stays, marked as going.
+        """Remove a HyperNode from the tree; on an error it stays, marked as deleting.
 
         Source: hyper_node_info.go DeleteHyperNode.
         """
@@ -207,7 +208,7 @@ class HyperNodesInfo(HyperNodeMap):
         return None
 
     def node_changed(self, node: str) -> str | None:
-        """Build the leaves that choose a node by pattern or label; return the error, or None.
+        """Rebuild the leaves that select a node by pattern or label; return the error, or None.
 
         Source: cache/event_handlers.go triggerUpdateHyperNode.
         """
@@ -256,7 +257,7 @@ class HyperNodesInfo(HyperNodeMap):
         return None
 
     def set_parent(self, member: str, parent: str) -> str | None:
-        """Note who is above a member, which need not exist yet; return the error, or None.
+        """Store the parent of a member, which need not exist yet; return the error, or None.
 
         Source: hyper_node_info.go setParent.
         """
@@ -275,7 +276,7 @@ class HyperNodesInfo(HyperNodeMap):
         return None
 
     def members(self, member: Member) -> frozenset[str]:
-        """Return the names of the nodes that a member stands for.
+        """Return the names of the nodes that a member selects.
 
         Source: hyper_node_info.go getMembers.
         """
@@ -299,7 +300,7 @@ class HyperNodesInfo(HyperNodeMap):
         return frozenset(found)
 
     def _matches(self, node: str, member: Member) -> bool:
-        """Say whether a member chooses a node by pattern or by label; exact names do not count.
+        """Return whether a member selects a node by pattern or by label; exact names do not count.
 
         Source: hyper_node_info.go nodeMatchSelector.
         """
@@ -396,7 +397,7 @@ class _Build:
         error = self._tree.set_parent(exact.name, name)
         if error is not None:
             return error
-        # A member that was unknown has just been entered, without members of its own.
+        # A member that was unknown has just been added, still without members.
         error = self.visit(self._tree.infos[exact.name])
         if error is not None:
             return error
@@ -408,7 +409,7 @@ class _Build:
 
 
 def _chooses_nodes(members: tuple[Member, ...]) -> bool:
-    """Say whether a HyperNode is a leaf with a member chosen by pattern or by label.
+    """Return whether a HyperNode is a leaf with a member selected by pattern or by label.
 
     Source: hyper_node_info.go GetRegexOrLabelMatchLeafHyperNodes.
     """

@@ -22,22 +22,22 @@ MAX_UNAVAILABLE = "volcano.sh/jdb-max-unavailable"
 
 
 class DisruptionBudget(NamedTuple):
-    """How many of a job's pods must stay: a number or a percentage, as written; empty if none."""
+    """A job's disruption budget: a number or a percentage, as written; empty if none."""
 
     min_available: str = ""
     max_unavailable: str = ""
 
 
 class JobInfo:
-    """One job; it outlives its PodGroup as long as it has tasks.
+    """One job; after its PodGroup is deleted, it exists as long as it has tasks.
 
     :param key: ``namespace/name`` of the PodGroup (``UID``).
     :ivar uid: UID of the last PodGroup that was set (``PgUID``); it stays when that is unset.
     :ivar revision: the resourceVersion of that PodGroup; it stays too.
-    :ivar pod_group: None while there is none; the tasks then lie on nodes and are not scheduled.
-    :ivar queue: name of the queue; the cache puts in the default one.
+    :ivar pod_group: None while there is none; tasks then count on nodes, but are not scheduled.
+    :ivar queue: name of the queue; by default the default queue.
     :ivar min_available: ``minMember``.
-    :ivar priority: worked out at each snapshot.
+    :ivar priority: computed at each snapshot.
     :ivar created: creation of the PodGroup, in seconds since 1970.
     :ivar waiting_time: nanoseconds, or None.
     :ivar min_resources: None if the PodGroup names none.
@@ -101,7 +101,7 @@ class JobInfo:
 
     @property
     def terminated(self) -> bool:
-        """Whether nothing is left of the job (``JobTerminated``)."""
+        """Whether the job has neither PodGroup nor tasks (``JobTerminated``)."""
         return self.pod_group is None and not self.tasks
 
     def set_pod_group(
@@ -112,9 +112,9 @@ class JobInfo:
         *,
         forgets_minima: bool = False,
     ) -> None:
-        """Take over what a PodGroup says; the minima of roles that an older one named are kept.
+        """Set the PodGroup; minima of roles that only an older one named are kept.
 
-        :param forgets_minima: they are not.
+        :param forgets_minima: those minima are dropped instead.
         :param ignored: resources that shared devices count themselves.
 
         Source: job_info.go SetPodGroup; cache/event_handlers.go setPodGroup.
@@ -128,7 +128,7 @@ class JobInfo:
         self.preemptable = _preemptable(pod_group)
         self.revocable_zone = _revocable_zone(annotations)
         self.budget = _budget(annotations)
-        # A new map: what was handed out in a snapshot keeps its own.
+        # A new map: an earlier snapshot keeps the old one.
         kept = {} if forgets_minima else self.task_min_available
         self.task_min_available = {**kept, **spec.min_task_member}
         self.task_min_available_total = sum(spec.min_task_member.values())
@@ -138,11 +138,11 @@ class JobInfo:
         self.pod_group = pod_group
 
     def unset_pod_group(self) -> None:
-        """Forget the PodGroup, but nothing that it said."""
+        """Unset the PodGroup, but keep the fields that were set from it."""
         self.pod_group = None
 
     def add_task(self, task: TaskInfo) -> None:
-        """Add a task; one of the same UID is replaced, and its request counts on.
+        """Add a task; one of the same UID is replaced, but its request still counts.
 
         Source: job_info.go AddTaskInfo.
         """
@@ -153,7 +153,7 @@ class JobInfo:
             self.allocated.add(task.request)
 
     def delete_task(self, uid: str) -> bool:
-        """Take out the task of that UID; return whether there was one.
+        """Remove the task of a UID; return whether there was one.
 
         :raises Panic: its request is more than the sum that it is part of.
 
@@ -189,7 +189,7 @@ class JobInfo:
         self.add_task(task)
 
     def view(self, priority: int) -> JobInfo:
-        """Return the job as a session sees it: what later events do not change, and no tasks."""
+        """Return the job as a session sees it: a copy without tasks."""
         copy = JobInfo(self.key)
         for name in _COPIED:
             setattr(copy, name, getattr(self, name))
@@ -197,7 +197,7 @@ class JobInfo:
         return copy
 
     def twin(self) -> JobInfo:
-        """Return a job in the same state, with tasks of its own."""
+        """Return a copy of the job, with copies of its tasks."""
         twin = self.view(self.priority)
         twin.allocated, twin.total_request = self.allocated.clone(), self.total_request.clone()
         twin.tasks = {uid: task.clone() for uid, task in self.tasks.items()}

@@ -1,4 +1,4 @@
-"""Nodes as the scheduler's cache holds them: what they have, and what their tasks take of it.
+"""Nodes as the scheduler's cache holds them: their resources, and what their tasks use.
 
 Source: pkg/scheduler/api/node_info.go.
 """
@@ -26,14 +26,14 @@ NOT_READY = "NotReady"
 
 
 class Placed(NamedTuple):
-    """A task as a node noted it: later changes of the task's status do not reach the account."""
+    """A task in a node's account: later changes of the task's status do not change the account."""
 
     task: TaskInfo
     status: Status
 
 
 class ImageState(NamedTuple):
-    """An image on a node: bytes, and how many nodes had it when this node was last looked at."""
+    """An image on a node: bytes, and how many nodes had it when this node was last synced."""
 
     size: int
     nodes: int
@@ -58,13 +58,13 @@ AS_RELEASED = NodeRules()
 
 
 class NodeInfo:
-    """One node; a pod on a node that was not delivered makes one without a Node.
+    """One node; a pod on an unknown node creates one without a Node.
 
-    :ivar node: with the volumes' drivers of its CSINode worked in, or None.
-    :ivar reason: why the node is not ready; sessions do not see it then.
-    :ivar tasks: by ``namespace/name``: a pod of the same name and another UID is the same here.
-    :ivar oversubscription: what the annotations grant beyond allocatable; an annotation that goes
-        takes nothing away.
+    :ivar node: including the volume limits of its CSINode, or None.
+    :ivar reason: why the node is not ready; sessions then do not see it.
+    :ivar tasks: by ``namespace/name``; pods of one name with different UIDs are not distinguished.
+    :ivar oversubscription: what the annotations add to allocatable; removing an annotation does
+        not remove it.
     :ivar images: by name.
     """
 
@@ -121,7 +121,7 @@ class NodeInfo:
         return self._ignored
 
     def ignore(self, names: frozenset[str]) -> None:
-        """Leave these resources out where the Node is read again."""
+        """Ignore these resources when the Node is next read."""
         self._ignored, self._parsed = names, None
 
     @property
@@ -141,7 +141,7 @@ class NodeInfo:
 
     @property
     def unschedulable(self) -> bool:
-        """Whether somebody cordoned the node."""
+        """Whether the node is cordoned."""
         return self.node is not None and self.node.spec.unschedulable
 
     def out_of_sync(self) -> list[str]:
@@ -150,21 +150,21 @@ class NodeInfo:
 
     @property
     def skipped(self) -> bool:
-        """Whether sessions see the node and pass it over, until it has what is used on it."""
+        """Whether sessions skip the node, because more is used than it has."""
         return self._rules.skipped and self.ready and bool(self.out_of_sync())
 
     def lose_node(self) -> None:
-        """Forget the Node, but not the tasks: they count again when it comes back."""
+        """Unset the Node, but keep the tasks: they count again when it is recreated."""
         self.node, self.reason = None, UNINITIALIZED
         self.allocatable, self.capacity, self.idle = Resource(), Resource(), Resource()
         self.used, self.releasing, self.pipelined = Resource(), Resource(), Resource()
 
     def hide(self) -> None:
-        """Keep the node from sessions, as it is, because its condition Ready is not True."""
+        """Hide the node from sessions, because its condition Ready is not True."""
         self.reason = NOT_READY
 
     def set_node(self, node: Node, ignored: frozenset[str] = frozenset()) -> None:
-        """Take over a version of the Node and account for all tasks anew.
+        """Store a version of the Node, and recompute the account of all tasks.
 
         Source: node_info.go SetNode, setNode.
         """
@@ -177,7 +177,7 @@ class NodeInfo:
             self._account(task, status)
 
     def add_task(self, task: TaskInfo) -> str | None:
-        """Note a task with its present status; return the error, or None.
+        """Add a task with its current status; return the error, or None.
 
         Source: node_info.go AddTask.
         """
@@ -207,10 +207,10 @@ class NodeInfo:
         )
 
     def remove_task(self, key: str, uid: str = "") -> bool:
-        """Take a task off by ``namespace/name``, as it was noted; return whether it was there.
+        """Remove a task by ``namespace/name``, as it was added; return whether it was there.
 
-        :param uid: unless empty, one of another UID is left alone.
-        :raises Panic: more would be given back than is taken.
+        :param uid: unless empty, a task of another UID is not removed.
+        :raises Panic: its request is more than what is used.
 
         Source: node_info.go RemoveTask.
         """
@@ -226,9 +226,9 @@ class NodeInfo:
         return True
 
     def update_task(self, task: TaskInfo) -> None:
-        """Note a task's new status.
+        """Set a task's new status.
 
-        :raises Panic: it cannot be noted again; the scheduler's process ends there.
+        :raises Panic: it cannot be added again.
 
         Source: node_info.go UpdateTask.
         """
@@ -241,7 +241,7 @@ class NodeInfo:
             )
 
     def twin(self) -> NodeInfo:
-        """Return a node in the same state, whose account and tasks may change apart from it."""
+        """Return a copy of the node, with its own account and tasks."""
         twin = NodeInfo(self.name, self._ignored)
         for name in NodeInfo.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -251,10 +251,10 @@ class NodeInfo:
         return twin
 
     def view(self) -> NodeInfo:
-        """Return the node as a session sees it: made anew of the Node and the tasks.
+        """Return the node as a session sees it: rebuilt from the Node and the tasks.
 
-        Binding tasks that do not fit are left out, unless they always count; what no annotation
-        grants any more is gone.
+        Binding tasks that do not fit are left out, unless they always count. Oversubscription
+        without an annotation is removed.
 
         Source: node_info.go Clone.
         """
@@ -351,7 +351,7 @@ _FLOAT = re.compile(
 
 
 def _float(text: str) -> float:
-    """Return a number as Go reads it; 0 for what is none.
+    """Return a number as Go reads it; 0 if it is malformed.
 
     Source: strconv.ParseFloat, without hexadecimal numbers.
     """

@@ -1,9 +1,9 @@
-"""A predicted crash of the scheduler: an outcome, never our own traceback."""
+"""A predicted crash of the scheduler: a result, not an error of Plinian."""
 
 from __future__ import annotations
 
 NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
-"""What Go says when a pointer is used that points nowhere."""
+"""Go's message when a nil pointer is used."""
 
 
 class Panic(Exception):
@@ -23,7 +23,7 @@ class Panic(Exception):
         super().__init__(message)
 
     def through(self, *callers: str) -> Panic:
-        """Return the same crash seen from further out: ``callers`` follow on the stack."""
+        """Return the same crash with ``callers`` added at the outer end of the stack."""
         return Panic(self.message, (*self.place, *callers), fatal=self.fatal)
 
     def __str__(self) -> str:

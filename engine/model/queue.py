@@ -17,7 +17,7 @@ class QueueInfo:
 
     :ivar queue: the object as it was last delivered, or as a session wrote its status.
     :ivar hierarchy: path of names from the root, and :ivar weights: of their weights (hdrf).
-    :ivar state: ``status.state``; empty until the queue controller has been there.
+    :ivar state: ``status.state``; empty until the queue controller sets it.
     :ivar created: in seconds since 1970.
     """
 

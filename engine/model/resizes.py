@@ -1,4 +1,4 @@
-"""Pods whose containers were resized while they ran: what they have is told by their status.
+"""Pods whose containers were resized while they ran: their status says what they have.
 
 Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest, determineContainerReqs; of Kubernetes,
 component-helpers/resource/helpers.go.
@@ -19,12 +19,12 @@ INFEASIBLE = "Infeasible"
 
 
 def as_resized(pod: Pod) -> Pod:
-    """Return the pod as if its containers requested the most of what they do, have and are given.
+    """Return a pod whose requests are the maximum of the requested, current and allocated ones.
 
-    What a resize wants that its node can never give does not count. A pod whose status says nothing
-    else than its spec is returned as it is.
+    A resize that its node can never grant does not count. A pod whose status equals its spec is
+    returned unchanged.
 
-    :raises ValueError: a quantity is none.
+    :raises ValueError: a quantity is malformed.
     """
     status, spec = pod.status, pod.spec
     if not status.container_statuses and not status.init_container_statuses:
@@ -41,7 +41,7 @@ def as_resized(pod: Pod) -> Pod:
 
 
 def _infeasible(pod: Pod) -> bool:
-    """Say whether the pod waits for a resize that its node can never give."""
+    """Return whether the pod waits for a resize that its node can never grant."""
     reasons = (each.reason for each in pod.status.conditions if each.type == RESIZE_PENDING)
     return next(reasons, "") == INFEASIBLE
 
@@ -77,7 +77,7 @@ def _one(container: Container, status: ContainerStatus | None, *, infeasible: bo
 
 
 def _most(*lists: Mapping[str, str | float]) -> ResourceList:
-    """Return the greatest amount of each resource, as it is written there."""
+    """Return the greatest amount of each resource, in its original notation."""
     found: ResourceList = {}
     for amounts in lists:
         for name, text in amounts.items():

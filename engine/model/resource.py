@@ -1,6 +1,6 @@
 """Amounts of resources, with the arithmetic and the comparisons of the scheduler.
 
-Whether the map of scalars is absent, or lacks a name, or holds 0 under it, are three things here.
+A missing map of scalars, a missing name in it, and a name with 0 are three different states here.
 
 Source: pkg/scheduler/api/resource_info.go; pkg/scheduler/api/helpers/helpers.go.
 """
@@ -16,13 +16,13 @@ from .panic import Panic
 from .resource_names import PODS, is_scalar_name
 
 MIN_RESOURCE = 0.1
-"""Amounts that differ by less are equal (``minResource``)."""
+"""Amounts that differ by less than this are equal (``minResource``)."""
 
 Scalars = dict[str, float]
 
 
 class Default(IntEnum):
-    """What a scalar counts that one side of a comparison lacks (``DimensionDefaultValue``)."""
+    """The value of a scalar that one side of a comparison lacks (``DimensionDefaultValue``)."""
 
     ZERO = 0
     INFINITY = -1
@@ -61,8 +61,8 @@ class Resource:
     ) -> Resource:
         """Return the amounts of a Kubernetes resource list.
 
-        :param ignored: names that shared devices count themselves, ``pods`` if nobody counts them.
-        :raises ValueError: a quantity is none.
+        :param ignored: names that shared devices count themselves; ``pods`` if it is not counted.
+        :raises ValueError: a quantity is malformed.
 
         Source: resource_info.go NewResource.
         """
@@ -83,7 +83,7 @@ class Resource:
 
     @classmethod
     def from_vector(cls, dims: Sequence[str], amounts: Iterable[float]) -> Resource:
-        """Return the resource whose every dimension is present with its amount."""
+        """Return the resource with all these dimensions present."""
         made = cls(scalars={})
         for name, amount in zip(dims, amounts, strict=True):
             made.set(name, amount)
@@ -149,7 +149,7 @@ class Resource:
         self.scalars[name] = amount
 
     def resource_names(self) -> list[str]:
-        """Return what there is at least 0.1 of: cpu, memory, then scalars by name.
+        """Return the names with at least 0.1: cpu, memory, then scalars by name.
 
         Source: resource_info.go ResourceNames.
         """
@@ -157,7 +157,7 @@ class Resource:
         return [name for name, amount in named if amount >= MIN_RESOURCE]
 
     def is_empty(self) -> bool:
-        """Say whether there is less than 0.1 of everything but ``pods``.
+        """Return whether there is less than 0.1 of everything but ``pods``.
 
         Source: resource_info.go IsEmpty.
         """
@@ -170,7 +170,7 @@ class Resource:
         )
 
     def is_zero(self, name: str) -> bool:
-        """Say whether there is less than 0.1 of one resource.
+        """Return whether there is less than 0.1 of one resource.
 
         :raises Panic: there are scalars, and not this one.
 
@@ -230,7 +230,7 @@ class Resource:
         return self
 
     def set_max_resource(self, other: Resource) -> Resource:
-        """Raise every amount to that of ``other``.
+        """Raise every amount to at least that of ``other``.
 
         Source: resource_info.go SetMaxResource.
         """
@@ -247,7 +247,7 @@ class Resource:
         return self
 
     def fit_delta(self, request: Resource) -> Resource:
-        """Subtract what is requested and 0.1 more; what is then below 0 does not suffice.
+        """Subtract the request and 0.1 more; what is then below 0 is insufficient.
 
         Source: resource_info.go FitDelta.
         """
@@ -263,7 +263,7 @@ class Resource:
         return self
 
     def min_dimension_resource(self, other: Resource, default: Default) -> Resource:
-        """Lower every amount to that of ``other``; scalars that it lacks are 0 or stay.
+        """Lower every amount to at most that of ``other``; scalars that it lacks become 0 or stay.
 
         Source: resource_info.go MinDimensionResource.
         """
@@ -303,20 +303,20 @@ class Resource:
         return more, less
 
     def less(self, other: Resource, default: Default) -> bool:
-        """Say whether every amount is less; scalars that only ``other`` has matter if infinite.
+        """Return whether every amount is less; scalars that only ``other`` has matter if infinite.
 
         Source: resource_info.go Less.
         """
         return self._all(other, default, operator.lt)
 
     def less_equal(self, other: Resource, default: Default) -> bool:
-        """Say whether every amount is less or equal.
+        """Return whether every amount is less or equal.
 
         Source: resource_info.go LessEqual.
         """
         if default is INFINITY or self.scalars is None or other.scalars is None:
             return self._all(other, default, _less_equal)
-        # The usual case, written out: whoever takes a task off a node comes by here.
+        # The usual case, written out for speed: every removal of a task from a node runs this.
         if not (self.cpu - other.cpu < MIN_RESOURCE and self.memory - other.memory < MIN_RESOURCE):
             return False
         for name, amount in self.scalars.items():
@@ -339,7 +339,7 @@ class Resource:
     def less_equal_with_resources_name(
         self, other: Resource, default: Default
     ) -> tuple[bool, list[str]]:
-        """Say whether every amount is less or equal, and name those that are not.
+        """Return whether every amount is less or equal, and name those that are not.
 
         Scalars that only ``other`` has are ignored. Names are cpu, memory, then scalars by name.
 
@@ -359,14 +359,14 @@ class Resource:
         return not failing, failing
 
     def less_partly(self, other: Resource, default: Default) -> bool:
-        """Say whether some amount is less.
+        """Return whether some amount is less.
 
         Source: resource_info.go LessPartly.
         """
         return self._any(other, default, operator.lt)
 
     def less_equal_partly(self, other: Resource, default: Default) -> bool:
-        """Say whether some amount is less or equal.
+        """Return whether some amount is less or equal.
 
         Source: resource_info.go LessEqualPartly.
         """
@@ -388,7 +388,7 @@ class Resource:
         return False
 
     def equal(self, other: Resource) -> bool:
-        """Say whether all amounts of this are the other's; scalars only there are ignored.
+        """Return whether all amounts are equal; scalars that only ``other`` has are ignored.
 
         Source: resource_info.go Equal.
         """
@@ -400,7 +400,7 @@ class Resource:
         )
 
     def less_equal_with_dimension(self, other: Resource | None, request: Resource | None) -> bool:
-        """Say whether this is at most ``other`` in what is requested, without tolerance.
+        """Return whether this is at most ``other`` in the requested resources, without tolerance.
 
         Source: resource_info.go LessEqualWithDimension.
         """
@@ -445,7 +445,7 @@ def _equal(left: float, right: float) -> bool:
 
 
 def _int64(amount: float) -> int:
-    """Cut off the fraction; what does not fit becomes the least int64, as on amd64."""
+    """Cut off the fraction; a number out of range becomes the least int64, as on amd64."""
     return int(amount) if -(2.0**63) <= amount < 2.0**63 else -(2**63)
 
 
@@ -491,7 +491,7 @@ def maximum(left: Resource, right: Resource, *, zeros: bool = False) -> Resource
 
 
 def share(part: float, whole: float) -> float:
-    """Return ``part`` of ``whole``; of nothing, nothing is 0 and anything is 1.
+    """Return ``part`` divided by ``whole``; if ``whole`` is 0, return 0 for 0, else 1.
 
     Source: api/helpers/helpers.go Share.
     """

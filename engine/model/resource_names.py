@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 
 PODS = "pods"
-"""Counted in units, where every other scalar is counted in milli."""
+"""Counted in units; all other scalars are counted in milli."""
 
 ATTACHABLE = "attachable-volumes-"
-"""How the names begin of volumes that a node can attach."""
+"""The prefix of resources for volumes that a node can attach."""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
@@ -17,7 +17,7 @@ _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 
 @lru_cache(maxsize=4096)
 def is_scalar_name(name: str) -> bool:
-    """Say whether Kubernetes counts a resource as a scalar: extended, huge pages, volumes.
+    """Return whether Kubernetes counts a resource as a scalar: extended, huge pages, volumes.
 
     Source: k8s.io/kubernetes/pkg/scheduler/util IsScalarResourceName;
     pkg/scheduler/api/resource_info.go IsCountQuota.

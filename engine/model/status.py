@@ -40,7 +40,7 @@ VALID_STATUS = READY_STATUS | {Status.PIPELINED, Status.PENDING}
 
 
 def status_of(pod: Pod) -> Status:
-    """Return the status that a pod as the API server has it gives its task.
+    """Return the status of a task from its pod on the API server.
 
     Source: pkg/scheduler/api/helpers.go getTaskStatus.
     """

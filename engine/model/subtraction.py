@@ -1,4 +1,4 @@
-"""How amounts are subtracted: with an assertion that there is enough, or as far as there is."""
+"""How amounts are subtracted: with an assertion that there is enough, or down to 0."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 from .resource import ZERO, Resource
 
 Subtract = Callable[[Resource, Resource], Resource]
-"""Takes the second amount off the first and returns the first."""
+"""Subtracts the second amount from the first and returns the first."""
 
 
 def subtraction(*, checked: bool) -> Subtract:
-    """Return how to subtract: :func:`take` if it is checked, else with a crash if there is less."""
+    """Return how to subtract: :func:`take` if checked, else with a crash if there is too little."""
     return take if checked else Resource.sub
 
 
 def take(amount: Resource, other: Resource) -> Resource:
-    """Subtract of ``other`` what there is: nothing falls below 0, and nothing crashes.
+    """Subtract ``other``, but not below 0, and without a crash.
 
-    What there is enough of is subtracted as ever.
+    Resources with enough are subtracted as usual.
     """
     if other.less_equal(amount, ZERO):
         return amount.sub_unchecked(other)
@@ -31,9 +31,9 @@ def take(amount: Resource, other: Resource) -> Resource:
 
 
 def rest(amount: Resource, other: Resource) -> Resource:
-    """Return what is left of an amount without another: no resource that it lacks, nothing below 0.
+    """Return one amount minus another: only resources of the first, and nothing below 0.
 
-    ``amount`` stays as it is.
+    ``amount`` does not change.
     """
     theirs = other.scalars or {}
     scalars = amount.scalars

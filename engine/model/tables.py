@@ -1,6 +1,6 @@
-"""What a session calculates with: nodes, tasks and jobs as columns, addressed by row.
+"""The tables of a session: nodes, tasks and jobs as columns, addressed by row.
 
-A snapshot holds these tables as belief made them; a session works on a copy (:meth:`copy`), which
+A snapshot holds these tables from the cache; a session works on a copy (:meth:`copy`), which
 shares the immutable infos and copies only arrays. Rows of nodes and jobs are in order of name.
 """
 
@@ -53,7 +53,7 @@ Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 TOLERANCE = 0.1
-"""Amounts nearer than this are equal (``api/resource_info.go:minResource``)."""
+"""Amounts that differ by less are equal (``api/resource_info.go:minResource``)."""
 
 NO_NODE = -1
 NO_JOB = -1
@@ -97,11 +97,11 @@ class NodeTable:
         self.pipelined = pipelined
         self.max_pods = max_pods
         self.no_scalars = no_scalars
-        """Nodes without any scalar resource: the original's ``sub`` loses scalars there."""
+        """Nodes without any scalar resource: Volcano's ``sub`` loses scalars there."""
         self.promised = pipelined != 0
-        """Whether, by node and resource, any was promised in this session, or still is."""
+        """By node and resource, whether a task was pipelined in this session, or still is."""
         self.steady = not (releasing.any() or pipelined.any())
-        """Whether nothing is releasing or pipelined anywhere: what is idle now is so later."""
+        """Whether nothing is releasing or pipelined on any node: future idle equals idle."""
         self._placed = placed
         self._own: set[int] = set()
 
@@ -140,9 +140,9 @@ class NodeTable:
         return self._placed[node]
 
     def account(self, node: int, request: Floats, status: int, *, checked: bool) -> None:
-        """Add a task's request, or take it off if it is negative, as its status has it.
+        """Add a task's request (or subtract it, if negative), depending on its status.
 
-        :param checked: nothing idle falls below 0; else it may, and a node without any scalar keeps
+        :param checked: idle does not fall below 0; else it may, and a node without scalars gets
             none.
         """
         if status == Status.PIPELINED:
@@ -163,7 +163,7 @@ class NodeTable:
             self.steady = False
 
     def overfull(self) -> NDArray[np.bool_]:
-        """Return, by node, whether more of something is used than the node has."""
+        """Return, by node, whether more of any resource is used than the node has."""
         found: NDArray[np.bool_] = np.any(self.used - self.allocatable >= TOLERANCE, axis=1)
         return found
 
@@ -178,7 +178,7 @@ class NodeTable:
 
 
 class TaskTable:
-    """All tasks of the session's jobs, and all pods that lie on its nodes."""
+    """All tasks of the session's jobs, and all pods on its nodes."""
 
     def __init__(
         self,
@@ -191,6 +191,8 @@ class TaskTable:
         request: Floats,
         class_list: list[int] | None = None,
     ) -> None:
+        columns = (status, node, job, klass, request)
+        assert {len(column) for column in columns} == {len(info)}, "each task has one row"
         self._class_list: list[int] = [] if class_list is None else class_list
         self.info = info
         self.status = status
@@ -222,20 +224,20 @@ class TaskTable:
 
     @property
     def class_list(self) -> list[int]:
-        """The classes as a list, which is made once for all copies."""
+        """The classes as a list, which all copies share."""
         if not self._class_list:
             self._class_list += self.klass.tolist()
         return self._class_list
 
     def first_of_class(self, tasks: Rows) -> Rows:
-        """Return, by class, the first of some tasks; -1 where there is none."""
+        """Return, by class, the first of some tasks; -1 if there is none."""
         first = np.full(int(self.klass.max(initial=-1)) + 1, -1, dtype=np.intp)
         first[self.klass[tasks[::-1]]] = tasks[::-1]  # what is assigned last stays
         return first
 
 
 class JobColumns:
-    """Columns of the jobs as belief makes them; :class:`~.jobs.JobTable` is a session's copy."""
+    """Columns of the jobs from the cache; :class:`~.jobs.JobTable` is a session's copy."""
 
     def __init__(
         self,
@@ -286,9 +288,9 @@ class JobColumns:
         return len(self.keys)
 
     def min_resources(self, dims: tuple[str, ...]) -> MinResources:
-        """Return the jobs' minResources; they are kept as long as the jobs stay the same.
+        """Return the jobs' minResources; the result is cached until the jobs change.
 
-        :param dims: the resources that count; of others no task has any.
+        :param dims: the resources that count; no task has others.
         """
         if self._minima is None or self._minima[0] != dims:
             self._minima = dims, _min_resources(self.info, dims)

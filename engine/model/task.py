@@ -27,20 +27,20 @@ NUMA_POLICY = "volcano.sh/numa-topology-policy"
 class TaskInfo(msgspec.Struct, gc=False):
     """One pod as the scheduler's cache holds it.
 
-    Tasks of one class share ``request``: nobody may change it.
+    Tasks of one class share ``request``: it must not be changed.
 
     :param key: ``namespace/name``, by which nodes know the task.
     :param job: ``namespace/name`` of its PodGroup; empty if it has none.
     :param role: the task of its job (``TaskRole``); empty if it has none.
-    :param request: what it asks for (``Resreq`` and ``InitResreq``).
+    :param request: what it requests (``Resreq`` and ``InitResreq``).
     :param revocable_zone: ``*`` or empty.
     :param gated: it has scheduling gates (``SchGated``).
     :param created: creation of the pod, in seconds since 1970.
-    :param klass: tasks with the same one differ in nothing that a plugin looks at but labels that
-        only selectors look at (:meth:`.task_classes.TaskClasses.finer`).
-    :param status: as the cache believes now; a session has its own column.
+    :param klass: tasks of one class are the same for all plugins, except for labels that only
+        selectors use (:meth:`.task_classes.TaskClasses.finer`).
+    :param status: in the cache now; a session has a separate column.
     :param node_name: likewise.
-    :param devices: its claims of devices, where the release counts them.
+    :param devices: its ResourceClaims, if the release counts them.
     """
 
     uid: str
@@ -65,7 +65,7 @@ class TaskInfo(msgspec.Struct, gc=False):
     devices: tuple[DeviceClaim, ...] = ()
 
     def clone(self) -> TaskInfo:
-        """Return a task whose status and node may change apart from this one's."""
+        """Return a copy with its own status and node."""
         return msgspec.structs.replace(self)
 
 
@@ -93,7 +93,7 @@ class TaskRules(NamedTuple):
 
 
 class TaskBuilder:
-    """Makes tasks of pods; works out once what a class of them has in common.
+    """Creates tasks from pods; values that a class shares are computed once.
 
     :param ignored: resources that shared devices count themselves (``IgnoredDevicesList``).
     """
@@ -110,7 +110,7 @@ class TaskBuilder:
         self._traits: dict[int, Traits] = {}
 
     def ignore(self, names: frozenset[str]) -> None:
-        """Leave these resources out from now on; tasks that exist keep them."""
+        """Ignore these resources from now on; existing tasks keep them."""
         if names != self._ignored:
             self._ignored = names
             self._traits.clear()
@@ -120,10 +120,10 @@ class TaskBuilder:
     ) -> TaskInfo:
         """Return the task of a pod.
 
-        :param before: the task that the pod had; of the same class, most often.
-        :param volumes: how many volumes of which driver it attaches, by resource name
+        :param before: the old task of the pod; mostly of the same class.
+        :param volumes: the number of volumes that it attaches, by resource name
             (:func:`.volumes.csi_volumes`).
-        :raises ValueError: a quantity is none.
+        :raises ValueError: a quantity is malformed.
 
         Source: pkg/scheduler/api/job_info.go NewTaskInfo; pkg/scheduler/cache/event_handlers.go
         NewTaskInfo.
@@ -173,7 +173,7 @@ def traits_of(
     ignored: frozenset[str] = frozenset(),
     rules: TaskRules = TaskRules(),  # noqa: B008 -- a tuple
 ) -> Traits:
-    """Return what a pod has in common with all of its class."""
+    """Return the values that a pod shares with its class."""
     annotations = pod.annotations
     return Traits(
         role=annotations.get(TASK_SPEC)
@@ -203,14 +203,14 @@ def pod_request(
     sidecars: bool = True,
     pod_requests: bool = False,
 ) -> Resource:
-    """Return what a pod asks for: its containers together, or an init phase that needs more.
+    """Return the request of a pod: the sum of its containers, or an init phase if that needs more.
 
-    Overhead counts with the containers and not in the init phase. Every pod asks for one of
+    Overhead counts with the containers and not in the init phase. Every pod requests one of
     ``pods``.
 
-    :param sidecars: whether init containers that go on running count with the containers.
-    :param pod_requests: whether what the pod itself requests stands for all of its containers;
-        then overhead counts in both phases.
+    :param sidecars: whether sidecars count with the containers.
+    :param pod_requests: whether pod-level requests replace those of the containers; then overhead
+        counts in both phases.
 
     Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest,
     amendResourceAccordingToPodFeatures.
@@ -238,7 +238,7 @@ def pod_request(
 
 
 def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
-    """Put what a pod itself requests in place of its containers' sum, and add its overhead."""
+    """Replace the sum of the containers by pod-level requests, and add the overhead."""
     whole = pod.spec.resources
     if whole is not None:
         own = Resource.of(whole.requests, ignored)
@@ -251,9 +251,9 @@ def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
 
 def _priority(pod: Pod) -> int:
     """Source: pkg/scheduler/api/job_info.go NewTaskInfo."""
-    told = parse_int(pod.annotations.get(TASK_PRIORITY, ""), 32)
-    if told is not None:
-        return told
+    annotated = parse_int(pod.annotations.get(TASK_PRIORITY, ""), 32)
+    if annotated is not None:
+        return annotated
     return 1 if pod.spec.priority is None else pod.spec.priority
 
 

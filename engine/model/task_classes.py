@@ -1,7 +1,7 @@
 """Classes of tasks: pods whose differences no plugin looks at.
 
-What is computed for one task of a class holds for all of it, so that a session of ten thousand pods
-works out what fits where a few dozen times.
+A result for one task of a class holds for the whole class. So a session with ten thousand pods runs
+the filters only a few dozen times.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ LABELS = (
     "volcano.sh/cooldown-time",
     "volcano.sh/queue-name",
 )
-"""Labels of a pod that some plugin reads by name; any other counts once a selector names it."""
+"""Labels that a plugin reads by name; other labels count only if a selector uses them."""
 
 _SPREADING_OWNERS = frozenset({"ReplicationController", "ReplicaSet", "StatefulSet"})
-"""Owners whose selectors say with which pods a pod is to be spread by default."""
+"""Kinds of owners whose selectors choose the pods for spreading by default."""
 
 
 class TaskClasses:
-    """Gives equal pods the same small number, in the order in which they are first seen."""
+    """Assigns equal pods the same small number, in the order of their first use."""
 
     def __init__(self) -> None:
         self._encoder = msgspec.msgpack.Encoder(order="deterministic")
@@ -56,11 +56,11 @@ class TaskClasses:
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The names of labels that some selector names; with a new one, numbers are given anew."""
+        """The label names that selectors use; when one is added, all numbers are assigned again."""
         return self._selected
 
     def of(self, pod: Pod) -> int:
-        """Return the class of a pod, without regard to labels that only selectors look at."""
+        """Return the class of a pod; labels that only selectors use are ignored."""
         key = self._encoder.encode(_key(pod))
         known = self._known.get(key)
         if known is None:
@@ -69,15 +69,15 @@ class TaskClasses:
         return known
 
     def begin(self, pods: Iterable[Pod], selected: Iterable[str]) -> None:
-        """Know the classes of some pods, in their order, and no others.
+        """Reset the classes to those of some pods, in their order.
 
-        :param selected: names of labels that some selector has named.
+        :param selected: label names that selectors use.
         """
         self._known = {self._encoder.encode(_key(pod)): each for each, pod in enumerate(pods)}
         self._selected, self._finer = tuple(sorted(selected)), {}
 
     def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
-        """Take note of selectors that are applied to pods: their labels matter from now on."""
+        """Add selectors that are applied to pods: their labels count from now on."""
         found = set(self._selected)
         for selector in selectors:
             if isinstance(selector, dict):
@@ -90,16 +90,16 @@ class TaskClasses:
             self._finer = {}
 
     def finer(self, klass: int, pod: Pod) -> int:
-        """Return a number for a pod of a class that also heeds the labels that selectors name.
+        """Return a number for a pod of a class that also depends on labels in selectors.
 
-        Numbers of the same :attr:`selected` may be compared with each other, and no others.
+        Only compare numbers with the same :attr:`selected`.
         """
         key = (klass, tuple(map(pod.labels.get, self._selected)))
         return self._finer.setdefault(key, len(self._finer))
 
 
 def is_of_class_of(pod: Pod, other: Pod) -> bool:
-    """Say whether two pods are of one class for sure: where they run is all that they differ in."""
+    """Return whether two pods are certainly of one class: they only run on different nodes."""
     mine, theirs = pod.metadata, other.metadata
     if (
         mine.labels != theirs.labels
@@ -116,7 +116,7 @@ def is_of_class_of(pod: Pod, other: Pod) -> bool:
 
 
 def _key(pod: Pod) -> tuple[object, ...]:
-    """Return all of a pod that some plugin looks at before the pod runs anywhere."""
+    """Return all fields of a pod that a plugin reads before the pod runs."""
     spec, annotations = pod.spec, pod.annotations
     owners = pod.metadata.owner_references
     return (

@@ -1,4 +1,4 @@
-"""Volumes that a pod attaches through CSI drivers: each counts against what a node takes.
+"""Volumes that a pod attaches through CSI drivers: each counts towards a node's limit.
 
 Source: pkg/scheduler/cache/event_handlers.go getPodCSIVolumes;
 k8s.io/kubernetes/pkg/volume/util/attach_limit.go.
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ..kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, Volume
 
 IGNORED_PROVISIONERS = frozenset({"rancher.io/local-path", "hostpath.csi.k8s.io"})
-"""Drivers whose volumes are not counted, whatever the scheduler's flags say."""
+"""Drivers whose volumes are never counted, with any flags of the scheduler."""
 
 _PREFIX = "attachable-volumes-csi-"
 _NAME_LIMIT = 63
@@ -22,11 +22,11 @@ _DRIVER_PARAMETER = "csi.storage.k8s.io/csi-driver-name"
 
 
 class ClaimMissing(Exception):
-    """A claim that a pod mounts is not known, or not the pod's: its task lacks all volumes."""
+    """A claim that a pod mounts is unknown, or belongs to another pod: no volume is counted."""
 
 
 class ClaimUnknown(ClaimMissing):
-    """A claim that a pod mounts is not known: it may still come."""
+    """A claim that a pod mounts is unknown; it may still be created."""
 
 
 def attach_limit_key(driver: str) -> str:
@@ -44,10 +44,10 @@ def csi_volumes(
     classes: Mapping[str, StorageClass],
     ignored: frozenset[str] = IGNORED_PROVISIONERS,
 ) -> Counter[str]:
-    """Return how many volumes of which driver a pod attaches, by resource name.
+    """Return the number of volumes that a pod attaches, by resource name of the driver.
 
     :param claims: by ``namespace/name``; ``volumes`` and ``classes`` by name.
-    :raises ClaimMissing: one of its claims is not there; the text is Volcano's.
+    :raises ClaimMissing: one of its claims does not exist; the text is Volcano's.
     """
     counts: Counter[str] = Counter()
     for volume in pod.spec.volumes:

@@ -83,7 +83,10 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     changed = (
         phase != old.phase
         or (running, succeeded, failed) != (old.running, old.succeeded, old.failed)
-        or (now is not before and [_told(one) for one in now] != [_told(one) for one in before])
+        or (
+            now is not before
+            and [_comparable(one) for one in now] != [_comparable(one) for one in before]
+        )
     )
     return PodGroupStatus(
         group.metadata.uid,
@@ -97,12 +100,12 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     )
 
 
-def _told(condition: Condition) -> tuple[str, str, str, str]:
+def _comparable(condition: Condition) -> tuple[str, str, str, str]:
     return condition.type, condition.status, condition.reason, condition.message
 
 
 def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
-    """Say of each undecided pod why it is not bound, where that is news.
+    """Set each undecided pod's condition: why it is not bound, if that has changed.
 
     Source: ``cache/cache.go:RecordJobStatusEvent`` and ``taskUnschedulable``.
     """
@@ -117,8 +120,8 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 base = base or _of_gang(ssn, job)
                 message = base
             known = info.pod.status
-            told = next((c for c in known.conditions if c.type == "PodScheduled"), None)
-            news = told is None or (told.status, told.reason, told.message) != (
+            written = next((c for c in known.conditions if c.type == "PodScheduled"), None)
+            news = written is None or (written.status, written.reason, written.message) != (
                 "False",
                 reason,
                 message,
@@ -135,7 +138,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
 
 
 def _of_gang(ssn: Session, job: int) -> str:
-    """Return what pods say that have nothing to say of their own."""
+    """Return the message of pods for which the session found no separate reason."""
     if ssn.behaviours.gang_message_includes_pod_reason:
         return ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
     return ssn.jobs.job_fit_errors.get(job) or ALL_NODES_UNAVAILABLE
@@ -160,7 +163,7 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
 
 
 def _held_by_queue(ssn: Session) -> dict[str, Resource]:
-    """Return what the tasks of each queue's own jobs hold, of the resources that they name."""
+    """Return what the tasks of each queue's own jobs hold, for resources that they name."""
     tasks, names = ssn.tasks, list(ssn.queues)
     if ssn.behaviours.queue_status_counts is QueueStatusCounts.HOLDING:
         counted = IS_ALLOCATED[tasks.status]
@@ -193,7 +196,7 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
 def _lineage(ssn: Session, queue: str) -> list[str]:
     """Return a queue and those above it up to the root, if there is a root queue.
 
-    :raises Panic: one above is missing; or they are above each other, and the scheduler never ends.
+    :raises Panic: one above is missing; or there is a cycle, and the scheduler loops forever.
     """
     names = [queue]
     while ssn.behaviours.root_queue and ROOT_QUEUE in ssn.queues:
@@ -211,14 +214,14 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     return names
 
 
-def _status(ssn: Session, name: str, told: dict[str, str]) -> QueueStatus:
-    changed = not _same(told, ssn.queues[name].queue.status.allocated)
-    return QueueStatus(allocated=told, deserved=None, guarantee=None, written=changed)
+def _status(ssn: Session, name: str, allocated: dict[str, str]) -> QueueStatus:
+    changed = not _same(allocated, ssn.queues[name].queue.status.allocated)
+    return QueueStatus(allocated=allocated, deserved=None, guarantee=None, written=changed)
 
 
 def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
-    """Return the root queue's: its spec gets what it deserves and the sum of guarantees."""
-    told = amount.resource_list()
+    """Return the root queue's status; its spec gets its deserved and the sum of guarantees."""
+    allocated = amount.resource_list()
     total = ssn.behaviours.root_queue_spec is RootQueueSpec.TOTAL
     deserved = (ssn.total if total else ssn.total_deserved).resource_list()
     guarantee = ssn.total_guarantee.resource_list()
@@ -226,13 +229,13 @@ def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
     changed = not (
         _same(deserved, queue.spec.deserved)
         and _same(guarantee, queue.spec.guarantee.resource)
-        and _same(told, queue.status.allocated)
+        and _same(allocated, queue.status.allocated)
     )
-    return QueueStatus(allocated=told, deserved=deserved, guarantee=guarantee, written=changed)
+    return QueueStatus(allocated=allocated, deserved=deserved, guarantee=guarantee, written=changed)
 
 
 def _same(one: dict[str, str], other: object) -> bool:
-    """Return whether two resource lists say the same amounts, however they are written."""
+    """Return whether two resource lists have equal amounts, in any notation."""
     if not isinstance(other, dict) or one.keys() != other.keys():
         return False
     return all(

@@ -1,7 +1,7 @@
-"""What sessions need beside the cluster's objects, and how it comes to the plugins.
+"""What sessions need beside the cluster's objects, and how plugins get it.
 
-It is told from outside: a restart of the scheduler takes nothing of it away. Plugins find it in
-what the process keeps.
+It comes from outside the scheduler, so a restart loses none of it. Plugins read it from the state
+that the process keeps.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .framework.process import NodeUsage, ProcessState
 from .plugins.deviceshare.device_config import device_config_map, read_device_config
 
 FindConfigMap = Callable[[str, str], Mapping[str, Any] | None]
-"""Returns the ConfigMap of a namespace and name as it is stored, None if there is none."""
+"""Returns the stored ConfigMap of a namespace and name, or None."""
 
 _KIND_OF_PLUGIN = MappingProxyType(
     {
@@ -44,7 +44,7 @@ class ExternalInputs:
         """When the latest input was observed, in microseconds since 1970."""
 
     def take(self, given: UsageMeasured | ExtenderAnswered, observed_at: int | None) -> None:
-        """Take an input; it replaces the one before about the same subject.
+        """Add an input; it replaces the earlier one for the same subject.
 
         :param observed_at: microseconds since 1970; None is the moment of each session.
         """
@@ -60,10 +60,10 @@ class ExternalInputs:
     def lend(
         self, process: ProcessState, conf: SchedulerConf, now: int, find: FindConfigMap
     ) -> None:
-        """Let a process have what its next session needs.
+        """Give a process the inputs of its next session.
 
-        The device configuration is read once, when a configuration first asks for it: the process
-        keeps it whatever becomes of the ConfigMap.
+        The device configuration is read once, when a configuration first needs it: the process
+        keeps it even if the ConfigMap changes.
 
         :param now: the moment of the session, in microseconds since 1970.
         """

@@ -1,4 +1,4 @@
-"""One scheduling session, from snapshot to result: the pure function that everything stands on.
+"""One scheduling session, from snapshot to result: a pure function.
 
 Source: ``pkg/scheduler/scheduler.go:runOnce``, ``framework/framework.go``.
 """
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 class SessionInput:
     """All that a session depends on.
 
-    :param now: microseconds since 1970: what the session takes for the present.
-    :param process: what the process kept from the session before; it is changed.
-    :param cache: the cache's part in binding and evicting.
-    :param trace: keep every step; ``into`` is what keeps them, if it is not to be a new trace.
-    :param samples_nodes: in clusters of more than 100 nodes, look for enough nodes and not for all.
+    :param now: the session's current time, in microseconds since 1970.
+    :param process: the state that the process keeps between sessions; it is changed.
+    :param cache: receives binds and evictions.
+    :param trace: keep every step; ``into``: the trace to use, by default a new one.
+    :param samples_nodes: in clusters of more than 100 nodes, stop when enough nodes are found.
     """
 
     snapshot: Snapshot
@@ -57,8 +57,8 @@ def run_session(
 ) -> SessionResult:
     """Run one session; a crash that the release would have is part of the result.
 
-    :param ended: is told when the opening (``open``), each action and the closing (``close``) are
-        over, for whoever measures them.
+    :param ended: is called after the opening (``open``), each action and the closing (``close``),
+        to measure them.
     """
     trace = Trace(on=given.trace) if given.into is None else given.into
     if isinstance(given.behaviours, RecordedBehaviours):
@@ -95,7 +95,7 @@ def _run_and_close(
 ) -> Panic | None:
     """Run the actions, and close the session also after a crash in one of them; return the crash.
 
-    Victims are tried out in workers: a crash there ends the process, and nothing is closed.
+    Victims are simulated in goroutines: a crash there ends the process, and nothing is closed.
 
     Source: ``scheduler.go:runOnce``, where closing is deferred. A fatal error ends all at once.
     """
@@ -157,6 +157,7 @@ def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:
 
 
 def _enqueued(ssn: Session, before: list[str]) -> list[str]:
+    assert len(before) == len(ssn.jobs.phase), "a session has the same jobs from begin to end"
     return [
         ssn.jobs.keys[job]
         for job, phase in enumerate(ssn.jobs.phase)

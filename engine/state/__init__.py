@@ -1,4 +1,4 @@
-"""Truth: the projection of the log that says what the API server held."""
+"""Truth: what the API server held, rebuilt from the log."""
 
 from .facts import VERSION
 from .fold import Fold

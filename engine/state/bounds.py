@@ -1,8 +1,8 @@
-"""Between which times each revision happened, from what all sources say; pure.
+"""Between which times each revision happened, from the evidence of all sources; pure.
 
-The rules are explained in ``docs/clock.md``. In short: revisions are ordered, so what happened at
-one of them happened after everything before it. Sources whose clocks disagree are found and
-reported; the order of revisions never changes.
+The rules are explained in ``docs/clock.md``. In short: revisions are ordered, so each happened
+after all before it. Sources whose clocks disagree are found and reported; the order of revisions
+never changes.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from .columns import Int32s, Int64s
 Mask = npt.NDArray[np.bool_]
 
 EVER = 2**63 - 1
-"""In columns of times: nothing says by when it had happened."""
+"""In columns of times: there is no latest time."""
 
 TOLERANCE_US = 2 * SECOND_US
 """Disagreements below this are not reported: stamps of Kubernetes are in whole seconds."""
 
 _MINUTE_US = 60 * SECOND_US
 _LONGEST_WRITE_US = 60 * SECOND_US
-"""The API server gives up on requests that take longer."""
+"""Timeout of requests in the API server."""
 
 _MOST = 2
-"""Of so many stamps one may be beyond all that is later; if more are, they are not the fault."""
+"""One of so many stamps may be later than all later evidence; if more are, the stamps are right."""
 
 _PART_ROWS = 65_536
 
 _FEW = 3
-"""So many contradictions are chance; more are a clock that is wrong."""
+"""So many contradictions may be accidental; more mean that a clock is wrong."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Pieces of evidence, sorted by ``places``.
 
-    :param places: index of the revision that each is about. :param audited: the API server's audit
-        log told both times. :param created: and it was the creation of an object, which unlike an
-        update cannot have changed nothing.
-    :param floors: the earliest time is of something else, which came before it.
-    :param seen: by the latest time it was there, however long before it was written: in a list.
+    :param places: index of the revision of each. :param audited: both times come from the API
+        server's audit log. :param created: it was the creation of an object; unlike an update, that
+        always changes something.
+    :param floors: the earliest time is of another event, which came before it.
+    :param seen: the latest time is that of a list; the write may have been long before.
     """
 
     places: Int32s
@@ -62,8 +62,8 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """Clocks that disagree.
 
     :param source: id of the input. :param other: of the input that it disagrees with, -1 for all.
-    :param amount: by how much at most, microseconds. :param count: in how many places.
-    :param what: what was done about it: ``widened``, ``shifted``, ``ignored``.
+    :param amount: the greatest difference, microseconds. :param count: of contradictions.
+    :param what: the correction: ``widened``, ``shifted``, ``ignored``.
     :param name: of the input, where the id is not known.
     """
 
@@ -91,7 +91,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
                 return f"{who}{verb} by up to {by}; all audited times are given with this tolerance"
             case "shifted":
                 return (
-                    f"{name}: the clock that received is behind the API server by up to {by};"
+                    f"{name}: the clock of the receiver is behind the API server by up to {by};"
                     " its times are given with this tolerance"
                 )
             case _:
@@ -104,7 +104,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """For each revision, in order: bounds that never fall from one to the next.
 
-    :param likely: when it most likely was, by its own evidence; ``EVER`` where there is none.
+    :param likely: its most likely time, by its own evidence; ``EVER`` if there is none.
     """
 
     earliest: Int64s
@@ -133,8 +133,8 @@ def bounds_of(count: int, evidence: Evidence) -> Bounds:
 def estimates_of(bounds: Bounds) -> Int64s:
     """Return one time for each revision, within its bounds, that never falls.
 
-    It is the likely one, else the middle, else the one bound that is known; ``NO_TIME`` before all
-    evidence.
+    It is the likely one, else the middle of the bounds, else the only known bound; before all
+    evidence ``NO_TIME``.
     """
     found = np.empty(len(bounds.earliest), np.int64)
     for part in _parts(len(found)):
@@ -143,22 +143,22 @@ def estimates_of(bounds: Bounds) -> Int64s:
         middle = np.where(low == NO_TIME, high, low + half)
         middle = np.where(middle == EVER, NO_TIME, middle)
         within = np.maximum(np.minimum(likely, high), low)
-        # A stamp from before all that it can be is of an earlier write.
+        # A stamp before the lower bound is of an earlier write.
         of_another = (likely == EVER) | (likely < low - SECOND_US)
         found[part] = np.where(of_another, middle, within)
     return np.maximum.accumulate(found, out=found)
 
 
 def _parts(rows: int) -> Iterator[slice]:
-    """Cut so many rows into parts: what is calculated on the way then needs little memory."""
+    """Split rows into parts, so that intermediate results need little memory."""
     return (slice(start, start + _PART_ROWS) for start in range(0, rows, _PART_ROWS))
 
 
 class _Weighing:
-    """Evidence, while it is held against itself.
+    """Compares pieces of evidence with each other.
 
-    The columns are as long as the log: a column more is some percent of the memory that building a
-    clock takes. So rows that are found at fault are kept as indices, and the rest is done in parts.
+    The columns are as long as the log, and each takes some percent of the memory for building a
+    clock. So wrong rows are stored as indices, and calculations are done in parts.
     """
 
     def __init__(self, count: int, evidence: Evidence) -> None:
@@ -175,7 +175,7 @@ class _Weighing:
         self._starts = None if len(first) == count and first.all() else np.flatnonzero(first)
 
     def _sorts(self) -> tuple[Mask, Mask]:
-        """Say which upper bounds are of stamps, which end a second, and which of receiving."""
+        """Decide which upper bounds are ends of a stamp's second, and which are from receivers."""
         stamped = np.empty(len(self._places), np.bool_)
         received = np.empty(len(self._places), np.bool_)
         for part in _parts(len(self._places)):
@@ -188,8 +188,8 @@ class _Weighing:
     def widen_audits(self) -> None:
         """Give audited times the tolerance by which the clocks of API servers disagree.
 
-        Of two audited creations the one with the lower revision cannot have been asked for after
-        the other was answered.
+        Of two audited creations, the request of the one with the lower revision cannot have come
+        after the answer to the other.
         """
         created = self._evidence.audited & self._evidence.created
         limits = self.uppers(created)
@@ -214,15 +214,15 @@ class _Weighing:
         self._latest[audited & (self._latest != EVER)] += widest
 
     def drop_writes_without_effect(self) -> None:
-        """Forget when writes were asked for that changed nothing.
+        """Ignore the request times of writes that changed nothing.
 
-        They are answered with the version that was there already, which is older.
+        Their answer is the version that existed before, which is older.
         """
         audited = self._evidence.audited
         self._earliest[self._above(audited, self.uppers(audited))] = NO_TIME
 
     def drop_impossible_stamps(self) -> None:
-        """Forget stamps that audited times, or all later evidence, contradict."""
+        """Ignore stamps that audited times, or all later evidence, contradict."""
         stamps = ~self._evidence.audited & (self._earliest != NO_TIME)
         limits = self.uppers(self._evidence.audited)
         wrong = self._above(stamps, limits)
@@ -237,22 +237,22 @@ class _Weighing:
         del known
         furthest = self._furthest()
         beyond = self._above(stamps, furthest, shift=1, slack=TOLERANCE_US)
-        if len(beyond) * _MOST > stamps.sum():  # Not these are wrong, but who received them.
+        if len(beyond) * _MOST > stamps.sum():  # Not these stamps are wrong, but the receiver.
             return
         self._ignore(beyond, self._earliest[beyond] - furthest[self._places[beyond] + 1])
         self._earliest[beyond] = NO_TIME
 
     def _furthest(self) -> Int64s:
-        """Return the furthest upper bound at each revision and later; one row more than these."""
+        """Return the greatest upper bound at each revision or later; one row more at the end."""
         found = np.full(self._count + 1, NO_TIME, np.int64)
         times = np.where(self._latest == EVER, NO_TIME, self._latest)
         found[:-1] = self._of_each(np.maximum, times, NO_TIME)
         return np.maximum.accumulate(found[::-1])[::-1]
 
     def mend_received_times(self, earliest: Int64s) -> None:
-        """Shift the upper bounds of inputs whose clock is behind; forget single wrong ones.
+        """Shift the upper bounds of inputs whose clock is behind; ignore single wrong ones.
 
-        :param earliest: the lower bounds, which are the harder evidence.
+        :param earliest: the lower bounds, which are more reliable.
         """
         wrong = self._below(self._received, earliest)
         amounts = earliest[self._places[wrong]] - self._latest[wrong]
@@ -270,10 +270,10 @@ class _Weighing:
         self._latest[wrong] = EVER
 
     def loosen_stamps(self, earliest: Int64s) -> None:
-        """Give stamps more than their second where writes took effect later than they were stamped.
+        """Widen the second of stamps if writes took effect later than they were stamped.
 
-        An API server stamps a write when it begins to handle it. Where lower bounds show that some
-        took longer, all that were stamped within a minute of these may have, up to the longest.
+        An API server stamps a write when it begins to handle it. If lower bounds show that some
+        took longer, all writes stamped within a minute of these may have, up to the longest.
         """
         wrong = self._below(self._stamped, earliest)
         longest = earliest[self._places[wrong]] - self._latest[wrong]
@@ -288,9 +288,9 @@ class _Weighing:
             self._give_slack(np.append(slow, NO_TIME), slack)
 
     def _give_slack(self, slow: Int64s, slack: Int64s) -> None:
-        """Let stamps of some minutes, and of those beside them, bound less.
+        """Widen the bounds of stamps in some minutes, and in the minutes before and after.
 
-        :param slow: the minutes, and an end that is none. :param slack: of each, microseconds.
+        :param slow: the minutes, with a sentinel at the end. :param slack: of each, microseconds.
         """
         for part in _parts(len(self._places)):
             stamped = self._stamped[part] & (self._latest[part] != EVER)
@@ -305,8 +305,8 @@ class _Weighing:
     def _above(self, rows: Mask, limits: Int64s, *, shift: int = 0, slack: int = 0) -> Int64s:
         """Return which of some pieces have a lower bound above a limit.
 
-        :param limits: of each revision. :param shift: take the limit of so many revisions later.
-        :param slack: and be above it by more than this, microseconds.
+        :param limits: of each revision. :param shift: use the limit of so many revisions later.
+        :param slack: count only those that exceed it by more, microseconds.
         """
         found = [np.empty(0, np.int64)]
         for part in _parts(len(self._places)):
@@ -324,7 +324,7 @@ class _Weighing:
         return np.concatenate(found)
 
     def _ignore(self, rows: Int64s, amounts: Int64s) -> None:
-        """Report what is not used, of each source, if it is more than whole seconds explain."""
+        """Report ignored evidence by source, if whole seconds do not explain it."""
         worst = amounts > TOLERANCE_US
         sources, amounts = self._evidence.sources[rows[worst]], amounts[worst]
         for source in np.unique(sources).tolist():
@@ -339,11 +339,11 @@ class _Weighing:
         return np.maximum.accumulate(found)
 
     def likely(self) -> Int64s:
-        """Return for each revision when it most likely was, by its own evidence; else ``EVER``.
+        """Return for each revision its most likely time, by its own evidence; else ``EVER``.
 
-        That is the first time at which a watch that saw the write had it, else the middle of the
-        second it was stamped in. A stamp that may be of a write before it is better than none: most
-        writes leave one.
+        That is the first time at which a watch received it, else the middle of the second of its
+        stamp. The stamp may be of an earlier write, but it is better than none: most writes leave
+        one.
         """
         times = self._of_each(np.maximum, self._times_of_stamps(), NO_TIME)
         found = np.where(times == NO_TIME, EVER, times + SECOND_US // 2)
@@ -356,7 +356,7 @@ class _Weighing:
         return found
 
     def _times_of_stamps(self) -> Int64s:
-        """Return the stamps of each piece, ``NO_TIME`` where it has none."""
+        """Return the stamps of each piece, ``NO_TIME`` if it has none."""
         no_stamp = self._evidence.audited | self._evidence.floors
         return np.where(no_stamp, NO_TIME, self._earliest)
 

@@ -1,4 +1,4 @@
-"""A fold's state as bytes: stored to make seeking fast, dropped and made again at will.
+"""A fold's state as bytes, stored as a start for later folds; may be dropped and rebuilt.
 
 The format is private to one :data:`~.facts.VERSION`; nothing may depend on a checkpoint's bytes.
 """
@@ -29,7 +29,7 @@ _DECODE = msgspec.msgpack.Decoder(_Stored)
 def encode_checkpoint(fold: Fold, mark: int) -> bytes:
     """Return a fold's state as bytes; every record must carry its fact.
 
-    :param mark: of the clock, for all events without revision that were folded in.
+    :param mark: of the clock, for all folded events without revision.
     """
     assert all(record.fact and record.origin == NO_ORIGIN for record in fold.records.values())
     listed = [
@@ -46,9 +46,9 @@ def decode_checkpoint(
     references: Callable[[Sequence[int]], Mapping[int, Reference]],
     payload: Callable[[int], bytes],
 ) -> tuple[Fold, int]:
-    """Return the fold that a checkpoint holds, ready to go on, and the clock's mark.
+    """Return the fold in a checkpoint, ready to continue, and the clock's mark.
 
-    :raises LogCorrupt: the bytes are no checkpoint; it must be dropped and made again.
+    :raises LogCorrupt: the bytes are not a checkpoint; it must be dropped and rebuilt.
     """
     try:
         stored = _DECODE.decode(zstandard.ZstdDecompressor().decompress(data))
@@ -57,7 +57,7 @@ def decode_checkpoint(
             f"a checkpoint cannot be read ({fault})",
             position=0,
             where="table checkpoint",
-            now="the log itself is not concerned: plinian checkpoint drop, then build",
+            now="the log itself is not damaged: plinian checkpoint drop, then build",
         ) from fault
     listed: dict[ListShape, frozenset[str]] = {
         (group, kind, tuple(namespaces)): frozenset(uids)

@@ -1,7 +1,7 @@
 """The clock: when each revision happened, and what happened by a time; read block by block.
 
-:mod:`.clock_build` makes the tables. Here they are cut into blocks, which are stored beside the log
-and may be dropped and made again, and questions are answered from the few blocks that they need.
+:mod:`.clock_build` builds the tables. This module splits them into blocks, which are stored in the
+log and may be dropped and rebuilt. A query reads only the blocks that it needs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, distinct, pack_table, unpack_table
 
 CLOCK_VERSION = 3
-"""Of the rules by which clocks are built; stored ones of another version are not read."""
+"""Version of the rules for building clocks; stored clocks of another version are not read."""
 
 BLOCK_ROWS = 32_768
 
@@ -42,7 +42,7 @@ class Unsure(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Between which times something happened, and the best estimate; None where nothing says."""
+    """Between which times something happened, and the best estimate; None if unknown."""
 
     earliest: int | None
     latest: int | None
@@ -52,8 +52,8 @@ class Span(msgspec.Struct, frozen=True):
 class Figures(msgspec.Struct, frozen=True):
     """How exactly times are known.
 
-    :param bounded: of so many ``revisions`` that have two bounds. :param median: how far apart
-        these are, microseconds; None if there are none.
+    :param bounded: how many of the ``revisions`` have two bounds. :param median: the median of
+        the distance between these, microseconds; None if there are none.
     """
 
     revisions: int
@@ -65,7 +65,7 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
     """Events without revision, by their place among the revisions.
 
     :param keys: twice a revision, less one: just before it. :param partners: positions of the
-        versions that they made, 0 where none is known.
+        versions that they made, 0 if unknown.
     """
 
     keys: Int64s
@@ -75,7 +75,7 @@ class Loose(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Block(msgspec.Struct, array_like=True):
-    """What the index says of one block: rows in it, and first and last of each rising column."""
+    """One block in the index: its rows, and first and last value of each rising column."""
 
     rows: int
     first: list[int]
@@ -126,7 +126,7 @@ def encode_clock(tables: ClockTables, known: int) -> list[tuple[int, int, bytes]
 
 
 def _mixed(keys: Int64s, positions: Int64s, partners: Int64s) -> Int64s:
-    """Return numbers whose sum is the same only if places and partners are, in all likelihood."""
+    """Return hashes of places and partners; equal sums mean equal rows, almost certainly."""
     with np.errstate(over="ignore"):
         mixed = (keys * np.int64(0x9E3779B97F4A7C1)) ^ (positions * np.int64(0x2545F4914F6CDD1D))
         mixed ^= partners * np.int64(0x5851F42D4C957F2D)
@@ -158,7 +158,7 @@ class Clock:
         return self._index.remarks
 
     def first(self) -> int | None:
-        """Return the first time that any evidence tells, microseconds; None if none does."""
+        """Return the first time of any evidence, microseconds; None if there is none."""
         found = [block.first[3] for block in self._index.dated if block.last[3] != NO_TIME]
         if found and found[0] == NO_TIME:
             estimates = self._table(_REVISIONS, self._block_at(3, NO_TIME))[3]
@@ -169,16 +169,16 @@ class Clock:
         return min(found, default=None)
 
     def begins(self) -> int | None:
-        """Return when the first that is known may have happened at the earliest, microseconds.
+        """Return the earliest possible time of the first known event, microseconds.
 
-        It is not later than :meth:`first`; None if no evidence tells a time.
+        It is not later than :meth:`first`; None if no evidence has a time.
         """
         first = self.first()
         lows = [block.first[1] for block in self._index.dated[:1] if block.first[1] != NO_TIME]
         return None if first is None else min([first, *lows])
 
     def last(self) -> int | None:
-        """Return the last time that any evidence tells, microseconds; None if none does."""
+        """Return the last time of any evidence, microseconds; None if there is none."""
         found = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
         found += [block.last[4] for block in self._index.undated if block.last[4] != NO_TIME]
         return max(found, default=None)
@@ -186,13 +186,13 @@ class Clock:
     def revision_at(self, time: int) -> int:
         """Return the last revision that had happened by a time, by the estimates; -1 if none had.
 
-        The first had if it may have: the log knows nothing that could have been there instead.
+        The first revision counts if it may have happened: the log has nothing before it.
 
         :param time: microseconds since 1970 UTC.
         """
         row = self._rows_until(3, time)
         if not row and self._rows_until(1, time):
-            row = 1  # The first may have happened by then: nothing is known of before it.
+            row = 1  # The first may have happened by then; nothing is known before it.
         return self._dated(row - 1)[0] if row else -1
 
     def next_revision(self, revision: int) -> int | None:
@@ -236,9 +236,9 @@ class Clock:
         )
 
     def loose_spans(self, positions: Sequence[int]) -> dict[int, tuple[Span, int]]:
-        """Return of events without revision their times, and the position of the version made.
+        """Return the times of events without revision, and the position of the version they made.
 
-        That is 0 where none is known. Positions of other events are left out.
+        The position is 0 if unknown. Events with a revision are left out.
         """
         wanted = distinct(np.array(positions, np.int64))
         found: dict[int, tuple[Span, int]] = {}
@@ -265,7 +265,7 @@ class Clock:
     def requests_of(self, positions: Sequence[int]) -> dict[int, int]:
         """Return the positions of the requests that made some versions, by those of the versions.
 
-        Versions of which no request without one is known are left out.
+        Versions without a known request are left out.
         """
         wanted = distinct(np.array(positions, np.int64))
         found: dict[int, int] = {}
@@ -278,9 +278,9 @@ class Clock:
         return found
 
     def mark(self, until: int) -> int:
-        """Return a number that stands for the places of all events with keys up to ``until``.
+        """Return a hash of the places of all events with keys up to ``until``.
 
-        Two clocks that put them alike give the same number.
+        Two clocks that place them equally give the same number.
         """
         number = bisect_right([block.first[0] for block in self._index.undated], until) - 1
         if number < 0:
@@ -340,7 +340,7 @@ def _damaged(fault: Exception) -> LogCorrupt:
         f"a block of the clock cannot be read ({fault})",
         position=0,
         where="table clock_block",
-        now="the log itself is not concerned: plinian checkpoint drop, then build",
+        now="the log itself is not damaged: plinian checkpoint drop, then build",
     )
 
 

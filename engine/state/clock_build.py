@@ -1,4 +1,4 @@
-"""From events to the clock: all evidence of a log together, in a few passes over columns; pure."""
+"""Builds the clock from all evidence of a log, in a few passes over columns; pure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
 from .columns import Columns, Int32s, Int64s, Times
 from .decisions import Decision, floors_of
 from .marks import Mark
-from .pairing import NOBODY, Pairing, References
+from .pairing import UNPAIRED, Pairing, References
 
 END_KEY = 2**62
-"""Key of what happened after all revisions that are known."""
+"""Key of events after all known revisions."""
 
 
 class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
-    """A clock as it is built: of each revision, and of each event without one.
+    """The tables of a clock: of each revision, and of each event without one.
 
     Revisions rise, and so do their times. The events without revision are sorted by ``keys``, their
     place among twice the revisions, and ``loose_estimates``. ``partners`` are the positions of the
-    versions that they made, 0 where no version in the log is known to be theirs.
+    versions that they made, 0 if unknown.
     """
 
     revisions: Int64s
@@ -47,19 +47,19 @@ def build_clock(
 ) -> ClockTables:
     """Build the clock of one cluster on one branch from all its events with an effect on truth.
 
-    :param references: gives what object ids stand for. :param decisions: that were logged.
+    :param references: gives the objects of ids. :param decisions: the logged decisions.
     """
     dated = columns.revisions >= 0
     revisions, places = _placed(columns.revisions, dated)
     count = len(revisions)
-    told = evidence = _told(columns, times, places, dated, count)
-    bounds = bounds_of(count, told)
+    stored = evidence = _dated_evidence(columns, times, places, dated, count)
+    bounds = bounds_of(count, stored)
     pairing = Pairing(columns, times, places, references)
     for look in (pairing.pair_definite, pairing.pair_disagreeing, pairing.pair_updates):
-        before = int((pairing.partners != NOBODY).sum()) + len(pairing.floors)
+        before = int((pairing.partners != UNPAIRED).sum()) + len(pairing.floors)
         look(bounds)
-        if int((pairing.partners != NOBODY).sum()) + len(pairing.floors) > before:
-            evidence = _with_pairs(told, pairing, times, places)
+        if int((pairing.partners != UNPAIRED).sum()) + len(pairing.floors) > before:
+            evidence = _with_pairs(stored, pairing, times, places)
             bounds = bounds_of(count, evidence)
     if decisions:
         bounds = _after_decisions(bounds, evidence, pairing, decisions)
@@ -67,13 +67,13 @@ def build_clock(
 
 
 def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
-    """Return all revisions in order, once each, and the index there of that of each row.
+    """Return all revisions in order, once each, and the index of each row's revision among them.
 
-    :param dated: which rows have one.
+    :param dated: which rows have a revision.
     """
     places = np.zeros(len(revisions), np.int32)
     some = revisions[dated]
-    if (some[1:] >= some[:-1]).all():  # Most logs come in order; large ones are costly to sort.
+    if (some[1:] >= some[:-1]).all():  # Most logs are in order; sorting a large one is costly.
         new = np.ones(len(some), np.bool_)
         new[1:] = some[1:] != some[:-1]
         places[dated] = np.cumsum(new, dtype=np.int32) - np.int32(1)
@@ -83,13 +83,15 @@ def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
     return found, places
 
 
-def _told(columns: Columns, times: Times, places: Int32s, dated: Mask, count: int) -> Evidence:
-    """Return what events with a revision say of when it was."""
-    told = dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME))
-    rows: Int64s | slice = slice(None) if told.all() else np.flatnonzero(told)
+def _dated_evidence(
+    columns: Columns, times: Times, places: Int32s, dated: Mask, count: int
+) -> Evidence:
+    """Return the evidence of events with a revision about its time."""
+    timed = dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME))
+    rows: Int64s | slice = slice(None) if timed.all() else np.flatnonzero(timed)
     listed = columns.effects[rows] == Effect.LISTED
     about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
-    # What was not in a list that was asked for at a time came after that time: the next revision.
+    # A change that a list lacks came after the request of the list: so did the next revision.
     asked = listed & (earliest != NO_TIME) & (about + 1 < count)
     marks, sources = times.marks[rows], times.sources[rows]
     written = (marks & (Mark.CREATED | Mark.UPDATED | Mark.AUDITED)) != 0
@@ -108,32 +110,32 @@ def _told(columns: Columns, times: Times, places: Int32s, dated: Mask, count: in
     )
 
 
-def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int32s) -> Evidence:
-    """Add the times of requests to the versions that they made, or that came after them."""
-    rows = np.flatnonzero(pairing.partners != NOBODY)
+def _with_pairs(stored: Evidence, pairing: Pairing, times: Times, places: Int32s) -> Evidence:
+    """Add the times of requests to the versions that they made, or that are later."""
+    rows = np.flatnonzero(pairing.partners != UNPAIRED)
     versions = pairing.partners[rows]
     above = np.array([version for version, _ in pairing.floors], np.int64)
     below = np.array([request for _, request in pairing.floors], np.int64)
     marks = Mark.AUDITED | np.where((times.marks[rows] & Mark.CREATE) != 0, int(Mark.CREATED), 0)
     return _sorted(
-        np.concatenate([told.places, places[versions], places[above]]),
-        np.concatenate([told.earliest, times.earliest[rows], times.earliest[below]]),
-        np.concatenate([told.latest, times.latest[rows], np.full(len(below), NO_TIME)]),
+        np.concatenate([stored.places, places[versions], places[above]]),
+        np.concatenate([stored.earliest, times.earliest[rows], times.earliest[below]]),
+        np.concatenate([stored.latest, times.latest[rows], np.full(len(below), NO_TIME)]),
         np.concatenate(
             [
-                _marks(told),
+                _marks(stored),
                 marks,
                 np.full(len(below), int(Mark.AUDITED | Mark.FLOOR)),
             ]
         ),
-        np.concatenate([told.sources, times.sources[rows], times.sources[below]]),
+        np.concatenate([stored.sources, times.sources[rows], times.sources[below]]),
     )
 
 
 def _after_decisions(
     bounds: Bounds, evidence: Evidence, pairing: Pairing, decisions: Sequence[Decision]
 ) -> Bounds:
-    """Return bounds that are also by what schedulers logged."""
+    """Return bounds that include the evidence of schedulers' logs."""
     shown = {mark: pairing.first_showing(mark) for mark in (Mark.BOUND, Mark.ENDING)}
     floors = floors_of(decisions, shown, bounds)
     count, more = len(bounds.earliest), len(floors.places)
@@ -162,7 +164,7 @@ def _marks(evidence: Evidence) -> Int64s:
 def _sorted(
     places: Int32s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
 ) -> Evidence:
-    if (places[1:] < places[:-1]).any():  # Most logs come in order; large ones are costly to copy.
+    if (places[1:] < places[:-1]).any():  # Most logs are in order; copying a large one is costly.
         order = np.argsort(places, kind="stable")
         places, earliest, latest = places[order], earliest[order], latest[order]
         marks, sources = marks[order], sources[order]
@@ -184,7 +186,7 @@ def _tables(
     estimates = estimates_of(bounds)
     loose = np.flatnonzero(columns.revisions < 0)
     partners = pairing.partners[loose]
-    paired = partners != NOBODY
+    paired = partners != UNPAIRED
     low, high = times.earliest[loose], times.latest[loose]
     low, high = np.where(low == NO_TIME, high, low), np.where(high == NO_TIME, low, high)
     own = low + (high - low) // 2
@@ -212,9 +214,9 @@ def _tables(
 
 
 def _after_own_versions(columns: Columns, revisions: Int64s, loose: Int64s) -> Int64s:
-    """Return of each deletion the index after its object's last version: it cannot be earlier.
+    """Return for each deletion the index after its object's last version: it cannot be earlier.
 
-    Of all else 0. Objects are told apart by uid; a deletion that names none has no versions.
+    For other rows 0. Objects are identified by uid; a deletion without uid has no versions.
     """
     found = np.zeros(len(loose), np.int64)
     ends = columns.effects[loose] == Effect.DELETED

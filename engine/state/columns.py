@@ -1,4 +1,4 @@
-"""Events in columns: what a fold reads, from the log or from the fact sidecar, in one shape."""
+"""Events in columns: the input of a fold, from the log or from the fact sidecar."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _TIMES = ("earliest", "latest", "created", "marks", "sources")
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of events with an effect on truth; all arrays have one length.
 
-    :param revisions: -1 where there is none.
-    :param origins: where each row's fact lies: block number and row in it, or NO_ORIGIN.
+    :param revisions: -1 if there is none.
+    :param origins: where each row's fact is: block number and row in it, or NO_ORIGIN.
     """
 
     positions: Int64s
@@ -68,11 +68,11 @@ def concatenate(parts: Sequence[Columns]) -> Columns:
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """What the same rows say of time: evidence for the clock (:mod:`.clock`).
+    """The times of the same rows: evidence for the clock (:mod:`.clock`).
 
     :param earliest: and ``latest``: microseconds, ``NO_TIME`` where unknown.
     :param created: a version's creationTimestamp.
-    :param marks: what a version shows, or which request it was: bits of :class:`.marks.Mark`.
+    :param marks: what a version shows, or the type of a request: bits of :class:`.marks.Mark`.
     :param sources: the store's ids of the inputs.
     """
 
@@ -103,25 +103,25 @@ _COMPACT: Mapping[str, type[np.signedinteger[Any]]] = MappingProxyType(
         "sources": np.int32,
     }
 )
-"""Types in which columns of a whole log are held: those of small numbers need less room."""
+"""Types of the columns of a whole log; small numbers need less memory."""
 
 
 class Gathered:
-    """Columns and times of a whole log while they are read, in as little memory as can be."""
+    """Columns and times of a whole log while they are read, in little memory."""
 
     def __init__(self) -> None:
-        # A bytearray grows where it is. Arrays put together in the end would be there twice.
+        # A bytearray grows in place; joining arrays at the end would need twice the memory.
         self._bytes = {name: bytearray() for name in (*_FIELDS, *_TIMES)}
 
     def add(self, columns: Columns, times: Times) -> None:
-        """Take some more rows."""
+        """Add rows."""
         for holder, names in ((columns, _FIELDS), (times, _TIMES)):
             for name in names:
                 values = np.ascontiguousarray(getattr(holder, name), _COMPACT.get(name, np.int64))
                 self._bytes[name] += values.view(np.uint8).data
 
     def whole(self) -> tuple[Columns, Times]:
-        """Return all rows, in the memory in which they were gathered. They have no origins."""
+        """Return all rows, without copying them. They have no origins."""
         found = {
             name: np.frombuffer(gathered, _COMPACT.get(name, np.int64))
             for name, gathered in self._bytes.items()
@@ -172,7 +172,7 @@ def encode_block(columns: Columns, times: Times, block_facts: Sequence[facts.Fac
 def decode_times(data: bytes) -> tuple[Columns, Times]:
     """Return the columns and the times of a sidecar block, without its facts.
 
-    :raises LogCorrupt: the bytes are no block; the sidecar must be dropped and rebuilt.
+    :raises LogCorrupt: the bytes are not a block; the sidecar must be dropped and rebuilt.
     """
     block = _decoded(data)
     table = _table(block.columns, len(_FIELDS), block.rows)
@@ -193,9 +193,9 @@ def pack_table(columns: Sequence[Int64s]) -> bytes:
 
 
 def unpack_table(data: bytes, columns: int) -> Int64s:
-    """Return what :func:`pack_table` packed: an array of ``columns`` rows.
+    """Return the table that :func:`pack_table` packed: an array of ``columns`` rows.
 
-    :raises ValueError: the bytes are no such table. :raises zstandard.ZstdError: likewise.
+    :raises ValueError: the bytes are not such a table. :raises zstandard.ZstdError: likewise.
     """
     packed = zstandard.ZstdDecompressor().decompress(data)
     table = np.frombuffer(packed, "<i8").astype(np.int64).reshape(columns, -1)
@@ -220,15 +220,15 @@ def _decoded(data: bytes) -> _Block:
 
 
 class BlockReader:
-    """The sidecar blocks that one fold has read; decodes the facts of a block when asked."""
+    """The sidecar blocks that one fold has read; decodes the facts of a block on demand."""
 
     def __init__(self) -> None:
         self._facts: list[bytes] = []
 
     def add(self, data: bytes) -> Columns:
-        """Take in a block and return its columns, with origins that point here.
+        """Add a block and return its columns, with origins that point to it.
 
-        :raises LogCorrupt: the bytes are no block; the sidecar must be dropped and rebuilt.
+        :raises LogCorrupt: the bytes are not a block; the sidecar must be dropped and rebuilt.
         """
         block = _decoded(data)
         table = _table(block.columns, len(_FIELDS), block.rows)
@@ -241,7 +241,7 @@ class BlockReader:
     def raw_facts(self, origins: Sequence[int]) -> list[bytes]:
         """Return the facts at some origins, still encoded, in their order.
 
-        Every block is decompressed once, however the origins are mixed.
+        Every block is decompressed once, in any order of origins.
         """
         raws = [b""] * len(origins)
         rows: Sequence[msgspec.Raw] = ()
@@ -265,7 +265,7 @@ def _damaged(fault: Exception) -> LogCorrupt:
         f"a block of the fact sidecar cannot be read ({fault})",
         position=0,
         where="table fact_block",
-        now="the log itself is not concerned: plinian checkpoint drop, then build",
+        now="the log itself is not damaged: plinian checkpoint drop, then build",
     )
 
 

@@ -1,24 +1,24 @@
 """What a log knows completely: for each kind and namespace, spans of revisions.
 
-Four things are told of a kind, in the order of what they are worth:
+Four inputs cover a kind:
 
-* a list, or a watch that says when it has told what exists: at this revision these objects existed
-  and no others. A list of kubectl has no revision; the greatest among its items stands in, and what
-  one document lists at once is known up to the greatest revision in all of it.
-* a watch, from the first to the last revision that it told: all changes between them.
+* a list, or a watch whose initial list ends with a bookmark: at this revision these objects existed
+  and no others. A list of kubectl has no revision. The greatest among its items is used instead,
+  and the kinds in one document are known up to the greatest revision in all of it.
+* a watch, from its first to its last revision: all changes between them.
 * an audit log with every accepted write of the kind at level RequestResponse: the same, as far as
-  its policy lets anybody see.
+  its policy shows.
 * a scenario: everything.
 
-A complete span begins with the first of these, and goes on as long as something tells the changes.
-What lies between two spans is a hole. Nothing here looks at the objects themselves.
+A complete span begins with a list or an initial list, and continues while inputs have all changes.
+Between two spans there is a hole. This module does not read the objects themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 import msgspec
@@ -38,18 +38,18 @@ EVERYTHING = 2**62
 Pair = tuple[str, str]
 """API group and kind."""
 
-TELLING = ("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared")
-"""The kinds of events that coverage is made of."""
+COVERING = ("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared")
+"""The kinds of events that coverage is built from."""
 
 _FULL = "RequestResponse"
 _EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})
-"""Kinds whose objects go by themselves after a while, which no request shows."""
+"""Kinds whose objects expire, which no request shows."""
 
 _SECOND = 1_000_000
 
 
 class How(StrEnum):
-    """What tells of a span."""
+    """The inputs that show a span."""
 
     LIST = "list"
     WATCH = "watch"
@@ -60,9 +60,9 @@ class How(StrEnum):
 class Span(msgspec.Struct, frozen=True, kw_only=True):
     """Revisions at which all objects of a kind are known.
 
-    :param by: what tells it, in the order in which it came.
-    :param exact: False if ``last`` is a lower bound: a list that does not say when it was.
-    :param interrupted: a watch that ended with an error is the last that is known of it.
+    :param by: the inputs that show it, in their order.
+    :param exact: False if ``last`` is a lower bound: a list without a revision.
+    :param interrupted: the last input in it is a watch that ended with an error.
     """
 
     first: int
@@ -84,8 +84,8 @@ class Why(StrEnum):
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """Revisions at which a kind is not known.
 
-    :param after: the last revision before it that is known; None if there is none.
-    :param before: the first after it, the same.
+    :param after: the last known revision before it; None if there is none.
+    :param before: the first known revision after it; None if there is none.
     :param interrupted: it began with an error of a watch.
     """
 
@@ -95,13 +95,13 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """What one input tells of one kind.
+class Covered(msgspec.Struct, frozen=True, kw_only=True):
+    """What one input covers of one kind.
 
-    :param namespaces: of which; empty for all.
-    :param complete: at ``since`` it told all that there was.
-    :param changes: it told all changes from ``since`` to ``until``.
-    :param resumed: it went on from something that was known to who asked.
+    :param namespaces: the covered ones; empty for all.
+    :param complete: at ``since`` it has all objects.
+    :param changes: it has all changes from ``since`` to ``until``.
+    :param resumed: it is a watch that continued from a revision that the client knew.
     """
 
     pair: Pair
@@ -117,50 +117,53 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def order(self) -> tuple[int, int, str, tuple[bool, ...], tuple[str, ...]]:
-        """What comes first; of two alike the one that is sure of its revision comes last."""
+        """The order of inputs; of two equal ones that with an exact revision is last."""
         sure = (self.resumed, self.exact, self.interrupted, self.complete, self.changes)
         return self.since, self.until, self.how, sure, self.namespaces
 
 
 class Coverage:
-    """The knowledge of one log, or of a part of it.
+    """What one log, or a part of it, covers.
 
-    :param told: what inputs tell. :param whole: a scenario tells everything.
+    :param covered: by the inputs. :param whole: a scenario covers everything.
     """
 
-    def __init__(self, told: Iterable[Told], *, whole: bool = False) -> None:
+    def __init__(self, covered: Iterable[Covered], *, whole: bool = False) -> None:
         self.whole = whole
-        self._told: dict[Pair, list[Told]] = {}
-        for one in sorted(told, key=lambda one: (one.pair, one.order)):
-            self._told.setdefault(one.pair, []).append(one)
-        every = (one for some in self._told.values() for one in some)
-        # What a log without any exact revision ends with, nobody knows; it proves nothing.
+        self._covered: dict[Pair, list[Covered]] = {}
+        for one in sorted(covered, key=lambda one: (one.pair, one.order)):
+            self._covered.setdefault(one.pair, []).append(one)
+        every = (one for some in self._covered.values() for one in some)
+        # Without any exact revision, the end of the log is not known, and proves nothing.
         self._proof = max((one.until for one in every if one.exact), default=-1)
         self._spans: dict[tuple[Pair, str | None], tuple[Span, ...]] = {}
 
     def kinds(self) -> list[Pair]:
-        """Return the kinds of which anything is told as a whole, sorted."""
-        return sorted(pair for pair in self._told if self.spans(pair))
+        """Return the kinds that have a complete span, sorted."""
+        return sorted(pair for pair in self._covered if self.spans(pair))
 
     def namespaces(self, pair: Pair) -> list[str]:
-        """Return the namespaces of which something is told that is not told of all, sorted."""
-        return sorted({name for one in self._told.get(pair, ()) for name in one.namespaces})
+        """Return the namespaces that inputs cover one by one, sorted."""
+        return sorted({name for one in self._covered.get(pair, ()) for name in one.namespaces})
 
     def spans(self, pair: Pair, namespace: str | None = None) -> tuple[Span, ...]:
         """Return when a kind is known completely, in order.
 
-        :param namespace: in it; None is anywhere: whatever is told of any namespace counts.
+        :param namespace: in it; None: in any namespace.
         """
         key = (pair, namespace)
         if key not in self._spans:
-            self._spans[key] = tuple(_joined(self._about(pair, namespace)))
+            spans = tuple(_joined(self._about(pair, namespace)))
+            apart = all(before.last < after.first for before, after in pairwise(spans))
+            assert apart, "a span that reaches the next one is joined with it"
+            self._spans[key] = spans
         return self._spans[key]
 
     def gap(self, pair: Pair, revision: int, namespace: str | None = None) -> Gap | None:
         """Return what is not known of a kind at a revision, or None if all is.
 
-        After the last list without a revision of its own all is known, unless something proves
-        that the log goes on.
+        After the last list without a revision everything is known, unless something shows that the
+        log continues.
         """
         if self.whole:
             return None
@@ -178,9 +181,9 @@ class Coverage:
         return _between(before, None)
 
     def has_changes(self, pair: Pair, revision: int, namespace: str | None = None) -> bool:
-        """Say whether the log has whatever changed in a kind at a revision.
+        """Say whether the log has every change of a kind at a revision.
 
-        It may have it without all that there was: in a watch that does not say what it begins with.
+        It may have the changes without all objects: from a watch without an initial list.
         """
         return self.gap(pair, revision, namespace) is None or any(
             one.changes and one.since <= revision <= one.until
@@ -188,16 +191,16 @@ class Coverage:
         )
 
     def end(self, pair: Pair, namespace: str | None = None) -> Gap | None:
-        """Return what is not known after the last that is told of a kind; None for a scenario."""
+        """Return the hole after the last span of a kind; None for a scenario."""
         spans = self.spans(pair, namespace)
         if self.whole:
             return None
         return _between(spans[-1], None) if spans else Gap(why=Why.NEVER)
 
     def holes(self, pair: Pair, first: int, last: int, namespace: str | None = None) -> list[Gap]:
-        """Return what is not known of a kind in a range, before a span that ends it, in order.
+        """Return the holes of a kind in a range that a later span ends, in order.
 
-        What is not known at the end of the range is not among it: see :meth:`gap`.
+        A hole at the end of the range is not among them: see :meth:`gap`.
         """
         if self.whole:
             return []
@@ -218,9 +221,9 @@ class Coverage:
         return spans[0].first if spans else None
 
     def begin_together(self, pairs: Sequence[Pair]) -> int | None:
-        """Return the first revision at which some kinds are known at once.
+        """Return the first revision at which some kinds are all known.
 
-        Where they never are, it is the first by which each was known once; None for no kinds.
+        If they never are, it is the first by which each was known once; None for no kinds.
         """
         if self.whole or not pairs:
             return 0 if pairs else None
@@ -231,10 +234,10 @@ class Coverage:
         begins = [some[0].first for some in spans if some]
         return max(begins, default=None)
 
-    def _about(self, pair: Pair, namespace: str | None) -> list[Told]:
+    def _about(self, pair: Pair, namespace: str | None) -> list[Covered]:
         return [
             one
-            for one in self._told.get(pair, ())
+            for one in self._covered.get(pair, ())
             if namespace is None or not one.namespaces or namespace in one.namespaces
         ]
 
@@ -251,29 +254,29 @@ def _between(before: Span | None, after: Span | None) -> Gap:
 
 
 class _Growing:
-    """A span that is being joined from what inputs tell."""
+    """A span that is being joined from inputs."""
 
-    def __init__(self, begin: Told) -> None:
+    def __init__(self, begin: Covered) -> None:
         self.first, self.last = begin.since, begin.until
         self._by = [begin.how]
         self._latest = begin
 
-    def reaches(self, one: Told) -> bool:
-        """Say whether something that is told goes on where the span ends."""
+    def reaches(self, one: Covered) -> bool:
+        """Say whether an input continues where the span ends."""
         if one.since <= self.last + 1:
             return True
         latest = self._latest
         return one.resumed and latest.exact and not latest.interrupted
 
-    def take(self, one: Told) -> None:
-        """Go on with what is told."""
+    def take(self, one: Covered) -> None:
+        """Continue the span with an input."""
         if one.how not in self._by:
             self._by.append(one.how)
         if one.until >= self.last:
             self.last, self._latest = one.until, one
 
     def span(self) -> Span:
-        """Return it as it is."""
+        """Return the span."""
         return Span(
             first=self.first,
             last=self.last,
@@ -283,14 +286,14 @@ class _Growing:
         )
 
 
-def _joined(told: Sequence[Told]) -> Iterator[Span]:
-    """Yield complete spans: what begins with all that there is, and goes on without a break.
+def _joined(covered: Sequence[Covered]) -> Iterator[Span]:
+    """Yield complete spans: each begins with all objects, and continues without a gap.
 
-    :param told: of one kind, in order.
+    :param covered: of one kind, in order.
     """
     growing: _Growing | None = None
-    passed: list[Told] = []
-    for one in told:
+    passed: list[Covered] = []
+    for one in covered:
         if growing is not None and growing.reaches(one):
             if one.complete or one.changes:
                 growing.take(one)
@@ -299,7 +302,7 @@ def _joined(told: Sequence[Told]) -> Iterator[Span]:
             if growing is not None:
                 yield growing.span()
             growing = _Growing(one)
-            for earlier in passed:  # A watch that was under way when the list was made.
+            for earlier in passed:  # A watch that ran when the list was made.
                 if earlier.until >= growing.last:
                     growing.take(earlier)
             passed = []
@@ -310,30 +313,30 @@ def _joined(told: Sequence[Told]) -> Iterator[Span]:
 
 
 def coverage_of(events: Iterable[Event]) -> Coverage:
-    """Return what some events of kinds :data:`TELLING` tell; all others are passed over."""
-    told: list[Told] = []
+    """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
+    covered: list[Covered] = []
     audits: list[AuditCovered] = []
     whole = False
     for event in events:
         match event.kind:
             case "list.observed" if event.revision is not None:
                 listing = msgspec.json.decode(event.payload, type=ListObserved)
-                told.append(_listed(event, listing))
+                covered.append(_listed(event, listing))
             case "lists.joined":
-                told += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
+                covered += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
             case "watch.followed":
-                told.append(_watched(msgspec.json.decode(event.payload, type=WatchFollowed)))
+                covered.append(_watched(msgspec.json.decode(event.payload, type=WatchFollowed)))
             case "audit.covered":
                 audits.append(msgspec.json.decode(event.payload, type=AuditCovered))
             case "scenario.declared":
                 msgspec.json.decode(event.payload, type=ScenarioDeclared)
                 whole = True
-    return Coverage([*told, *_audited(audits)], whole=whole)
+    return Coverage([*covered, *_audited(audits)], whole=whole)
 
 
-def _listed(event: Event, listing: ListObserved) -> Told:
+def _listed(event: Event, listing: ListObserved) -> Covered:
     since = event.revision or 0
-    return Told(
+    return Covered(
         pair=(listing.group, listing.listed),
         how=How.LIST,
         since=since,
@@ -344,10 +347,10 @@ def _listed(event: Event, listing: ListObserved) -> Told:
     )
 
 
-def _joined_lists(joined: ListsJoined) -> Iterator[Told]:
-    """Yield lists that were made at one time."""
+def _joined_lists(joined: ListsJoined) -> Iterator[Covered]:
+    """Yield lists that came in one document."""
     for kind in joined.kinds:
-        yield Told(
+        yield Covered(
             pair=(kind.group, kind.listed),
             how=How.LIST,
             since=kind.revision,
@@ -361,8 +364,8 @@ def _joined_lists(joined: ListsJoined) -> Iterator[Told]:
 _COMPLETE = MappingProxyType({"marked": True, "unmarked": True})
 
 
-def _watched(watch: WatchFollowed) -> Told:
-    return Told(
+def _watched(watch: WatchFollowed) -> Covered:
+    return Covered(
         pair=(watch.group, watch.listed),
         how=How.WATCH,
         since=watch.since,
@@ -375,8 +378,8 @@ def _watched(watch: WatchFollowed) -> Told:
     )
 
 
-def _audited(audits: Sequence[AuditCovered]) -> Iterator[Told]:
-    """Yield the kinds of which an audit log has every write with its answer."""
+def _audited(audits: Sequence[AuditCovered]) -> Iterator[Covered]:
+    """Yield the kinds for which an audit log has every write with its answer."""
     numbered: list[tuple[int, AuditCovered]] = []
     number = 0
     last: AuditCovered | None = None
@@ -390,8 +393,8 @@ def _audited(audits: Sequence[AuditCovered]) -> Iterator[Told]:
         yield from _of_one_log([one for _, one in some])
 
 
-def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Told]:
-    """Yield what files of one audit log tell that follow each other without a longer pause."""
+def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
+    """Yield what files of one audit log cover, if no long pause is between them."""
     lows = [part.since for part in parts if part.since is not None]
     highs = [part.until for part in parts if part.until is not None]
     levels: dict[Pair, set[str]] = {}
@@ -407,7 +410,7 @@ def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Told]:
             continue
         until = min(ends.get(pair, EVERYTHING), max(highs))
         if until >= min(lows):
-            yield Told(pair=pair, how=How.AUDIT, since=min(lows), until=until, changes=True)
+            yield Covered(pair=pair, how=How.AUDIT, since=min(lows), until=until, changes=True)
 
 
 def levels_of(audits: Iterable[AuditCovered]) -> Mapping[Pair, frozenset[str]]:

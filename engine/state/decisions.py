@@ -1,8 +1,7 @@
-"""What a scheduler's log says of when pods were bound and evicted; pure.
+"""Evidence of a scheduler's log for the times of bindings and evictions; pure.
 
-A scheduler logs that it binds or evicts a pod before it asks the API server to. The line names the
-pod, not its version. So it counts only where it can be about one version alone, and it counts only
-as a lower bound.
+A scheduler logs that it binds or evicts a pod before it sends the request. The line names the pod,
+not its version. So it counts only if just one version fits, and only as a lower bound.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .columns import Int64s
 from .marks import Mark
 
 _WIDEST_US = 60 * SECOND_US
-"""A version that is known less exactly may be of a later pod of the same name."""
+"""A version whose time is known less exactly may be of a later pod of the same name."""
 
 _MARKS: Mapping[str, Mark] = MappingProxyType({"allocate": Mark.BOUND, "evict": Mark.ENDING})
 _DECODE = msgspec.json.Decoder(DecisionLogged).decode
@@ -30,8 +29,8 @@ _DECODE = msgspec.json.Decoder(DecisionLogged).decode
 class Decision(msgspec.Struct, frozen=True):
     """A logged decision about a pod.
 
-    :param mark: what its version shows then: a node (``BOUND``), or its end (``ENDING``).
-    :param time: microseconds since 1970 UTC. :param source: the input that told it.
+    :param mark: what the resulting version shows: a node (``BOUND``), or a deletion (``ENDING``).
+    :param time: microseconds since 1970 UTC. :param source: the input of the line.
     """
 
     namespace: str
@@ -42,9 +41,9 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class Floors(msgspec.Struct, frozen=True, kw_only=True):
-    """Lower bounds that decisions give, sorted by ``places``, and inputs that were not used.
+    """Lower bounds from decisions, sorted by ``places``, and inputs that were not used.
 
-    :param places: index of the revision that each is about. :param times: microseconds.
+    :param places: index of the revision of each. :param times: microseconds.
     """
 
     places: Int64s
@@ -53,7 +52,7 @@ class Floors(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decision_of(event: Event) -> Decision | None:
-    """Return what an event says of a binding or an eviction; None if it says nothing of either."""
+    """Return the binding or eviction in an event; None if it has neither."""
     if event.kind != "decision.logged" or event.reference.kind != "Pod" or event.latest is None:
         return None
     mark = _MARKS.get(_DECODE(event.payload).verb)
@@ -68,10 +67,10 @@ def floors_of(
     shown: Mapping[Mark, Sequence[tuple[Reference, int]]],
     bounds: Bounds,
 ) -> Floors:
-    """Return the lower bounds that decisions give to revisions.
+    """Return lower bounds of revisions from decisions.
 
-    Of each version that is known to within a minute, the first decision within its bounds counts.
-    An input is not used if one of its decisions follows what it decided: its clock is ahead.
+    For a version whose time is known to within a minute, the first decision in its bounds counts.
+    An input is not used if one of its decisions is later than its effect: its clock is ahead.
 
     :param shown: by mark, the versions that are the first of their pod to show it, and the indices
         of their revisions.

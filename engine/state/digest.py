@@ -1,4 +1,4 @@
-"""A state's digest: equal states have equal digests, whatever stored or folded them.
+"""A state's digest: equal states have equal digests, in any database and after any fold.
 
 Specified in ``docs/storage.md``.
 """
@@ -17,7 +17,7 @@ _HEADER = msgspec.msgpack.Encoder()
 
 
 def prune(value: Any) -> Any:
-    """Return JSON without nulls and empty containers: the wire has several spellings of nothing."""
+    """Return JSON without nulls and empty containers, which API servers may write or leave out."""
     if isinstance(value, dict):
         pruned = {key: prune(item) for key, item in value.items()}
         return {key: item for key, item in pruned.items() if item not in (None, {}, [])}

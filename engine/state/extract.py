@@ -196,7 +196,7 @@ def _base(metadata: _Metadata) -> dict[str, Any]:
 
 
 def _amounts(quantities: Quantities | None) -> facts.Resources:
-    """Return resources in Volcano's units; a quantity that is none counts as absent."""
+    """Return resources in Volcano's units; an invalid quantity counts as absent."""
     if not quantities:
         return {}
     amounts = {}
@@ -220,7 +220,7 @@ def _raise_to(total: facts.Resources, floor: facts.Resources) -> None:
 
 
 def _pod_requests(spec: _PodSpec) -> facts.Resources:
-    """Return what a pod asks for: its containers, or its init containers where these ask for more.
+    """Return the effective request of a pod: of its containers, or of init containers if greater.
 
     Source: k8s.io/component-helpers/resource/helpers.go PodRequests.
     """
@@ -409,8 +409,8 @@ _EMPTY: Mapping[tuple[str, str], facts.Fact] = MappingProxyType(
 def extract_fact(group: str, kind: str, payload: bytes) -> facts.Fact:
     """Return the fact of an object of a kind.
 
-    An object with a field of a type that no API server would store gives the kind's empty fact:
-    the object itself is in the log whole, and one odd field must not hide a cluster.
+    An object with a field of a type that no API server stores gives the kind's empty fact: the log
+    has the whole object, and one wrong field must not make a cluster unreadable.
     """
     try:
         return _EXTRACTORS.get((group, kind), _EXTRACT_OTHER)(payload)

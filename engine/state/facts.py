@@ -1,6 +1,6 @@
-"""Facts: the few fields of an object that tables, totals and columns are made of.
+"""Facts: the few fields of an object that tables, totals and columns need.
 
-A fact is decoded from an object's payload once and kept, as a small msgpack array, in the fact
+A fact is decoded from an object's payload once and stored, as a small msgpack array, in the fact
 sidecar and in checkpoints, both of which can be rebuilt at any time. Resources are in Volcano's
 units (cpu and scalars in milli, memory in bytes), times in microseconds since 1970 UTC.
 
@@ -14,13 +14,13 @@ from typing import TypeAlias
 import msgspec
 
 VERSION = 3
-"""Of facts and projectors; sidecars and checkpoints of another version are not read."""
+"""Version of facts and the fold; sidecars and checkpoints of another version are not read."""
 
 Resources: TypeAlias = dict[str, float]
 
 
 class ObjectFact(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
-    """What every object has.
+    """The fact that every object has.
 
     :param created_at: creationTimestamp.
     :param deleting_at: deletionTimestamp: request time plus grace, so often in the future.
@@ -43,7 +43,7 @@ class NodeFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="n", 
 
 
 class PodFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="p", gc=False):
-    """:param status: what kubectl's STATUS column says.
+    """:param status: as in kubectl's STATUS column.
 
     :param requests: effective request: containers, init containers at their peak, overhead.
     :param podgroup: name of its PodGroup, by annotation.
@@ -77,7 +77,7 @@ class PodGroupFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="
 
 
 class QueueFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="q", gc=False):
-    """A queue of Volcano; ``allocated`` and the counts are what its status claims."""
+    """A queue of Volcano; ``allocated`` and the counts come from its status."""
 
     weight: int = 0
     parent: str = ""
@@ -111,7 +111,7 @@ class JobFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="j", g
 
 
 class OtherFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="o", gc=False):
-    """Any other kind; ``summary`` is what its table row shows besides name and age."""
+    """Any other kind; ``summary`` is its table row without name and age."""
 
     summary: tuple[str, ...] = ()
 

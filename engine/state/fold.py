@@ -1,15 +1,15 @@
-"""The projector of truth: events in, what the API server held out; in the order of revision.
+"""The fold: computes from events what the API server held, in the order of revisions.
 
-Truth depends on *which* events are known and on nothing else: not on the order they were learned
-in, not on batches, not on where a fold began. Three rules make it so:
+Truth depends only on *which* events are known: not on the order of their positions, not on batches,
+not on where a fold began. Three rules ensure this:
 
-* An event with a revision happens at that revision. An event without one (an audited deletion that
-  answered with a Status, a binding) has its place among them from the clock (:mod:`.clock`); where
-  the log holds the version that it made, that version counts and the event does not.
+* An event with a revision happens at that revision. An event without one (an audited deletion whose
+  answer was a Status, a binding) gets its place among them from the clock (:mod:`.clock`). If the
+  log has the version that it made, that version counts and the event does not.
 * Of each object the last version or deletion counts. A binding counts while no version shows a
-  node; a write of unknown result marks the object as touched until the next version.
-* A complete list dooms the objects that it ought to hold and does not. A doomed object is gone
-  after its last version: it was deleted somewhere between that and the list.
+  node; a write with an unknown result marks the object as touched until the next version.
+* A complete list dooms the objects in its scope that it lacks. A doomed object does not exist after
+  its last version: it was deleted at some time between that version and the list.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ ListShape = tuple[str, str, tuple[str, ...]]
 
 
 class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
-    """What a fold knows of one live object.
+    """One existing object in a fold.
 
     :param object: the store's id. :param key: order of its last version (twice the revision).
     :param bound: position of a binding after the last version, 0 if none.
-    :param touched: key of the last write of unknown result after the last version, -1 if none.
-    :param doomed: a complete list did not hold it.
-    :param origin: where the fact lies in the sidecar, or NO_ORIGIN.
+    :param touched: key of the last write with an unknown result after the last version, -1 if none.
+    :param doomed: a complete list lacks it.
+    :param origin: where the fact is in the sidecar, or NO_ORIGIN.
     :param fact: the fact as encoded in a checkpoint, if it came from one.
     """
 
@@ -51,7 +51,7 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
 
     @property
     def stale(self) -> bool:
-        """A write of unknown result came after the last version."""
+        """Whether a write with an unknown result came after the last version."""
         return self.touched >= 0
 
     @property
@@ -73,7 +73,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
-    """Return the rows in the order of happening, their keys in it, and the times of the undated.
+    """Return the rows in their order of happening, their keys, and the times of undated rows.
 
     :param placed: the events without revision that count; others of the window are left out.
     """
@@ -82,6 +82,7 @@ def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
     undated = np.flatnonzero(window.revisions < 0)
     keep = np.ones(len(window), np.bool_)
     if len(undated):
+        assert (np.diff(placed.positions) >= 0).all(), "a search needs positions in order"
         positions = window.positions[undated]
         rows = np.searchsorted(placed.positions, positions)
         rows = np.minimum(rows, max(len(placed.positions) - 1, 0))
@@ -100,10 +101,10 @@ def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
 
 
 class Fold:
-    """Truth under construction: fed windows of events by rising revision.
+    """Builds truth from windows of events with rising revisions.
 
-    :param references: gives what object ids stand for.
-    :param payload: gives the payload at a position; asked for lists only.
+    :param references: gives the objects of ids.
+    :param payload: gives the payload at a position; called for lists only.
     """
 
     def __init__(
@@ -137,12 +138,13 @@ class Fold:
             if row < len(keyed):
                 self._apply_list(int(keyed.positions[row]))
             start = row + 1
+        assert len(self._by_name) == len(self.records), "no two live objects have the same name"
 
     def _apply(self, rows: Columns, keys: Int64s, times: Int64s) -> None:
         """Fold rows without lists among them: per object, only the last strong row counts."""
         strong = (rows.effects == Effect.VERSION) | (rows.effects == Effect.DELETED)
         self._learn_references(rows)
-        # dict keeps the last of equal keys, and rows are in order: one winner per object.
+        # A dict keeps the last of equal keys, and rows are in order, so the last row counts.
         picked = np.flatnonzero(strong)
         winners = dict(zip(rows.objects[picked].tolist(), picked.tolist(), strict=True))
         by_name = []
@@ -190,7 +192,7 @@ class Fold:
     def _put(self, record: Record) -> None:
         number = record.object
         before = self.records.get(number)
-        if before is not None:  # It has its name already.
+        if before is not None:  # It already has the name.
             record.doomed = before.doomed
             self.records[number] = record
             return
@@ -198,7 +200,7 @@ class Fold:
         namesake = self._by_name.get(name, number)
         if namesake != number:
             if self.records[namesake].key > record.key:
-                return  # A younger object has the name: this one's deletion was not seen.
+                return  # A newer object has the name: the deletion of this one was not seen.
             self._remove(namesake)
         self.records[number] = record
         self._by_name[name] = number
@@ -211,7 +213,7 @@ class Fold:
                 del self._by_name[name]
 
     def _delete(self, number: int, reference: Reference, key: int) -> None:
-        """Remove an object, and an older one of its name whose own deletion was not seen."""
+        """Remove an object, and an older one of its name whose deletion was not seen."""
         self._remove(number)
         self._delete_by_name(reference, key)
 
@@ -234,12 +236,12 @@ class Fold:
         position = int(rows.positions[row])
         tied = self._bound_at.get(number) == moment
         if tied and self._payload(position) < self._payload(record.bound):
-            return  # Two bindings at one instant: what they say decides, not who was read first.
+            return  # Two bindings at the same time: their content decides, not their order.
         self._bound_at[number] = moment
         record.bound = position
 
     def _apply_list(self, position: int) -> None:
-        """Doom the live objects that a complete list shows to be gone; see :func:`.lacked_by`."""
+        """Doom existing objects that a complete list lacks; see :func:`.lacked_by`."""
         listing = msgspec.json.decode(self._payload(position), type=ListObserved)
         shape = (listing.group, listing.listed, listing.namespaces)
         lacked = lacked_by(listing, self.listed.get(shape, frozenset()))
@@ -252,12 +254,14 @@ class Fold:
         if not listing.exact:
             self.listed[shape] = frozenset(listing.uids)
 
-    def alive(self, lives_on: Callable[[Record], bool]) -> Collection[Record]:
-        """Return the records of the objects that exist at the cut.
+    def alive(self, has_later: Callable[[Record], bool]) -> Collection[Record]:
+        """Return the records of the objects that exist at the end.
 
-        :param lives_on: says whether a doomed object has versions beyond the cut.
+        :param has_later: says whether a doomed object has later versions.
         """
-        return [record for record in self.records.values() if not record.doomed or lives_on(record)]
+        return [
+            record for record in self.records.values() if not record.doomed or has_later(record)
+        ]
 
 
 def _name_key(reference: Reference) -> NameKey:

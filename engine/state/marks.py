@@ -1,4 +1,4 @@
-"""Marks: what the clock needs to know of an event besides its times, as bits of one integer."""
+"""Marks: what the clock needs of an event besides its times, as bits of one integer."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from .facts import Fact, PodFact
 
 
 class Mark(IntFlag):
-    """What a version shows, and which request an event without revision was."""
+    """What a version shows, or the type of a request without a revision."""
 
     CREATED = 1
-    """The version with which the object came into being."""
+    """The first version of the object."""
     UPDATED = 2
     BOUND = 4
     """A pod that has a node."""
     ENDING = 8
     """The object has a deletionTimestamp."""
     AUDITED = 16
-    """The API server's audit log told the times: when it was asked, and when it had answered."""
+    """The times come from the API server's audit log: of the request and of the answer."""
     CREATE = 32
     UPDATE = 64
     DELETE = 128
     EVICT = 256
     BIND = 512
     FLOOR = 1024
-    """The earliest time is of something that came before the write, and no stamp of it."""
+    """The earliest time is of an event before the write, and not its stamp."""
     SEEN = 2048
-    """By the latest time it was there; it may have been written long before."""
+    """It existed at the latest time; it may have been written long before."""
 
 
 _REQUESTS = MappingProxyType(
@@ -63,7 +63,7 @@ def marks_of(
 
     :param kinds: of the events, as in ``pod.updated``. :param audited: 1 where the actor is known.
     :param facts: of the objects of versions, else None.
-    :param payload: gives the payload of the event with an index; asked for requests only.
+    :param payload: gives the payload of the event with an index; called for requests only.
     """
     own = {kind: _own_mark(kind) for kind in dict.fromkeys(kinds)}
     found = []
@@ -72,7 +72,7 @@ def marks_of(
         if mark is None:
             mark = int(_REQUESTS.get(_DECODE(payload(index)).verb, 0))
         if fact is not None:
-            # Plain integers: this is done for every event, and flags are slow.
+            # Plain integers: this runs for every event, and flags are slow.
             if fact.deleting_at is not None:
                 mark |= _ENDING
             if type(fact) is PodFact and fact.node:
@@ -82,7 +82,7 @@ def marks_of(
 
 
 def _own_mark(kind: str) -> int | None:
-    """Return what an event's kind alone says; None if its payload must be asked."""
+    """Return the marks by an event's kind alone; None if its payload is needed."""
     effect = KINDS[kind].effect if kind in KINDS else Effect.NONE
     if effect is Effect.VERSION:
         return int(_VERSIONS.get(kind.rpartition(".")[2], 0))

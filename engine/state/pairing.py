@@ -1,9 +1,9 @@
-"""Which version came of which audited request that was answered without one; pure.
+"""Matches audited requests whose answer has no version with the versions that they made; pure.
 
-At levels Metadata and Request the audit log says that an object was written, when and by whom, but
-not which version that made; the same holds at any level for bindings, evictions and most deletions.
-Where a watch or a list shows the version, the two are one happening. They are matched by object,
-by what the request does to one (creates it, gives it a node, ends it), and by time.
+At levels Metadata and Request the audit log has the time and the user of a write, but not the
+version; so it is at every level for bindings, evictions and most deletions. If a watch or a list
+has the version, request and version are one change. They are matched by object, by what the request
+does (creates, binds or deletes the object), and by time.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from .bounds import TOLERANCE_US, Bounds, Mask
 from .columns import Columns, Int32s, Int64s, Times
 from .marks import Mark
 
-NOBODY = -1
-"""In columns of rows: there is no partner."""
+UNPAIRED = -1
+"""In columns of rows: no partner is known."""
 
 _Range = tuple[int, int, int]
-"""The row of a request, and from which to before which version it may have made."""
+"""The row of a request, and the range of versions that it may have made; the end is excluded."""
 
 References = Callable[[Sequence[int]], Mapping[int, Reference]]
 
 
 class Pairing:
-    """Matches requests with versions, more of them with every look as bounds get tighter.
+    """Matches requests with versions; each round matches more, as bounds get tighter.
 
-    ``partners`` has for each row of the columns the row of the version that it made, or ``NOBODY``;
-    ``floors`` has pairs of a version and a request that it is only known to have come after.
+    ``partners`` has for each row the row of the version that it made, or ``UNPAIRED``;
+    ``floors`` has pairs of a version and a request that came before it.
 
     :param places: for each row the index of its revision.
-    :param references: gives what object ids stand for.
+    :param references: gives the objects of ids.
     """
 
     def __init__(
         self, columns: Columns, times: Times, places: Int32s, references: References
     ) -> None:
-        self.partners = np.full(len(columns), NOBODY, np.int64)
+        self.partners = np.full(len(columns), UNPAIRED, np.int64)
         self._columns, self._times, self._places = columns, times, places
         self._references = references
         loose = (columns.revisions < 0) & (times.latest != NO_TIME)
@@ -54,7 +54,7 @@ class Pairing:
             self._number_names()
 
     def _written(self) -> Mask:
-        """Say which rows are of versions whose own write the audit log has, with the version."""
+        """Mark rows of versions that the audit log has with their write."""
         dated = self._columns.revisions >= 0
         audited = dated & ((self._times.marks & Mark.AUDITED) != 0)
         written = np.zeros(int(self._places.max(initial=0)) + 1, np.bool_)
@@ -88,13 +88,13 @@ class Pairing:
     def pair_definite(self, bounds: Bounds) -> None:
         """Match creations, bindings, evictions and deletions: an object has one of each.
 
-        Only what the bounds allow: an object of the same name may have come and gone within a
-        second.
+        Only within the bounds: an object of the same name may have been created and deleted within
+        a second.
         """
         self._pair_definite(bounds, 0)
 
     def pair_disagreeing(self, bounds: Bounds) -> None:
-        """Match the same where clocks disagree a little, if nothing fits without that."""
+        """Match the same with a tolerance for clocks, if nothing fits without it."""
         self._pair_definite(bounds, TOLERANCE_US)
 
     def _pair_definite(self, bounds: Bounds, tolerance: int) -> None:
@@ -118,9 +118,9 @@ class Pairing:
         match(Mark.DELETE, ending | deleted, ~gone)
 
     def _pair_first_seen(self) -> None:
-        """Match creations with the first version that was seen of an object, if it is the first.
+        """Match creations with the first seen version of an object, if no earlier one existed.
 
-        It is, if all its stamps are of the second of creation, and no other request about the
+        That is so if all its stamps are of the second of creation, and no other request for the
         object can have come between. Otherwise it is only known to be later than the creation.
         """
         objects, times = self._columns.objects, self._times
@@ -133,7 +133,7 @@ class Pairing:
             for version in versions:
                 created = int(times.created[version])
                 fits = [row for row in requests if self._in_second(row, created)]
-                if len(fits) != 1 or self.partners[fits[0]] != NOBODY:
+                if len(fits) != 1 or self.partners[fits[0]] != UNPAIRED:
                     continue
                 request = fits[0]
                 fresh = int(times.earliest[version]) == created
@@ -150,7 +150,7 @@ class Pairing:
         return earliest - earliest % SECOND_US <= stamp <= int(self._times.latest[request])
 
     def _others(self) -> dict[int, list[int]]:
-        """Return when other requests than creations were asked, by object or name."""
+        """Return the times of requests other than creations, by object or name."""
         found: dict[int, list[int]] = {}
         marks = self._times.marks[self._loose]
         for row in self._loose[(marks & Mark.CREATE) == 0].tolist():
@@ -163,11 +163,11 @@ class Pairing:
         return number if named is None else -named
 
     def pair_updates(self, bounds: Bounds) -> None:
-        """Match updates where there is no choice, each object's in order.
+        """Match updates that fit only one way, in order for each object.
 
-        An update may change nothing, and others may write unrecorded. So one request and one
-        version match if the version's own stamp was set in the second of the request; and several
-        match if there are as many of the one as of the other.
+        An update may change nothing, and other writes may not be recorded. So one request and one
+        version match if the version's stamp was set in the second of the request; and several
+        match if there are as many requests as versions.
         """
         if not len(self._loose):
             return
@@ -183,15 +183,15 @@ class Pairing:
     def _pair_where_equal(
         self, requests: list[int], versions: list[int], bounds: Bounds, most: int
     ) -> None:
-        """Join requests and versions that can only be each other's, if they are as many.
+        """Match groups of requests and versions that fit only each other, if they are as many.
 
-        :param most: how many may hang together.
+        :param most: the greatest size of a group.
         """
         times = self._times
         requests.sort(key=lambda row: (int(times.earliest[row]), row))
         versions.sort(key=lambda row: (int(self._columns.revisions[row]), row))
         places = self._places[versions]
-        # Bounds rise with revisions, so that what a request may have made lies side by side.
+        # Bounds rise with revisions, so the versions that a request may have made are neighbours.
         begins = np.searchsorted(bounds.latest[places], times.earliest[requests]).tolist()
         ends = np.searchsorted(bounds.earliest[places], times.latest[requests], "right").tolist()
         some = [each for each in zip(requests, begins, ends, strict=True) if each[1] < each[2]]
@@ -212,7 +212,7 @@ class Pairing:
         tolerance: int,
         among: Mask | None,
     ) -> None:
-        """Match requests of one sort with versions, both in order, within each object or name."""
+        """Match requests of one type with versions, both in order, within each object or name."""
         free = versions[~self._taken[versions]]
         for requests, candidates in self._groups(self._open(mark, among), free):
             requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
@@ -247,13 +247,13 @@ class Pairing:
     def _open(self, mark: Mark, among: Mask | None) -> Int64s:
         rows = self._loose if among is None else self._loose[among]
         wanted = (self._times.marks[rows] & mark) != 0
-        found: Int64s = rows[wanted & (self.partners[rows] == NOBODY)]
+        found: Int64s = rows[wanted & (self.partners[rows] == UNPAIRED)]
         return found
 
     def _first_with(self, mark: Mark) -> Mask:
-        """Say of the versions which are the first of their object to show something.
+        """Mark the versions that are the first of their object to show something.
 
-        The first version of all that the log has of an object is none: nobody saw it before.
+        The first version of an object in the log does not count: an earlier one is not known.
         """
         objects = self._columns.objects[self._rows]
         shows = (self._times.marks[self._rows] & mark) != 0
@@ -262,7 +262,7 @@ class Pairing:
         return found
 
     def _groups(self, requests: Int64s, versions: Int64s) -> list[tuple[list[int], list[int]]]:
-        """Return requests and versions by object where its uid is known, else by its name."""
+        """Return requests and versions by object if its uid is known, else by its name."""
         groups: dict[int, tuple[list[int], list[int]]] = {}
         for row in requests.tolist():
             groups.setdefault(self._group(row), ([], []))[0].append(row)
@@ -279,7 +279,7 @@ class Pairing:
         return [pair for _, pair in sorted(groups.items()) if pair[1]]
 
     def _number_names(self) -> None:
-        """Give numbers to the names of the objects whose uid a request does not tell.
+        """Give numbers to the names of objects, for requests without a uid.
 
         ``_numbers`` has them by the ids of these objects, ``_named`` by those of all others.
         """
@@ -296,7 +296,7 @@ class Pairing:
 
 
 def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:
-    """Yield ranges that overlap, and those that overlap these, together."""
+    """Yield groups of ranges that overlap, directly or through others of the group."""
     group: list[_Range] = []
     reach = 0
     for each in ranges:

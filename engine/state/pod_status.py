@@ -1,4 +1,4 @@
-"""The one word that kubectl prints for a pod's state, and its container counts.
+"""The status of a pod as kubectl prints it, and its container counts.
 
 Source: k8s.io/kubernetes/pkg/printers/internalversion/printers.go printPod.
 """
@@ -29,7 +29,7 @@ class Terminated(_Part):
 
 
 class ContainerState(_Part):
-    """At most one of the three is set; ``running`` is kept as a mark only."""
+    """At most one of the three is set; of ``running`` only its presence matters."""
 
     waiting: Waiting | None = None
     running: dict[str, Any] | None = None
@@ -60,7 +60,7 @@ def container_counts(status: PodStatus) -> tuple[int, int]:
 
 
 def status_word(status: PodStatus, *, init_containers: int, deleting: bool) -> str:
-    """Return what the STATUS column says: a phase, a container's reason, or Terminating."""
+    """Return the text of the STATUS column: a phase, a container's reason, or Terminating."""
     if deleting:
         return "Unknown" if status.reason == "NodeLost" else "Terminating"
     word = status.reason or status.phase or "Unknown"

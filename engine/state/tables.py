@@ -116,7 +116,7 @@ def queue_of_pods(truth: Truth) -> Mapping[tuple[str, str], str]:
 
 
 def queue_table(truth: Truth) -> QueueTable:
-    """Return what the pods of every queue hold; a pod belongs to its PodGroup's queue."""
+    """Return the requests of the pods of every queue; a pod belongs to its PodGroup's queue."""
     names = [
         entry.reference.name
         for entry in truth.of("scheduling.volcano.sh", "Queue")

@@ -19,9 +19,9 @@ FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One object at the moment.
 
-    :param position: of the event that holds this version.
+    :param position: of the event with this version.
     :param revision: of this version.
-    :param fact: what tables and totals need of it.
+    :param fact: its fields for tables and totals.
     :param stale: a write came after this version whose result was not recorded.
     :param node_bound: the node of a binding that no version shows yet, else empty.
     :param bound_position: of that binding, else 0.
@@ -42,11 +42,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Truth:
-    """All objects at a moment, grouped by kind; facts are decoded when a kind is asked for.
+    """All objects at a moment, grouped by kind; facts of a kind are decoded on demand.
 
-    :param time: the moment in microseconds (for ages), or None if no event told a time; then the
-        newest creation among the objects stands for it.
-    :param raw_facts: gives the encoded facts of records, None for those that have none stored.
+    :param time: the moment in microseconds (for ages), or None if no event has a time; then the
+        newest creation among the objects is used.
+    :param raw_facts: gives the encoded facts of records, None for those without a stored one.
     :param fetch: gives the payloads at positions, for the records without a stored fact.
     """
 
@@ -69,7 +69,7 @@ class Truth:
 
     @property
     def time(self) -> int | None:
-        """The moment that ages are counted from, microseconds; None if nothing tells one."""
+        """The moment that ages are counted from, microseconds; None if unknown."""
         if self._time is None:
             created = (entry.fact.created_at for entry in self.entries())
             self._time = max((at for at in created if at is not None), default=None)
@@ -97,7 +97,7 @@ class Truth:
         return [entry for entry in entries if entry.reference.namespace == namespace]
 
     def namespaces(self, group: str, kind: str) -> list[str]:
-        """Return the namespaces in which there are objects of a kind, sorted."""
+        """Return the namespaces with objects of a kind, sorted."""
         records = self._records.get((group, kind), ())
         return sorted({record.reference.namespace for record in records})
 

@@ -20,7 +20,7 @@ from .session.behaviours import Behaviours
 
 
 class Kind(StrEnum):
-    """Type of an argument, as a person would write it."""
+    """The type of an argument, as a user would call it."""
 
     INT = "an integer"
     NUMBER = "a number"
@@ -36,11 +36,11 @@ class Argument:
     """One argument.
 
     :param owner: the plugin or the action.
-    :param name: one that ends with ``*`` stands for all that begin so.
-    :param since: when it came. :param gone: when it went; None if it did not.
-    :param crashes: whether a value of another type ends the scheduler; else it counts as not given.
-    :param least: what is below it counts as not given; None if all numbers are taken.
-    :param simulated: whether a session simulates it; if not, its errors say so where it is on.
+    :param name: one that ends with ``*`` means all names with that beginning.
+    :param since: the first release with it. :param gone: the first without it again, or None.
+    :param crashes: whether a value of another type crashes the scheduler; else it is ignored.
+    :param least: lower numbers are ignored; None if all numbers are valid.
+    :param simulated: whether a session simulates it; if not, the session's errors report it.
     """
 
     owner: str
@@ -53,7 +53,7 @@ class Argument:
     simulated: bool = True
 
     def matches(self, name: str) -> bool:
-        """Say whether it is the argument of that name."""
+        """Return whether it is the argument of that name."""
         if self.name.endswith("*"):
             return name.startswith(self.name[:-1])
         return name == self.name
@@ -198,7 +198,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     *_of("gangreclaim", Kind.INT, "maxDomains", since=_V1_15),
     *_of("gangreclaim", Kind.BOOL, "allowWholeBundle", since=_V1_15),
 )
-"""All arguments; of several that match a name the first counts."""
+"""All arguments; if several match a name, the first one counts."""
 
 
 _BY_OWNER: Mapping[str, tuple[Argument, ...]] = MappingProxyType(
@@ -221,7 +221,7 @@ def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
 
 
 def is_of(value: object, kind: Kind, behaviours: Behaviours) -> bool:
-    """Say whether a release takes a value, as YAML has it, for one of a type."""
+    """Return whether a release accepts a YAML value as a value of a type."""
     if kind is Kind.BOOL:
         return truth_value(value, texts=behaviours.bool_texts) is not None
     if kind is Kind.INT:

@@ -10,13 +10,13 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Arguments:
-    """What a configuration gives to a plugin or an action.
+    """The arguments of a plugin or an action in a configuration.
 
     A value of another type counts as not given, and :attr:`warnings` gets the line that Volcano
     logs.
 
     :param raw: the values as YAML has them: str, bool, int, float, None, list, dict.
-    :param bool_texts: whether texts can be truth values.
+    :param bool_texts: whether texts can be booleans.
 
     Source: pkg/scheduler/framework/arguments.go.
     """
@@ -29,7 +29,7 @@ class Arguments:
         self.warnings: list[str] = []
 
     def get_int(self, key: str, default: int) -> int:
-        """Return an integer; a float without a fraction is none."""
+        """Return an integer; a float is not an integer, even without a fraction."""
         value = self.raw.get(key, default)
         if is_int(value):
             return int(value)
@@ -58,25 +58,25 @@ class Arguments:
         return value if isinstance(value, str) else default
 
     def _warn(self, key: str, kind: str) -> None:
-        told = f"Could not parse argument: {go_text(self.raw[key])} for key {key} to {kind}"
-        if told not in self.warnings:
-            self.warnings.append(told)
+        warning = f"Could not parse argument: {go_text(self.raw[key])} for key {key} to {kind}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
 
 def is_int(value: object) -> bool:
-    """Say whether a YAML value is an ``int`` of Go: of 64 bits, and no truth value."""
+    """Return whether a YAML value is an ``int`` of Go: 64 bits, and not a boolean."""
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     return -(2**63) <= value < 2**63
 
 
 def is_number(value: object) -> bool:
-    """Say whether a YAML value is taken for a ``float64`` of Go: any number but a huge one."""
+    """Return whether Go reads a YAML value as a ``float64``: any number except a huge one."""
     return isinstance(value, float) or is_int(value)
 
 
 def truth_value(value: object, *, texts: bool) -> bool | None:
-    """Return the truth value that a YAML value is taken for, ``None`` if it is none.
+    """Return a YAML value as a boolean, ``None`` if it is not one.
 
     :param texts: read texts too, as Go's ``strconv.ParseBool`` does.
     """

@@ -43,7 +43,7 @@ tiers:
   - name: proportion
   - name: nodeorder
 """
-"""What is in force without a file, in all releases."""
+"""The built-in configuration of all releases, used without a file."""
 
 SWITCHES = MappingProxyType(
     {
@@ -72,9 +72,9 @@ SWITCHES = MappingProxyType(
         "enabledHyperNodeGradient": "HyperNodeGradient",
     }
 )
-"""A plugin's switches, by their keys: some begin with ``enabled``. All are on when left out.
+"""A plugin's switches, by their keys: some begin with ``enabled``. All are on by default.
 
-A release without an extension point has no use for its switch; there are no others of that name.
+A release without an extension point ignores its switch.
 """
 
 _CLUSTER_ORDER = "EnabledClusterOrder"
@@ -115,7 +115,7 @@ CONFIGURATION = Struct(
         "metrics": Shape.TEXTS,
     },
 )
-"""The keys of a configuration, and what they hold; other keys are passed over."""
+"""The keys of a configuration, and the types of their values; other keys are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class PluginOption:
     """A plugin in a tier.
 
     :param enabled: extension points at which its functions are called: ``JobOrder``, ``NodeOrder``.
-    :param enabled_hierarchy: queues are a tree to it (drf, capacity).
+    :param enabled_hierarchy: it treats queues as a tree (drf, capacity).
     """
 
     name: str
@@ -136,7 +136,7 @@ class PluginOption:
 class SchedulerConf:
     """A configuration that is in force.
 
-    :param actions: in the order in which they run; one may be there twice.
+    :param actions: in the order in which they run; an action may occur twice.
     :param tiers: plugins by tier, in order.
     :param configurations: (action, its arguments), in order.
     :param errors: what the release logs when it reads the text.
@@ -157,11 +157,11 @@ class SchedulerConf:
 
 
 def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
-    """Return the configuration that a release makes of a text.
+    """Return the configuration that a release reads from a text.
 
     An empty text is a valid configuration without actions and plugins.
 
-    :raises ConfInvalid: the release refuses it; the one before stays in force.
+    :raises ConfInvalid: the release rejects it; the old one stays in force.
 
     Source: pkg/scheduler/util.go UnmarshalSchedulerConf.
     """
@@ -178,14 +178,14 @@ def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def _read(text: str) -> dict[str, Any]:
-    """Return what a text says, never to be changed; what releases make of it differs only later."""
+    """Return a parsed text, the same for all releases; the result must not be changed."""
     return Decoder(text).decode(CONFIGURATION)
 
 
 def conf_in_force(text: str, behaviours: Behaviours) -> SchedulerConf:
     """Return the configuration of a scheduler that starts with a file of this text.
 
-    No file, and one that the release refuses, leave the built-in default; ``errors`` says why.
+    Without a file, or if the release rejects it, that is the built-in one; ``errors`` says why.
 
     Source: pkg/scheduler/scheduler.go loadSchedulerConf.
     """
@@ -212,7 +212,7 @@ def _tier(read: dict[str, Any], *, bool_texts: bool) -> tuple[PluginOption, ...]
 
 
 def _option(read: dict[str, Any], *, bool_texts: bool) -> PluginOption:
-    # None is a switch that was left out.
+    # None: the switch was left out.
     enabled = {point for key, point in SWITCHES.items() if read[key] is not False}
     if read[_CLUSTER_ORDER]:
         enabled.add("ClusterOrder")

@@ -1,7 +1,7 @@
 """YAML into a given structure, as strictly as ``gopkg.in/yaml.v2`` decodes it into Go structs.
 
-Unknown keys are ignored, of a key that occurs twice the last value counts, null leaves what was
-there; a value of another type refuses the whole text, with all such places in the message.
+Unknown keys are ignored. If a key occurs twice, the last value counts. null changes nothing. With a
+value of a wrong type, the whole text is rejected; the message lists all such places.
 
 Source: gopkg.in/yaml.v2/decode.go.
 """
@@ -23,11 +23,11 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class ConfInvalid(Exception):
-    """A configuration that a release refuses, with the text of its error."""
+    """A configuration that a release rejects, with the text of its error."""
 
 
 class Shape(Enum):
-    """A value of a field that has no structure of ours; its value is the name of its Go type."""
+    """The type of a field without structure; its value is the name of the Go type."""
 
     TEXT = "string"
     BOOL = "bool"
@@ -52,7 +52,7 @@ class Struct:
 
 
 Type = Shape | Struct | list[Any]
-"""What a node is decoded into; a list holds the one type of its elements."""
+"""The type that a YAML node is decoded into; a list holds the type of its elements."""
 
 
 class Decoder:
@@ -63,9 +63,9 @@ class Decoder:
         self._faults: list[str] = []
 
     def decode(self, shape: Struct) -> dict[str, Any]:
-        """Return the values by field; what is not there is None, or empty if it has many parts.
+        """Return the values by field; a missing one is None, or empty if it is a list or map.
 
-        :raises ConfInvalid: the text is no YAML, or something in it has another type.
+        :raises ConfInvalid: the text is not YAML, or a value has a wrong type.
         """
         node = self._document()
         value = zero(shape) if node is None else self._value(node, shape)
@@ -121,7 +121,7 @@ class Decoder:
         return self._fault(node, shape)
 
     def _pairs(self, node: yaml.Node) -> list[tuple[str, yaml.Node]]:
-        """Return a mapping's pairs, what ``<<`` brings in first."""
+        """Return a mapping's pairs, those merged with ``<<`` first."""
         merged, own = [], []
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -168,19 +168,19 @@ def zero(shape: Type) -> Any:
 
 
 def _holds(shape: Type, value: float) -> bool:
-    """Say whether a number can be of a type; of a fraction an integer takes the whole part."""
+    """Return whether a number fits a type; an integer gets the whole part of a fraction."""
     if shape is Shape.INT:
         return -(2**63) <= value < 2**63
     return shape is Shape.FLOAT or (shape is Shape.UINT and 0 <= value < 2**64)
 
 
 def meaning(node: yaml.ScalarNode) -> Any:
-    """Return what a scalar means: str, bool, int, float or None.
+    """Return a scalar as str, bool, int, float or None.
 
-    :raises ConfInvalid: it is not what its tag says.
+    :raises ConfInvalid: it does not match its tag.
     """
     if node.tag == _STR:
-        # The base loader tags so whatever has no tag; only plain text may mean something else.
+        # The base loader gives this tag to untagged scalars; only plain ones may have another type.
         return resolve_yaml(node.value) if not node.style else node.value
     try:
         return scalar(node.value, node.tag, plain=False)

@@ -1,7 +1,7 @@
 """The whole table of releases, by part of Volcano: sessions, the scheduler's cache, controllers.
 
-Each part has a history and a record of its own. Code that runs sessions uses
-:mod:`.session.history` alone.
+Each part has a separate history and record. Code that runs sessions uses only
+:mod:`.session.history`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Part(StrEnum):
     """Which part of Volcano a behaviour is one of."""
 
     SESSION = "session"
-    """What a session decides, given the events that the scheduler received, in their order."""
+    """What a session decides, for the same events in the same order."""
     CACHE = "cache"
     """What the scheduler's cache does besides sessions: its work queues, and what it writes."""
     CONTROLLERS = "controllers"
@@ -51,7 +51,7 @@ _PARTS: Mapping[str, Part] = MappingProxyType(
 
 
 def part_of(behaviour: str) -> Part:
-    """Return the part of Volcano that a behaviour is one of.
+    """Return the part of Volcano that a behaviour belongs to.
 
     :raises KeyError: there is no such behaviour.
     """

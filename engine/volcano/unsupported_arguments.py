@@ -16,7 +16,7 @@ _OFF = ("", "false", "0", "none")
 
 
 def not_simulated(conf: SchedulerConf, behaviours: Behaviours) -> Iterator[str]:
-    """Yield a line for each argument that the release reads, is on, and is not simulated."""
+    """Yield a line for each argument that is set and read by the release, but not simulated."""
     for tier in conf.tiers:
         for option in tier:
             for argument in arguments_of(option.name, behaviours.release):

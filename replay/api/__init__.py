@@ -47,7 +47,8 @@ from .engine.errors import (
 )
 from .engine.version import __version__
 
-TYPE_CHECKING = False  # That of typing, which takes half of the time until interrupts are ours.
+# Not from typing: importing it takes half of the time until interrupts are handled.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -188,7 +189,7 @@ _PLACES = MappingProxyType(
         "replay.moments.diff_actors": "Who",
     }
 )
-"""Where the names are that are loaded when they are asked for: the import itself stays quick."""
+"""The modules of names that are loaded at first use, so that the import itself stays quick."""
 
 
 def open(  # noqa: A001 -- plinian.open reads as what it is

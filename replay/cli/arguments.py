@@ -50,7 +50,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
             everywhere = _options_below(root)
             if _option(word, everywhere) is None:
                 return [*path, *rest, *before]
-            taken = 2 if _wants_next(word, everywhere) else 1
+            taken = 2 if _takes_value(word, everywhere) else 1
             before += rest[:taken]
             del rest[:taken]
     if hasattr(command, "commands"):
@@ -102,7 +102,7 @@ def _option(word: str, options: Options) -> Any:
     return options.get(word.partition("=")[0] if word.startswith("--") else word[:2])
 
 
-def _wants_next(word: str, options: Options) -> bool:
+def _takes_value(word: str, options: Options) -> bool:
     """Return whether the value of the last option in a word is the next word."""
     if word.startswith("--"):
         return "=" not in word and not options[word].is_flag
@@ -172,7 +172,7 @@ def _next(rest: Iterator[str]) -> Iterator[str]:
 
 
 def _flag(item: Any, name: str, value: str) -> Iterator[str]:
-    """Yield what a flag with a value amounts to: itself, its opposite, or nothing."""
+    """Yield a flag without its value: the flag, its opposite, or nothing."""
     if value not in _TRUTHS:
         raise click.BadParameter(f"{name}={value}: a flag is true or false")
     if _TRUTHS[value]:

@@ -23,7 +23,7 @@ class ChosenReleases(NamedTuple):
     names: list[str]
     assumed: dict[str, str]
 
-    def told(self, document: dict[str, Any]) -> dict[str, Any]:
+    def marked(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a document that says what was assumed, if anything was."""
         return {**document, "assumed": self.assumed} if self.assumed else document
 

@@ -56,11 +56,11 @@ def belief(
     """Show the scheduler's cache at a moment.
 
     It is rebuilt as a release builds it: everything that had happened by then is delivered to the
-    release's handlers in that order, and its workers run after each event. What a session had
-    decided and no event shows yet is missing. Exits with 1 if a name is not in the cache.
+    release's handlers in that order, and its workers run after each event. Decisions of a session
+    that no event shows yet are missing. Exits with 1 if a name is not in the cache.
 
-    The cache is stored in the log every 10,000 events on the way, so the next command is faster.
-    What is stored is dropped as soon as events are appended that make it wrong.
+    The cache is stored in the log every 10,000 events, so the next command is faster. A stored
+    cache is dropped when later events make it wrong.
     """
     from ...engine.volcano.session.history import resolve
     from ..moments.belief import belief_at
@@ -134,10 +134,10 @@ def _write(
     from ..render.tables import write_table
 
     if output == "json":
-        sys.stdout.write(json_text(taken.told(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(found), indent=2) + "\n")
         return
     if output == "yaml":
-        write_yaml(sys.stdout, [taken.told(found)], single=True)
+        write_yaml(sys.stdout, [taken.marked(found)], single=True)
         return
     separator = ""
     for part, documents in found.items():

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 class _Result(NamedTuple):
     """What was found.
 
-    :param crashes: those that the log records. :param died: why this release was chosen.
+    :param crashes: those that the log records. :param panicking: why this release was chosen.
     """
 
     found: Bisection
     crashes: Sequence[Crash] = ()
-    died: PanickingReleases | None = None
+    panicking: PanickingReleases | None = None
 
 
 def _question(name: str, what: str, metavar: str = "NS/NAME") -> Callable[[Any], Any]:
@@ -169,32 +169,32 @@ def bisect(
     asked = None if releases is None else releases_between("..".join(taken.names))
     given = None if conf is None else conf_file(conf)
     if case is not None:
-        told = _Result(_in_case(case, step, question, asked, taken.names[0]))
+        result = _Result(_in_case(case, step, question, asked, taken.names[0]))
     else:
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             if asked is not None:
                 moment = opened_log.moment(at)
                 warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)
                 check_confs([given], list(map(str, asked)), assume=assume)
-                told = _Result(_over_releases(opened_log, moment, given, question, asked))
+                result = _Result(_over_releases(opened_log, moment, given, question, asked))
             else:
                 span = span_of(opened_log, start, to)
                 _warn_along(opened_log, span, unconfigured=given is None, strict=strict)
                 inquiry = LogQuestion(log, span, question, taken.names[0], given)
-                told = _in_log(
+                result = _in_log(
                     *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
                 )
-    left_out = left_out_text(told.found)
+    left_out = left_out_text(result.found)
     if left_out:
         note(left_out)
     if output == "json":
-        document = bisection_document(*told)
-        sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
+        document = bisection_document(*result)
+        sys.stdout.write(json_text(taken.marked(document), indent=2) + "\n")
     else:
-        sys.stdout.writelines(bisection_lines(told.found, told.crashes, style=style()))
-    if told.found.flip is None:
+        sys.stdout.writelines(bisection_lines(result.found, result.crashes, style=style()))
+    if result.found.flip is None:
         sys.stdout.flush()
-        raise SystemExit(1 if told.found.answered else BROKEN)
+        raise SystemExit(1 if result.found.answered else BROKEN)
 
 
 def _ends(span: str) -> list[str]:
@@ -210,7 +210,7 @@ def _ends(span: str) -> list[str]:
 def _refuse_idle(
     of_releases: bool, of_case: bool, given: dict[str, object], flags: dict[str, bool]
 ) -> None:
-    """Refuse options that would have no effect, so that nobody relies on them."""
+    """Refuse options that would have no effect, so that a user does not rely on them."""
     from ...engine.errors import UsageError
 
     idle = {"--from", "--conf", "--linear", "--halve"} if of_case else {"--step"}
@@ -280,33 +280,33 @@ def _in_log(
     from ..compare.crashes import recorded_crashes
     from ..compare.log_bisection import LogBisection
     from ..compare.questions import PANIC
-    from ..render.bisection import dying_text
+    from ..render.bisection import release_choice_text
     from ..render.progress import counting
 
     asked = asked._replace(question=resolved(log, asked.question, asked.span.end))
-    crashes, died = [], None
+    crashes, panicking = [], None
     if asked.question.kind == PANIC:
         crashes = recorded_crashes(log, asked.span.end)
     if crashes and not named:
-        died = _dying(log, asked, crashes)
-        asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
+        panicking = _panicking(log, asked, crashes)
+        asked = asked if panicking is None else asked._replace(release=str(panicking.releases[-1]))
         placed = any(crash.revision is not None for crash in crashes)
-        note(dying_text(len(crashes), died, asked.release, placed=placed))
+        note(release_choice_text(len(crashes), panicking, asked.release, placed=placed))
     elif not named:
         note(f"sessions as {asked.release} ({UNNAMED})")
     check_confs([asked.conf], [asked.release], assume=assume)
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(log, asked, progress=progress)
         found = bisection.halve() if halve else bisection.scan(jobs=jobs or os.cpu_count() or 1)
-    return _Result(found, crashes, died)
+    return _Result(found, crashes, panicking)
 
 
-def _dying(log: Log, asked: LogQuestion, crashes: list[Crash]) -> PanickingReleases | None:
+def _panicking(log: Log, asked: LogQuestion, crashes: list[Crash]) -> PanickingReleases | None:
     """Return the releases that panic where the log records a crash."""
     from ...engine.volcano.releases import RELEASES
-    from ..compare.crashes import dying
+    from ..compare.crashes import panicking_at
     from ..render.progress import counting
 
     known = [release for release in RELEASES if not release.ours]
     with counting("releases", visible=shows_progress()) as progress:
-        return dying(log, asked.span.end, crashes, known, conf=asked.conf, progress=progress)
+        return panicking_at(log, asked.span.end, crashes, known, conf=asked.conf, progress=progress)

@@ -46,10 +46,10 @@ def build(
             note(f"plinian: {damage}")
         names = [only_cluster(store, cluster)] if cluster else store.clusters()
         for name in names:
-            told = None if move is None else partial(move, "index")
-            build_index(store, branch=branch, cluster=name, progress=told)
-            told = None if move is None else partial(move, "beliefs")
-            build_all(store, asked, branch=branch, cluster=name, progress=told)
+            report = None if move is None else partial(move, "index")
+            build_index(store, branch=branch, cluster=name, progress=report)
+            report = None if move is None else partial(move, "beliefs")
+            build_all(store, asked, branch=branch, cluster=name, progress=report)
         info = store.info()
     note(f"{info.fact_blocks} fact blocks, {info.checkpoints} checkpoints")
 
@@ -75,7 +75,7 @@ def list_checkpoints(log: str, output: str) -> None:
         [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]
         for branch, cluster, revision, known, size, of in found
     ]
-    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE", "CONTENT")
+    headers = ("BRANCH", "CLUSTER", "REVISION", "POSITION", "SIZE", "CONTENT")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 

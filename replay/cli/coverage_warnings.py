@@ -33,7 +33,7 @@ def warn(
 
     asked = usual_kinds(log, moment) if kinds is None else kinds
     found = unknown_at(log, moment, asked, namespace)
-    tell_unknown(found, strict=strict)
+    warn_unknown(found, strict=strict)
     return found
 
 
@@ -82,7 +82,7 @@ _NO_CONF = "the log holds no configuration of the scheduler"
 _GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
 
-def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
+def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
     """Warn on standard error of what makes an answer uncertain.
 
     :raises NotKnown: there is anything, and ``strict`` is set.
@@ -120,9 +120,9 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
 def first_of(
     log: Log, text: str, *, as_known_at: str | None = None, strict: bool = False
 ) -> Moment:
-    """Return the moment at which a range begins: the log's first one, if the point lies before it.
+    """Return the moment at which a range begins: the log's first one, if the point is before it.
 
-    :raises NotKnown: it lies before it, and ``strict`` is set.
+    :raises NotKnown: it is before it, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown, PointTooEarly
 

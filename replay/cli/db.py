@@ -10,7 +10,7 @@ from . import options
 from .command import command, group
 from .shell import note, style
 
-_INDEX_ANEW = "0004"
+_INDEX_REBUILT_SINCE = "0004"
 """The schema revision whose upgrade drops what is derived from the log."""
 
 
@@ -50,7 +50,7 @@ def upgrade(log: str, revision: str) -> None:
     migrating.upgrade(log, revision)
     now = migrating.info(log).current
     note(f"the tables were at revision {before}, now at {now}")
-    if before is not None and before < _INDEX_ANEW <= (now or ""):
+    if before is not None and before < _INDEX_REBUILT_SINCE <= (now or ""):
         note("rebuild the index and the checkpoints: plinian checkpoint build")
 
 

@@ -59,7 +59,7 @@ def demo(log: str, files: Path | None) -> None:
         _shown(f"history {recording.JOB} {ignore} --log {log}")
         past = opened_log.history(recording.JOB, ignore=recording.QUIET)
         sys.stdout.writelines(history_lines(past, style=style()))
-    _what_next(log)
+    _print_next_steps(log)
 
 
 def _ingest(log: Log) -> None:
@@ -96,7 +96,7 @@ def _shown(arguments: str) -> None:
     sys.stdout.write(style().bold(f"\n$ plinian {arguments}") + "\n")
 
 
-def _what_next(log: str) -> None:
+def _print_next_steps(log: str) -> None:
     from ..demo import AFTER_INCIDENT
 
     sys.stdout.write(

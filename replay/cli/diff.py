@@ -105,7 +105,7 @@ def diff(
             opened_log.moment(after, as_known_at=as_known_at),
         )
         if release:
-            _refuse_narrowing(kind, namespace, ignore, told=summary or who)
+            _refuse_narrowing(kind, namespace, ignore, summary_or_who=summary or who)
             lacks = unknown_at_ends(opened_log, moments)
             warn_sessions(opened_log, moments[0], lacks, unconfigured=True, strict=strict)
             _diff_sessions(opened_log, moments, release, output, exit_code=exit_code, assume=assume)
@@ -156,11 +156,11 @@ def _write(found: Diff, who: Who | None, output: str, *, summary: bool, events: 
 
 
 def _refuse_narrowing(
-    kind: Sequence[str], namespace: str | None, ignore: Sequence[str], *, told: bool
+    kind: Sequence[str], namespace: str | None, ignore: Sequence[str], *, summary_or_who: bool
 ) -> None:
     from ...engine.errors import UsageError
 
-    if kind or namespace or ignore or told:
+    if kind or namespace or ignore or summary_or_who:
         raise UsageError(
             "--release compares sessions; -n, --kind, --ignore, --summary and --who apply to "
             "objects only",

@@ -75,9 +75,9 @@ def _write(found: Drift, output: str, taken: ChosenReleases, *, no_headers: bool
     from ..render.tables import write_table
 
     if output == "json":
-        sys.stdout.write(json_text(taken.told(drift_document(found)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(drift_document(found)), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [taken.told(drift_document(found))], single=True)
+        write_yaml(sys.stdout, [taken.marked(drift_document(found))], single=True)
     elif found.differences:
         table = drift_table(found) if output == "wide" else short(drift_table(found))
         write_table(sys.stdout, table, no_headers=no_headers, style=style())

@@ -11,7 +11,7 @@ import click
 
 from . import options
 from .command import command
-from .coverage_warnings import tell_unknown, warn
+from .coverage_warnings import warn, warn_unknown
 from .object_arguments import (
     FoundObjects,
     ObjectQuery,
@@ -150,7 +150,7 @@ def _warn_along(
         warn(log, moment, kinds, place, strict=strict)
     else:
         found = unknown_between(log, moment.revision, log.moment(), kinds, place)
-        tell_unknown(found, strict=strict)
+        warn_unknown(found, strict=strict)
 
 
 def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:

@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .command import command
-from .coverage_warnings import tell_unknown
+from .coverage_warnings import warn_unknown
 from .shell import fail, note, style
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def history(
         name = name_of(opened_log, kind, target.name, place, moment)
         target = target._replace(name=name)
         found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
-        tell_unknown(found.not_known, strict=strict)
+        warn_unknown(found.not_known, strict=strict)
         _lead_on(opened_log, target, found, moment)
         owned = belonging(opened_log.store, found.object, found.uids, moment)
     if output == "json":

@@ -55,7 +55,7 @@ class Interruption:
                 self._passing = True
         except BaseException as fault:
             if isinstance(fault, KeyboardInterrupt) and not self.happened:
-                _say_so()  # It was raised by the code itself; there was no signal.
+                _print_interrupted()  # It was raised by the code itself; there was no signal.
                 self.happened = True
             if self.happened:
                 self._leave()
@@ -80,7 +80,7 @@ class Interruption:
         if self._passing:
             return
         self.happened = self._passing = True
-        _say_so()
+        _print_interrupted()
         raise KeyboardInterrupt
 
     def _raise_again(self, _number: int, _frame: FrameType | None) -> None:
@@ -114,8 +114,8 @@ def end_workers() -> None:
             worker.kill()
 
 
-def _say_so() -> None:
-    """Write the line to standard error, and let nothing follow it."""
+def _print_interrupted() -> None:
+    """Write the line to standard error, and suppress all later output there."""
     line = b"plinian: interrupted\n"
     try:
         os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)

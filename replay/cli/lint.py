@@ -1,4 +1,4 @@
-"""``plinian lint``: find faults of queues, jobs and configurations before a release meets them."""
+"""``plinian lint``: find faults of queues, jobs and configurations before they are applied."""
 
 from __future__ import annotations
 
@@ -130,9 +130,9 @@ def _write(report: Report, taken: ChosenReleases, output: str) -> None:
     from ..render.documents import json_text, write_yaml
 
     if output == "json":
-        sys.stdout.write(json_text(taken.told(forms.lint_document(report)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(forms.lint_document(report)), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [taken.told(forms.lint_document(report))], single=True)
+        write_yaml(sys.stdout, [taken.marked(forms.lint_document(report))], single=True)
     elif output == "name":
         sys.stdout.writelines(forms.lint_names(report))
     elif output == "github":

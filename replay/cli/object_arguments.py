@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .coverage_warnings import tell_unknown
+from .coverage_warnings import warn_unknown
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -146,14 +146,14 @@ def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict:
 
     place = look.place
     log, moment = look.log, look.moment
-    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
+    in_log = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
     found = [
         each
         for one in wanted
-        if not one.category or one.kind in told
+        if not one.category or one.kind in in_log
         for each in unknown_at(log, moment, [one.kind], one.place or place)
     ]
-    tell_unknown(list(dict.fromkeys(found)), strict=strict)
+    warn_unknown(list(dict.fromkeys(found)), strict=strict)
 
 
 def _by_name(

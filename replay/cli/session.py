@@ -154,7 +154,7 @@ def write_comparison(
     for side in found.sides:
         note_session(side.answer, recorded=recorded)
     if output in {"json", "yaml"}:
-        document = taken.told(comparison_document(found, trace=trace))
+        document = taken.marked(comparison_document(found, trace=trace))
         if output == "json":
             sys.stdout.write(json_text(document, indent=2) + "\n")
         else:
@@ -177,9 +177,9 @@ def _write(
 
     document = answer_document(answer)
     if output == "json":
-        sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(document), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [taken.told(document)], single=True)
+        write_yaml(sys.stdout, [taken.marked(document)], single=True)
     else:
         wide = output == "wide"
         sys.stdout.writelines(session_lines(answer, style=style(), wide=wide))

@@ -1,4 +1,4 @@
-"""Between a command and the terminal: errors, interrupts, pipes, notes, colour."""
+"""What all commands share at the terminal: errors, interrupts, pipes, notes, colour."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def upgrade_check(
             places, question, sample=sample, jobs=jobs or os.cpu_count() or 1, progress=progress
         )
     if output == "json":
-        sys.stdout.write(json_text(taken.told(upgrade_document(found)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(upgrade_document(found)), indent=2) + "\n")
     else:
         sys.stdout.writelines(upgrade_lines(found, unfold=unfold, style=style()))
         _note_others(*found.releases)
@@ -139,11 +139,11 @@ def _code(found: Upgrade, *, unfold: bool) -> int:
     judged = verdict_of(found)
     if judged.level == UNKNOWN:
         return BROKEN
-    return int(bool(found) if unfold else judged.felt)
+    return int(bool(found) if unfold else judged.noticed)
 
 
 def _note_others(one: str, other: str) -> None:
-    """Note what else differs between releases that sessions do not show."""
+    """Note on standard error the differences between releases outside sessions."""
     from ...engine.volcano.table import Part
     from ..compare.releases import release_diff
 

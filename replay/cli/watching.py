@@ -84,7 +84,7 @@ def _chosen(
     look: ObjectQuery, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
 ) -> list[Entry]:
     """Return those objects that the arguments select."""
-    from ...engine.kubernetes.expressions.label_selectors import parse_selector
+    from ...engine.kubernetes.expressions.selector_text import parse_selector
     from ...engine.kubernetes.resources import CLUSTER_SCOPED
     from ..moments.field_selectors import parse_field_selector
 

@@ -17,7 +17,7 @@ from ...engine.volcano.session.history import resolve
 from ..moments.coverage import Unknown
 from ..sessions.session import SessionAnswer
 from .causes import Cause, causes, changed, partly
-from .decisions import Parting, partings
+from .decisions import FirstDifference, first_differences
 from .questions import Answer, Question
 from .releases import BehaviourDiff, session_diff
 from .subjects import RunnableSession
@@ -44,7 +44,7 @@ class Flip:
     :param events: of a log: the events between the two.
     :param causes: of releases: the behaviours that cause the difference, see :mod:`.causes`.
     :param behaviours: of releases: those named in ``causes``, with their values.
-    :param partings: of releases: the first differences of the two traces.
+    :param first_differences: of releases: the first differences of the two traces.
     """
 
     before: FlipSide
@@ -52,17 +52,20 @@ class Flip:
     events: list[Recorded] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     behaviours: list[BehaviourDiff] = field(default_factory=list)
-    partings: list[Parting] = field(default_factory=list)
+    first_differences: list[FirstDifference] = field(default_factory=list)
 
 
 SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
     *("sessions", "changes", "halves"),
     *("releases", "steps"),
 )
-"""How an answer was searched for.
+"""How a search chose the sessions to check.
 
-At every recorded session; if there is none, after every change of an object that sessions read; by
-halving; by release; by step of a scenario.
+- ``sessions``: every recorded session.
+- ``changes``: the log records no sessions: after every change of an object that sessions read.
+- ``halves``: by halving.
+- ``releases``: one release after the other.
+- ``steps``: every step of a scenario.
 """
 
 
@@ -206,7 +209,7 @@ def over_releases(
         behaviours=[
             row for row in session_diff(one.release, other.release) if row.behaviour in matter
         ],
-        partings=partings([session.result.trace for session in sessions]),
+        first_differences=first_differences([session.result.trace for session in sessions]),
     )
     return Bisection(question, taken, flip, RELEASES_IN_TURN, "", *knowledge)
 

@@ -1,4 +1,4 @@
-"""Traces that stop before their sessions do: for sessions that are compared or run again."""
+"""Traces with a limit: for sessions that are compared or run again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ComparedTrace(FirstSteps):
 
 
 class TraceComplete(Exception):
-    """The required step was taken; the session can stop."""
+    """The needed step was recorded; the session can stop."""
 
 
 class EndingTrace(FirstSteps):

@@ -12,7 +12,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.stored_belief import believed
 from .bounded_traces import EndingTrace, TraceComplete
 from .causes import Cause, changed, partly, suspects
-from .decisions import Parting
+from .decisions import FirstDifference
 from .releases import BehaviourDiff
 
 STEPS_RETRIED = 20_000
@@ -50,8 +50,8 @@ class TracedSession(NamedTuple):
 
 
 def consultations(
-    ways: tuple[TracedSession, TracedSession],
-    parting: Parting,
+    traced: tuple[TracedSession, TracedSession],
+    parting: FirstDifference,
     rows: Sequence[BehaviourDiff],
     subject: Retried | None,
     *,
@@ -66,11 +66,11 @@ def consultations(
         if that proves nothing, because the two were run on different states.
     :param pods: the number of pods.
     """
-    one, other = ways
-    retries = _Retries(ways, parting, subject, pods)
+    one, other = traced
+    retries = _Retries(traced, parting, subject, pods)
     known = {row.behaviour: row for row in rows}
     names = [name for name in retries.values if name in known]
-    there = _names_at(ways, parting.number)
+    there = _names_at(traced, parting.number)
     near = [name for name in names if name in there]
     deciding = retries.deciding(near)
     far: list[str] = []
@@ -79,15 +79,17 @@ def consultations(
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
     releases = (one.consulted.release, other.consulted.release)
-    told = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
-    told += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
-    return sorted(told, key=lambda each: (not each.decides, each.row.behaviour))
+    checked = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
+    checked += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
+    return sorted(checked, key=lambda each: (not each.decides, each.row.behaviour))
 
 
-def _names_at(ways: tuple[TracedSession, TracedSession], number: int) -> set[str]:
-    one, other = (dict(believed(way.consulted.plain)) for way in ways)
+def _names_at(traced: tuple[TracedSession, TracedSession], number: int) -> set[str]:
+    one, other = (dict(believed(one_session.consulted.plain)) for one_session in traced)
     names = {name for name in one if one[name] != other[name]}
-    return names.union(*(way.consulted.at(way.trace, number) for way in ways))
+    return names.union(
+        *(one_session.consulted.at(one_session.trace, number) for one_session in traced)
+    )
 
 
 class _Retries:
@@ -95,12 +97,12 @@ class _Retries:
 
     def __init__(
         self,
-        ways: tuple[TracedSession, TracedSession],
-        parting: Parting,
+        traced: tuple[TracedSession, TracedSession],
+        parting: FirstDifference,
         subject: Retried | None,
         pods: int,
     ) -> None:
-        self._one, self._other = ways
+        self._one, self._other = traced
         self._number, self._subject, self._pods = parting.number, subject, pods
         self._whole = parting.what == "numbers"
         self.values = changed(self._one.consulted.plain, self._other.consulted.plain)

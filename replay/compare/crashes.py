@@ -64,8 +64,8 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
     clock = log.clock(end)
     for recorded in log.store.read(query):
         event = recorded.event
-        told = msgspec.json.decode(event.payload, type=ProcessPanicked)
-        if not _of_scheduler(told):
+        panic_event = msgspec.json.decode(event.payload, type=ProcessPanicked)
+        if not _of_scheduler(panic_event):
             continue
         revision = None
         if event.observed_at is not None:
@@ -73,17 +73,25 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
             revision = revision if revision >= 0 else None  # No event is known to precede it.
         if end.revision is None or (revision is not None and revision <= end.revision):
             found.append(
-                Crash(recorded.position, event.observed_at, revision, told.message, told.stack)
+                Crash(
+                    recorded.position,
+                    event.observed_at,
+                    revision,
+                    panic_event.message,
+                    panic_event.stack,
+                )
             )
     return found
 
 
-def _of_scheduler(told: ProcessPanicked) -> bool:
+def _of_scheduler(panic_event: ProcessPanicked) -> bool:
     """Return whether it was the scheduler: by the log's component, or by the stack."""
-    return told.component == _SCHEDULER or (not told.component and _BELOW in told.stack)
+    return panic_event.component == _SCHEDULER or (
+        not panic_event.component and _BELOW in panic_event.stack
+    )
 
 
-def dying(
+def panicking_at(
     log: Log,
     end: Moment,
     crashes: Sequence[Crash],

@@ -39,7 +39,7 @@ class Differing(NamedTuple):
     values: tuple[str | None, ...]
 
 
-class Parting(NamedTuple):
+class FirstDifference(NamedTuple):
     """The first step of two or more traces that differs between sides.
 
     :param number: its index in the traces.
@@ -55,7 +55,7 @@ class Parting(NamedTuple):
 
     @property
     def alike(self) -> tuple[TraceStep, ...]:
-        """By side, the first of these steps that compares the same everywhere; empty if none."""
+        """By side, the first of these steps that checks the same on all sides; empty if none."""
         for step in self.steps[0]:
             found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
             if all(found):
@@ -96,9 +96,9 @@ def differing(sides: Sequence[Mapping[Decision, str]]) -> list[Differing]:
     return [row for row in rows if any(value != row.values[0] for value in row.values)]
 
 
-def partings(traces: Sequence[Sequence[TraceStep]]) -> list[Parting]:
+def first_differences(traces: Sequence[Sequence[TraceStep]]) -> list[FirstDifference]:
     """Return the first differences of traces: of numbers, if that comes first, then of a step."""
-    found: list[Parting] = []
+    found: list[FirstDifference] = []
     for number in range(max(map(len, traces), default=0)):
         steps = tuple(trace[number] if number < len(trace) else None for trace in traces)
         if all(step == steps[0] for step in steps):
@@ -108,7 +108,7 @@ def partings(traces: Sequence[Sequence[TraceStep]]) -> list[Parting]:
             continue
         before = tuple(traces[0][max(0, number - CONTEXT) : number])
         following = tuple(tuple(trace[number : number + CONTEXT]) for trace in traces)
-        found.append(Parting(number, "numbers" if same else "outcome", before, following))
+        found.append(FirstDifference(number, "numbers" if same else "outcome", before, following))
         if not same:
             break
     return found

@@ -18,9 +18,10 @@ from .. import parallel
 from ..moments.belief import belief_at, beliefs_along
 from ..moments.coverage import SCHEDULING, Unknown, beginning_of, doubtful, unknown_between
 from ..moments.kinds import plain_name
-from ..moments.log import Log, Point, opened
+from ..moments.log import Log, opened
 from ..moments.moment import Moment
 from ..moments.names import PODGROUP
+from ..moments.points import Point
 from ..moments.scheduler_confs import ConfText
 from ..sessions.session import SessionAnswer, scene_at, session_at, session_in
 from .bisection import (
@@ -39,7 +40,7 @@ from .bisection import (
     sides,
 )
 from .questions import BOUND, PANIC, PENDING, Question
-from .session_moments import at_revision, session_places, sessions_told
+from .session_moments import at_revision, recorded_sessions_count, session_places
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
@@ -185,7 +186,7 @@ class LogBisection:
             not_known=unknown,
             doubtful=self._doubtful(probes, unknown),
             left_out=left_out(self._log, self._span),
-            sessions=sessions_told(self._log, end),
+            sessions=recorded_sessions_count(self._log, end),
             there=None if flip is not None else there(self._log, self._question, end),
         )
 
@@ -281,12 +282,12 @@ def there(log: Log, question: Question, end: Moment) -> ObjectRange | None:
         namespace=namespace,
         name=name,
     )
-    told = [one.event for one in log.store.read(query) if one.event.revision is not None]
-    if not told:
+    dated = [one.event for one in log.store.read(query) if one.event.revision is not None]
+    if not dated:
         return None
-    told.sort(key=lambda event: event.revision or 0)
-    revisions = [event.revision or 0 for event in told]
-    gone = KINDS[told[-1].kind].effect is Effect.DELETED
+    dated.sort(key=lambda event: event.revision or 0)
+    revisions = [event.revision or 0 for event in dated]
+    gone = KINDS[dated[-1].kind].effect is Effect.DELETED
     return ObjectRange(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
 
 

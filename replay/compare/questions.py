@@ -42,11 +42,11 @@ class Answer(NamedTuple):
 class Question(NamedTuple):
     """A question about a pod or a PodGroup (``ns/name``) after a session.
 
-    ==========  ============================================================================ panic
-    the scheduler panics bound       the pod has a node: it had one before, or this session binds it
-    pending     the pod is there, and has none enqueued    the PodGroup is Pending no more: it was
-    so before, or this session enqueues it phase       the PodGroup's phase is the one of ``value``
-    ==========  ============================================================================
+    - ``panic``: does the scheduler panic?
+    - ``bound``: does the pod have a node? It had one before, or this session binds it.
+    - ``pending``: does the pod exist without a node?
+    - ``enqueued``: has the PodGroup left the phase Pending, before or in this session?
+    - ``phase``: does the PodGroup have the phase ``value``?
 
     A missing object is neither bound nor pending, nor enqueued.
     """
@@ -91,8 +91,8 @@ class Question(NamedTuple):
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
             return Answer(self.kind == BOUND, f"on {node}")
-        told = answer.result.pod_conditions.get(self.about)
-        why = answer.result.fit_errors.get(self.about) or (told.message if told else "")
+        condition = answer.result.pod_conditions.get(self.about)
+        why = answer.result.fit_errors.get(self.about) or (condition.message if condition else "")
         return Answer(self.kind == PENDING, f"pending: {why}" if why else "waits")
 
 

@@ -1,4 +1,4 @@
-"""Where in a log sessions took place, or may have: the moments that a whole log is asked about."""
+"""The moments of a log at which sessions took place, or may have: those that commands check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DECIDING = frozenset(
         *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
     }
 )
-"""A session may decide differently after a change of these."""
+"""Kinds whose changes may make a session decide differently."""
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
@@ -53,7 +53,7 @@ class SessionMoment(NamedTuple):
 class SessionMoments(NamedTuple):
     """Moments in the order of happening.
 
-    :param logged: they are those of sessions that the log tells of; else of changes of objects.
+    :param logged: they are moments of sessions that the log records; else of changes of objects.
     :param left_out: how many are left out, because the log does not know all kinds that sessions
         need yet.
     :param unsure: changes that may have happened before or after the last moment.
@@ -112,7 +112,7 @@ def _judged(
         yield place._replace(known=not doubtful(unknown, revision, clock.time_of(revision)))
 
 
-def sessions_told(log: Log, end: Moment) -> int:
+def recorded_sessions_count(log: Log, end: Moment) -> int:
     """Return how many sessions a log records, including those without a known place."""
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     return sum(1 for _ in log.store.read(query))

@@ -19,7 +19,14 @@ from ..moments.stored_belief import believed
 from ..sessions.session import SessionAnswer, answer_document, step_document
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
-from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
+from .decisions import (
+    CONTEXT,
+    Differing,
+    FirstDifference,
+    decisions_of,
+    differing,
+    first_differences,
+)
 from .releases import BehaviourDiff, session_diff
 from .subjects import LogSubject
 
@@ -44,7 +51,7 @@ class SessionSide(NamedTuple):
 class Comparison:
     """Compared sessions and their differences; true if there is any.
 
-    :param partings: see :func:`.decisions.partings`.
+    :param first_differences: see :func:`.decisions.first_differences`.
     :param consulted: behaviours that were checked at the last of them; see
         :mod:`.checked_behaviours`.
     :param behaviours: those in which their releases differ, with or without effect here.
@@ -53,7 +60,7 @@ class Comparison:
 
     sides: tuple[SessionSide, ...]
     decisions: list[Differing]
-    partings: list[Parting]
+    first_differences: list[FirstDifference]
     behaviours: list[BehaviourDiff]
     consulted: list[CheckedBehaviour] = field(default_factory=list)
     compared: int | None = None
@@ -81,12 +88,12 @@ def compared(sides: Sequence[SessionSide], steps: int | None = None) -> Comparis
     """
     answers = [side.answer for side in sides]
     releases = tuple(answer.release for answer in answers)
-    parted = partings([answer.result.trace for answer in answers])
+    parted = first_differences([answer.result.trace for answer in answers])
     behaviours = session_diff(*releases) if len(set(releases)) > 1 else []
     return Comparison(
         sides=tuple(sides),
         decisions=differing([decisions_of(answer) for answer in answers]),
-        partings=parted,
+        first_differences=parted,
         behaviours=behaviours,
         consulted=_consulted(sides, parted[-1]) if parted and behaviours else [],
         compared=steps,
@@ -157,7 +164,7 @@ def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
     traces = [side.answer.result.trace for side in sides]
     if max(map(len, traces)) < FIRST_STEPS:
         return compared(sides)
-    parted = any(parting.what == "outcome" for parting in partings(traces))
+    parted = any(parting.what == "outcome" for parting in first_differences(traces))
     if parted or len({_done(side.answer) for side in sides}) == 1:
         return compared(sides, FIRST_STEPS)
     return compared(_sides(runs, sys.maxsize))
@@ -177,19 +184,19 @@ def _done(answer: SessionAnswer) -> tuple[object, ...]:
     return tuple(tuple(some) for some in done)
 
 
-def _consulted(sides: Sequence[SessionSide], parting: Parting) -> list[CheckedBehaviour]:
+def _consulted(sides: Sequence[SessionSide], parting: FirstDifference) -> list[CheckedBehaviour]:
     """Return what the first side and the first other release that differs from it checked."""
     one = sides[0]
     first = parting.steps[0][:1]
     for side, steps in zip(sides[1:], parting.steps[1:], strict=True):
         if side.answer.release == one.answer.release or steps[:1] == first:
             continue
-        ways = (
+        traced = (
             TracedSession(one.consulted, one.answer.result.trace),
             TracedSession(side.consulted, side.answer.result.trace),
         )
         return consultations(
-            ways,
+            traced,
             parting,
             session_diff(one.answer.release, side.answer.release),
             side.subject if side.subject is one.subject else None,
@@ -212,7 +219,7 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
         ],
         "decisions": [row._asdict() for row in found.decisions],
         "steps_compared": found.compared,
-        "partings": [parting_document(parting) for parting in found.partings],
+        "partings": [first_difference_document(parting) for parting in found.first_differences],
         "consulted": [
             {**each.row._asdict(), "releases": each.releases, "decides": each.decides}
             for each in found.consulted
@@ -222,7 +229,7 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
     }
 
 
-def parting_document(parting: Parting) -> dict[str, Any]:
+def first_difference_document(parting: FirstDifference) -> dict[str, Any]:
     """Return the first difference of traces for JSON."""
     return {
         "number": parting.number,

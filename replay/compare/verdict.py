@@ -9,22 +9,22 @@ from typing import NamedTuple
 from .decisions import BIND, CRASH, ENQUEUE, EVICT, PHASE, PIPELINE
 from .upgrade import ChangedDecision, Upgrade
 
-CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNFELT, NOTHING, UNKNOWN = LEVELS = (
+CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNNOTICED, NOTHING, UNKNOWN = LEVELS = (
     *("crashes", "placements", "evictions", "phases"),
     *("unfelt", "nothing", "unknown"),
 )
 """Verdicts, most severe first:
 
-==========  =============================================================================== crashes
-the scheduler panics in one release only placements  a pod is bound in one release only, or to
-another node evictions   a pod is evicted in one release only phases      only phases of PodGroups
-differ, or which of them are enqueued unfelt      only texts differ, or the node that a waiting pod
-is pipelined to nothing     nothing differs unknown     no change was seen, and the log lacks what
-sessions need at every moment ==========
-===============================================================================
+- ``crashes``: the scheduler panics in one release only.
+- ``placements``: a pod is bound in one release only, or to another node.
+- ``evictions``: a pod is evicted in one release only.
+- ``phases``: only phases of PodGroups differ, or which of them are enqueued.
+- ``unfelt``: only texts differ, or the node that a waiting pod is pipelined to.
+- ``nothing``: nothing differs.
+- ``unknown``: no difference was found, but the log lacks what sessions need at every moment.
 """
 
-FELT = (CRASHES, PLACEMENTS, EVICTIONS, PHASES)
+NOTICED = (CRASHES, PLACEMENTS, EVICTIONS, PHASES)
 
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,7 +33,7 @@ _LEVELS: Mapping[str, str] = MappingProxyType(
         EVICT: EVICTIONS,
         ENQUEUE: PHASES,
         PHASE: PHASES,
-        PIPELINE: UNFELT,
+        PIPELINE: UNNOTICED,
     }
 )
 _TEXTS = frozenset({CRASH, EVICT})
@@ -60,15 +60,15 @@ class Verdict(NamedTuple):
     effects: tuple[VerdictEffect, ...]
 
     @property
-    def felt(self) -> bool:
+    def noticed(self) -> bool:
         """Whether users of the cluster would notice."""
-        return self.level in FELT
+        return self.level in NOTICED
 
 
 def level_of(changed: ChangedDecision) -> str:
-    """Return the level of a difference: one of :data:`FELT`, or ``unfelt``."""
+    """Return the level of a difference: one of :data:`NOTICED`, or ``unfelt``."""
     if changed.kind in _TEXTS and None not in changed.values:
-        return UNFELT
+        return UNNOTICED
     return _LEVELS[changed.kind]
 
 
@@ -77,11 +77,11 @@ def verdict_of(found: Upgrade) -> Verdict:
     every = [changed for group in found.groups for changed in group.changed]
     effects = tuple(
         _effect(level, some)
-        for level in (*FELT, UNFELT)
+        for level in (*NOTICED, UNNOTICED)
         if (some := [changed for changed in every if level_of(changed) == level])
     )
     level = effects[0].level if effects else NOTHING
-    if level not in FELT and not found.sure:
+    if level not in NOTICED and not found.sure:
         level = UNKNOWN
     return Verdict(level, effects)
 

@@ -74,7 +74,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
 def _log_answers(found: Any) -> Any:
     from ..render.bisection import bisection_document  # noqa: PLC0415
 
-    return bisection_document(found, found.crashes, found.died)
+    return bisection_document(found, found.crashes, found.panicking)
 
 
 def _object_history(found: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ...engine.errors import NotKnown, UsageError
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
-from ..moments.log import Point, Progress
+from ..moments.log import Progress
+from ..moments.points import Point
 from .options import DEFAULT_RELEASE, Conf, FilePath, Names, accepted_conf, release_of, several
 from .stored import StoredLog
 

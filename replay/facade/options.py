@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
-from ..moments.log import point_text
+from ..moments.points import point_text
 from ..sessions.assumed import rejections, taken_release
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, fields
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
 from ..compare.bisection import Bisection, over_releases, releases_between
-from ..compare.crashes import Crash, PanickingReleases, dying, recorded_crashes
+from ..compare.crashes import Crash, PanickingReleases, panicking_at, recorded_crashes
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.questions import PANIC, Question
 from ..compare.subjects import LogSubject
-from ..moments.log import Log, Point, Progress
+from ..moments.log import Log, Progress
+from ..moments.points import Point
 from .cases import span
 from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
 
@@ -22,11 +23,11 @@ class LogAnswers(Bisection):
     """A bisection of a log.
 
     :param crashes: for ``panic``: the crashes that the log records.
-    :param died: why this release was run, if none was given: the crash that it has.
+    :param panicking: why this release was run, if none was given: the crash that it has.
     """
 
     crashes: Sequence[Crash] = ()
-    died: PanickingReleases | None = None
+    panicking: PanickingReleases | None = None
 
 
 class Search:
@@ -52,7 +53,7 @@ class Search:
         self._assume, self._progress = assume, progress
 
     def refuse(self, **given: object) -> None:
-        """Refuse options that would have no effect, so that nobody relies on them.
+        """Refuse options that would have no effect, so that a user does not rely on them.
 
         :raises UsageError: one of them is given.
         """
@@ -80,15 +81,17 @@ class Search:
         conf = conf_text(self._conf)
         asked = LogQuestion(self._place, span_of(self._log, start, end), self._question, name, conf)
         crashes: list[Crash] = []
-        died = None
+        panicking = None
         if self._question.kind == PANIC:
             crashes = recorded_crashes(self._log, asked.span.end)
         if crashes and release is None:
             known = [one for one in RELEASES if not one.ours]
-            died = dying(self._log, asked.span.end, crashes, known, conf=conf)
-            asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
+            panicking = panicking_at(self._log, asked.span.end, crashes, known, conf=conf)
+            asked = (
+                asked if panicking is None else asked._replace(release=str(panicking.releases[-1]))
+            )
         accepted_conf(conf, [asked.release], assume=self._assume)
         bisection = LogBisection(self._log, asked, progress=self._progress)
         found = bisection.halve() if halve else bisection.scan(jobs=jobs)
         same = {field.name: getattr(found, field.name) for field in fields(found)}
-        return LogAnswers(**same, crashes=crashes, died=died)
+        return LogAnswers(**same, crashes=crashes, panicking=panicking)

@@ -10,15 +10,16 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Reference
-from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
 from ..moments.actors import AttributedEvent, attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
-from ..moments.log import Log, Point, Progress
+from ..moments.log import Log, Progress
 from ..moments.names import name_of, not_found
+from ..moments.points import Point
 from ..moments.times import AT_ONCE
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 

@@ -1,1 +1,1 @@
-"""What a recorded scheduler decided, and what its sessions decide when they are run again."""
+"""Compare what a recorded scheduler decided with what its sessions decide when run again."""

@@ -1,8 +1,8 @@
-"""The sessions that a scheduler logged, with what each of them decided, as far as a log has it.
+"""The sessions that a scheduler logged, and what each of them decided, as far as a log records it.
 
-A session leaves traces in several inputs: its log names it and says what it tried, the API server's
-audit log has the binds and evictions that came of it, and PodGroups carry its id in the conditions
-that it wrote (``transitionID``).
+Several inputs record a session. The scheduler's log names it and says what it tried. The API
+server's audit log has its binds and evictions. PodGroups have its id in the conditions that it
+wrote (``transitionID``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...engine.events.payloads import (
 from ...engine.log.store import LogStore, Query
 from ..moments.moment import Moment
 
-Told = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
+ComparedStatus = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
 """A PodGroup's phase; pods running, succeeded, failed; its conditions.
 
 Of these type, status, reason and message.
@@ -40,10 +40,10 @@ class RecordedSession:
 
     :ivar opened: microseconds since 1970.
     :ivar tried: the node that was first tried for a pod, ``ns/name``.
-    :ivar binds: node by pod; those that the API server refused among them. :ivar uids: of these.
+    :ivar binds: node by pod, including binds that the API server refused. :ivar uids: of these.
     :ivar evictions: reason by pod.
-    :ivar groups: what it wrote of PodGroups, by ``ns/name``.
-    :ivar wrote: the least revision that came of it or of a later one; None if none is known.
+    :ivar groups: the statuses of PodGroups that it wrote, by ``ns/name``.
+    :ivar wrote: the lowest revision that it or a later session wrote; None if none is known.
     """
 
     uid: str
@@ -52,10 +52,10 @@ class RecordedSession:
     binds: dict[str, str] = field(default_factory=dict)
     uids: dict[str, str] = field(default_factory=dict)
     evictions: dict[str, str] = field(default_factory=dict)
-    groups: dict[str, Told] = field(default_factory=dict)
+    groups: dict[str, ComparedStatus] = field(default_factory=dict)
     wrote: int | None = None
 
-    def came_of_it(self, revision: int) -> None:
+    def note_write(self, revision: int) -> None:
         """Note a revision that the session, or a later one, wrote."""
         self.wrote = revision if self.wrote is None else min(self.wrote, revision)
 
@@ -69,7 +69,7 @@ def recorded_sessions(store: LogStore, moment: Moment) -> list[RecordedSession]:
     _add_groups(_read(store, moment, "podgroup.updated"), sessions)
     for earlier, later in zip(ordered[-2::-1], ordered[::-1], strict=False):
         if later.wrote is not None:
-            earlier.came_of_it(later.wrote)
+            earlier.note_write(later.wrote)
     return ordered
 
 
@@ -102,7 +102,7 @@ def _add_decision(session: RecordedSession, said: DecisionLogged) -> None:
 
 
 def _add_binds(events: Iterator[Event], sessions: Sequence[RecordedSession]) -> None:
-    """Give every binding to the session that was opened last before it, if that tried the pod."""
+    """Add each binding to the last session opened before it, if that session tried the pod."""
     opened = [session.opened for session in sessions]
     for event in events:
         node = _bound_to(event)
@@ -117,7 +117,7 @@ def _add_binds(events: Iterator[Event], sessions: Sequence[RecordedSession]) -> 
 
 
 def _bound_to(event: Event) -> str | None:
-    """Return the node that a pod was to be bound to, empty if it is not known; None if to none."""
+    """Return the node of a binding, empty if it is not known; None if the event is no binding."""
     if event.kind == "pod.bound":
         return msgspec.json.decode(event.payload, type=PodBound).node
     refused = msgspec.json.decode(event.payload, type=RequestRefused)
@@ -132,11 +132,11 @@ def _note_bound(events: Iterator[Event], sessions: Sequence[RecordedSession]) ->
         if session is not None and event.revision is not None:
             spec = msgspec.json.decode(event.payload).get("spec") or {}
             if spec.get("nodeName"):
-                session.came_of_it(event.revision)
+                session.note_write(event.revision)
 
 
 def _add_groups(events: Iterator[Event], sessions: dict[str, RecordedSession]) -> None:
-    """Give every session the first version of each PodGroup that carries its id."""
+    """Add to every session the first version of each PodGroup that has its id."""
     first: dict[tuple[str, str], int] = {}
     for event in events:
         if event.revision is None:
@@ -150,11 +150,11 @@ def _add_groups(events: Iterator[Event], sessions: dict[str, RecordedSession]) -
             key = (session.uid, group)
             if event.revision <= first.get(key, event.revision):
                 first[key] = event.revision
-                session.groups[group] = _told(status)
-                session.came_of_it(event.revision)
+                session.groups[group] = _compared(status)
+                session.note_write(event.revision)
 
 
-def _told(status: dict[str, Any]) -> Told:
+def _compared(status: dict[str, Any]) -> ComparedStatus:
     return (
         status.get("phase", ""),
         status.get("running", 0),
@@ -180,10 +180,10 @@ class ServiceRequest:
 
 
 def job_services(store: LogStore, moment: Moment) -> list[ServiceRequest]:
-    """Return the Services of jobs with the plugin ``svc`` that are known by their requests alone.
+    """Return the Services of jobs with the plugin ``svc`` that are known only from their requests.
 
-    Audit policies often leave their bodies out, and no scheduler lists them; yet pods that a
-    Service selects are spread over nodes and zones.
+    Audit policies often leave out their bodies, and recordings often lack lists of Services. But
+    pods that a Service selects are spread over nodes and zones.
 
     Source: pkg/controllers/job/plugins/svc/svc.go.
     """

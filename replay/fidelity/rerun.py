@@ -1,10 +1,10 @@
-"""Every logged session is run again on its scheduler's cache, and compared with the record.
+"""Run every logged session again on its scheduler's cache, and compare it with the recording.
 
-The cache gets what the API server wrote and what the recorded sessions decided; where the original
-picked one of several equal nodes at random, the recorded node is taken. Two things are not known:
-when an informer delivered, and the order of Go's maps. So the moment of a session is first taken
-from the times of writes, and is before what came of the session; if the decisions differ, revisions
-around it are tried, the nearest first.
+The cache gets what the API server wrote and what the recorded sessions decided. Where the scheduler
+picked one of several equal nodes at random, the recorded node is used. Two things are not known:
+when an informer delivered an event, and the order of Go's maps. So the moment of a session is first
+estimated from the times of writes; it is before the session's own writes. If the decisions differ,
+other revisions are tried, the nearest first.
 """
 
 from __future__ import annotations
@@ -32,21 +32,27 @@ from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, conf_at
-from .recorded import RecordedSession, ServiceRequest, Told, job_services, recorded_sessions
+from .recorded import (
+    ComparedStatus,
+    RecordedSession,
+    ServiceRequest,
+    job_services,
+    recorded_sessions,
+)
 
 EARLIER_US = SECOND_US
-"""How much may be missing: times in whole seconds are so much too early, and informers are late."""
+"""How far back to try: times in whole seconds are too early, and informers deliver late."""
 
 LATER_US = 300_000
-"""How much may be there already: the audit log is written after watches delivered."""
+"""How far forward to try: the audit log is written after watches delivered an event."""
 
 
 class RerunSession(NamedTuple):
-    """A recorded session, and what came of running it again.
+    """A recorded session, and the differences when it is run again.
 
-    :param revision: up to which the cluster's history was known to the session.
-    :param moved: how many revisions this is after the one that the times of writes give.
-    :param pods: that were bound in one of the two only. :param nodes: pods with different nodes.
+    :param revision: the last revision that the session knew.
+    :param moved: by how many revisions this is later than the estimate from the times of writes.
+    :param pods: bound in one of the two only. :param nodes: pods with different nodes.
     :param evictions: pods evicted in one of the two only.
     :param groups: PodGroups with other statuses than those recorded.
     """
@@ -66,7 +72,7 @@ class RerunSession(NamedTuple):
 
     @property
     def distance(self) -> tuple[int, int, int, int, int]:
-        """Less is nearer to the record; the moment counts last."""
+        """A key to compare runs: less is nearer to the recording; the moment counts last."""
         differing = (self.pods, self.nodes, self.evictions, self.groups)
         pods, nodes, evictions, groups = map(len, differing)
         return pods, nodes, evictions, groups, abs(self.moved)
@@ -75,7 +81,7 @@ class RerunSession(NamedTuple):
 def rerun_sessions(
     store: LogStore, moment: Moment, behaviours: Behaviours, *, conf: ConfText | None = None
 ) -> list[RerunSession]:
-    """Run all sessions again that a log has up to a moment, in their order.
+    """Run all sessions of a log up to a moment again, in their order.
 
     Those before the first complete lists of what sessions need are left out.
 
@@ -94,7 +100,7 @@ def rerun_sessions(
 
 
 class _Planned(NamedTuple):
-    """A session, and the revisions up to which it may have known: from, by the clock, to."""
+    """A session, and the last revision that it may have known: earliest, by the clock, latest."""
 
     recorded: RecordedSession
     early: int
@@ -126,14 +132,14 @@ def _planned(
 
 
 def _known(store: LogStore, moment: Moment, planned: Sequence[_Planned]) -> list[_Planned]:
-    """Leave out sessions of which the log cannot know what they saw."""
+    """Leave out sessions whose snapshot the log does not fully know."""
     log = Log(store, branch=moment.branch, cluster=moment.cluster)
     begin = beginning_of(log, moment).revision or 0
     return [plan for plan in planned if plan.nominal >= begin]
 
 
 class _AgreeingCache:
-    """A cache that binds and evicts whatever a session decides: the record has the outcome."""
+    """A cache that accepts every bind and eviction: the recording has their outcome."""
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Bind."""
@@ -172,9 +178,9 @@ class _Rerun:
         position: int = 0,
         lives_on: Callable[[Reference], bool] = lambda _: False,
     ) -> None:
-        """Let the scheduler see an event, after the sessions that did not know it yet.
+        """Deliver an event to the scheduler, after running the sessions that did not know it yet.
 
-        What the scheduler bound itself comes from the session; the resulting version follows.
+        A binding by the scheduler comes from its session; the resulting version follows later.
         """
         if event.revision is not None and event.revision > self._revision:
             self._until(event.revision)
@@ -188,7 +194,7 @@ class _Rerun:
             self._until(self._planned[-1].late + 1)
 
     def _until(self, revision: int) -> None:
-        """Keep what sessions may have seen before a revision comes, and run those that are due."""
+        """Before a revision, keep snapshots that sessions may have seen; run due sessions."""
         while self._planned and self._planned[-1].late < revision:
             plan = self._planned.pop()
             self._serve(plan.recorded.opened)
@@ -205,7 +211,7 @@ class _Rerun:
             self._serve(plan.recorded.opened)
 
     def _keep(self, plan: _Planned, revision: int) -> None:
-        """Keep a snapshot of now, if the session may have been opened in it."""
+        """Keep the current snapshot, if the session may have been opened on it."""
         if revision > plan.early and self._revision <= plan.late:
             self._snapshots[max(self._revision, plan.early)] = self._cache.snapshot()
 
@@ -283,13 +289,13 @@ def _compared(
         evictions=sorted(dict(result.evictions).keys() ^ session.evictions.keys()),
         groups=sorted(
             group
-            for group, told in session.groups.items()
-            if _status(result.pod_groups.get(group)) != told
+            for group, recorded_status in session.groups.items()
+            if _status(result.pod_groups.get(group)) != recorded_status
         ),
     )
 
 
-def _status(group: PodGroupStatus | None) -> Told | None:
+def _status(group: PodGroupStatus | None) -> ComparedStatus | None:
     if group is None:
         return None
     conditions = tuple((c.type, c.status, c.reason, c.message) for c in group.conditions)

@@ -2,7 +2,7 @@
 
 First everything is read and ordered; only if all of it could be read, appending begins. So an input
 with a fault stores nothing. An ingest that was interrupted while appending is completed by the same
-call: what the log already holds is counted as known.
+call: events that the log has are counted as known.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import msgspec
 from ...engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
 from ...engine.events import Event
 from ...engine.events.storable import fault_of_event, fault_of_text
+from ...engine.ingest.lists.listing import PAGE
 from ...engine.ingest.objects.kept import stored
 from ...engine.ingest.order import EventOrder
-from ...engine.ingest.reading.formats import Context, FirstRun, Format
+from ...engine.ingest.reading.formats import Context, Format, InitialList
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
 from ...engine.ingest.reading.sizes import in_batches
 from ...engine.ingest.registry import recognise, why_unknown
@@ -28,7 +29,7 @@ from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.clock import clock_of
-from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
+from .split_lists import SUMMING_UP, split_lists, without_list
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
@@ -49,11 +50,11 @@ _EMPTY = "it is empty"
 
 
 class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about the inputs, from the person.
+    """What the caller knows about the inputs.
 
     :param cluster: the cluster that they come from.
     :param skip_malformed: count malformed records and leave them out, instead of storing nothing.
-    :param partial_lists: lists are incomplete: absence from one means nothing.
+    :param partial_lists: lists are incomplete: an object that is not in one may exist.
     :param taken_at: the earliest and latest time of fetching, in microseconds: what the inputs hold
         had happened by the second; what they lack had not by the first.
     :param year: the year of the last line of a log without years. By default the year of the latest
@@ -84,7 +85,7 @@ class IngestSummary(msgspec.Struct, kw_only=True):
     """The summary of one call.
 
     :param appended: the number of new events. :param known: the number of events that the log
-        already held. One that says who made a version is both: the version was known, and a
+        had before. One that brings the actor of a known version counts in both: a
         ``version.attributed`` event is appended.
     :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
     :param skipped: records left out, by reason; ``malformed`` are those with a fault.
@@ -119,7 +120,7 @@ def ingest(
     *,
     stdin: BinaryIO | None = None,
 ) -> IngestSummary:
-    """Read inputs, order their events, and append those that the log does not hold.
+    """Read inputs, order their events, and append those that the log does not have.
 
     The order does not depend on the order of ``paths``.
 
@@ -127,7 +128,7 @@ def ingest(
     :param stdin: the stream of ``-``, if not the process's own.
     :raises FormatUnknown: a named file is of no known format, or no file is of a known one.
     :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
-    :raises LogUnavailable: the log went away; whole batches may have been appended.
+    :raises LogUnavailable: the connection was lost; whole batches may have been appended.
     """
     options, progress = options or IngestOptions(), progress or _silent
     with _read(paths, options, progress, store=store, stdin=stdin) as reading:
@@ -145,7 +146,7 @@ def ingest_at(
     It is created after all inputs were read, so that a fault in them leaves no empty log.
 
     :raises FormatUnknown: as :func:`ingest`. :raises InputError: as :func:`ingest`.
-    :raises LogUnavailable: a log cannot be created at this place, or it went away.
+    :raises LogUnavailable: a log cannot be created at this place, or the connection was lost.
     """
     options, progress = options or IngestOptions(), progress or _silent
     with ExitStack() as stack:
@@ -195,7 +196,7 @@ def _silent(_phase: str, _done: int, _total: int) -> None:
 
 
 class _Reading:
-    """The first half: from inputs to ordered events and a summary."""
+    """Reads inputs into ordered events and a summary."""
 
     def __init__(
         self,
@@ -215,8 +216,8 @@ class _Reading:
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
         self._received = ReceivingTimes(InputFile("", named=False, size=0))
-        self._first_runs: list[FirstRun] = []
-        self._fine: set[str] = set()  # Only texts that a log can hold.
+        self._initial_lists: list[InitialList] = []
+        self._fine: set[str] = set()  # Texts that a log can store.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years last."""
@@ -230,7 +231,7 @@ class _Reading:
                 self._read_file(file, year, frozenset(self._undated[file.path]))
         if not self.summary.formats:
             self._refuse_all(paths)
-        parts, notes = split_lists(self._first_runs)
+        parts, notes = split_lists(self._initial_lists)
         self.parts |= parts
         self.summary.notes += notes
 
@@ -289,8 +290,8 @@ class _Reading:
         add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = _redaction() if self._options.redact else None
         try:
-            for told in found.events(document.stream, context):
-                event = stored(told)
+            for read in found.events(document.stream, context):
+                event = stored(read)
                 if redaction is not None:
                     event = redaction.redacted(event)
                 about = event.reference
@@ -317,7 +318,7 @@ class _Reading:
             self.order.place(account, 0)
 
     def _can_hold(self, event: Event, context: Context) -> bool:
-        """Return whether a log can hold an event; reject it if not.
+        """Return whether a log can store an event; reject it if not.
 
         :raises EventMalformed: it cannot, unless malformed records are skipped.
         """
@@ -334,7 +335,7 @@ class _Reading:
         return file.size > 0
 
     def _leave_out(self, document: Document) -> None:
-        if self._received.tells_of_another(document.source):
+        if self._received.belongs_to_another(document.source):
             return
         why, now = why_unknown(document.head)
         if document.named and why != _EMPTY:
@@ -357,7 +358,7 @@ class _Reading:
         else:
             few = "; ".join(f"{one.source}: {one.reason}" for one in skipped[:5])
             more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
-            what = f"nothing in it can be ingested ({few}{more})" if few else "it holds no files"
+            what = f"nothing in it can be ingested ({few}{more})" if few else "it has no files"
             where = ", ".join(paths[:3])
         raise FormatUnknown(what, where=where, now=now)
 
@@ -384,8 +385,8 @@ class _Reading:
             summary.skipped[reason] = summary.skipped.get(reason, 0) + count
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
-        self.parts |= dict.fromkeys(context.pages, A_PAGE)
-        self._first_runs += context.first_runs
+        self.parts |= dict.fromkeys(context.pages, PAGE)
+        self._initial_lists += context.initial_lists
 
     def _reject(self, fault: str) -> None:
         self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
@@ -438,16 +439,16 @@ def _kind_of(event: Event) -> str:
 
 
 def _without_parts(reading: _Reading) -> Iterator[Event]:
-    """Leave out what only a complete list shows: a part of one does not."""
+    """Yield the events without conclusions from a part of a list."""
     parts = reading.parts
     for event in reading.order.events():
         if parts and event.kind in SUMMING_UP:
-            told, reason = without_list(event, parts)
+            rest, reason = without_list(event, parts)
             if reason:
                 skipped = reading.summary.skipped
                 skipped[reason] = skipped.get(reason, 0) + 1
-            if told is not None:
-                yield told
+            if rest is not None:
+                yield rest
             continue
         yield event
 
@@ -463,8 +464,8 @@ class _Reach:
         """Include more events."""
         revisions = [event.revision for event in batch if event.revision is not None]
         self.revisions = _widened(self.revisions, revisions)
-        told = [event.latest if event.earliest is None else event.earliest for event in batch]
-        times = [time for time in told if time is not None]
+        found = [event.latest if event.earliest is None else event.earliest for event in batch]
+        times = [time for time in found if time is not None]
         self._times = _widened(self._times, times)
 
     def times(self) -> tuple[str | None, str | None]:

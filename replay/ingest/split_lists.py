@@ -1,7 +1,7 @@
 """Lists that were split into parts, among the inputs of one call: no part is complete.
 
-A page of a list says that it is one. The rest of a watch whose file was split does not: it ends
-with the bookmark that makes a list complete, but lacks the objects of the part before it.
+A page of a list says that it is one. The second part of a split watch file does not: it has the
+bookmark that completes the initial list, but lacks the objects in the first part.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import msgspec
 
 from ...engine.events import Event, canonical_json
 from ...engine.events.payloads import WatchFollowed
-from ...engine.ingest.reading.formats import FirstRun
+from ...engine.ingest.reading.formats import InitialList
 
-A_PAGE: Final = "completeness of a list: it is a page of a larger one"
 _A_REST: Final = "completeness of a list: it may be the rest of a split one"
 
 SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})
@@ -24,10 +23,10 @@ SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})
 _DECODE = msgspec.json.Decoder(WatchFollowed).decode
 
 
-def split_lists(runs: Sequence[FirstRun]) -> tuple[dict[tuple[str, str, int], str], list[str]]:
+def split_lists(runs: Sequence[InitialList]) -> tuple[dict[tuple[str, str, int], str], list[str]]:
     """Return the lists that may be the rest of a split one, and notes about them.
 
-    They lack the objects with which another watch of the kind ends before its list is complete.
+    Another watch of the kind ends before its list is complete, and its objects are not in them.
 
     :returns: (group, kind, revision) of these lists, with the reason; notes for the summary.
     """
@@ -45,7 +44,7 @@ def split_lists(runs: Sequence[FirstRun]) -> tuple[dict[tuple[str, str, int], st
     return parts, notes
 
 
-def _ends_early(run: FirstRun) -> str:
+def _ends_early(run: InitialList) -> str:
     count = len(run.uids)
     return (
         f"{run.source}: it ends within its initial list ({count} of kind {run.kind}), before the "
@@ -54,7 +53,7 @@ def _ends_early(run: FirstRun) -> str:
     )
 
 
-def _may_go_on(begun: FirstRun, rest: FirstRun) -> str:
+def _may_go_on(begun: InitialList, rest: InitialList) -> str:
     return (
         f"{rest.source}: its list of kind {rest.kind} at rv:{rest.revision} may be the rest of "
         f"the one that begins in {begun.source}; so objects missing from it do not count as "
@@ -65,7 +64,7 @@ def _may_go_on(begun: FirstRun, rest: FirstRun) -> str:
 def without_list(
     event: Event, parts: Mapping[tuple[str, str, int], str]
 ) -> tuple[Event | None, str]:
-    """Return what remains of an event if a part of a list does not count as a list, and why.
+    """Return an event without conclusions from a part of a list (None if nothing is left), and why.
 
     :param event: one of :data:`SUMMING_UP`.
     """

@@ -95,8 +95,8 @@ def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An argument of a resource that is not in the plugin's list of resources."""
     for read, owner, name, _ in _known(given, how):
         for beginning, of in LISTED.items():
-            told = owner.given.get(of, "")
-            listed = [each.strip() for each in told.split(",")] if isinstance(told, str) else []
+            names = owner.given.get(of, "")
+            listed = [each.strip() for each in names.split(",")] if isinstance(names, str) else []
             resource = name.removeprefix(beginning)
             if resource == name or any(_is_about(resource, each) for each in listed):
                 continue

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 _LINE = re.compile(r"line (\d+):")
-_SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})
+_STARVING_PLUGINS = frozenset({"gang", "priority", "tdm"})
 _ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
 _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
@@ -99,8 +99,7 @@ def conf_rejected(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                     continue
                 at = _LINE.search(line)
                 subject = conf.place(int(at[1]) if at else 1)
-                told = f"{line.strip()}: {KEPT}"
-                yield Issue(subject, "", Effect.REFUSED, told)
+                yield Issue(subject, "", Effect.REFUSED, f"{line.strip()}: {KEPT}")
 
 
 def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -133,7 +132,7 @@ def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             if name.strip() in known:
                 continue
             refused = how.unknown_action is UnknownAction.REJECTS
-            told = (
+            fault = (
                 f"there is no action {name.strip()!r}"
                 if name.strip()
                 else "an action has an empty name"
@@ -143,7 +142,7 @@ def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                 conf.place(outline(conf.text).line("actions")),
                 "actions",
                 Effect.REFUSED if refused else Effect.UNKNOWN,
-                f"{told}: {KEPT if refused else 'the others run'}",
+                f"{fault}: {KEPT if refused else 'the others run'}",
                 f"write {like[0]}" if like else "remove it",
             )
 
@@ -189,12 +188,12 @@ def plugin_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             name = placed.option.name
             if exists(name, how):
                 continue
-            told = (
+            fault = (
                 "this release does not have the plugin"
                 if name in BUILDERS
                 else "there is no plugin"
             )
-            message = f"{told} {name!r}; the scheduler runs without it"
+            message = f"{fault} {name!r}; the scheduler runs without it"
             yield read.issue((*placed.path, "name"), Effect.UNKNOWN, message)
 
 
@@ -278,7 +277,7 @@ def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Is
         asked = [
             p.option.name
             for p in read.plugins
-            if p.option.name in _SAY_WHO_STARVES and "JobStarving" in p.option.enabled
+            if p.option.name in _STARVING_PLUGINS and "JobStarving" in p.option.enabled
         ]
         if "preempt" in read.conf.actions and not asked:
             message = "no plugin says which jobs are starving, so nothing preempts"

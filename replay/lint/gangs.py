@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
-"""Every pod counts one of these; that is not a request of its own."""
+"""Every pod counts one of these; that is not part of its request."""
 
 
 class GangRequest(NamedTuple):
@@ -110,7 +110,7 @@ class _Requests:
     """The requests of pods in a release, computed once per pod specification."""
 
     def __init__(self, how: Behaviours) -> None:
-        # Read at once: later reads are not remembered for other releases.
+        # Read now: reads inside the cached function would not be recorded.
         self._sidecars, self._pod_requests = (
             how.sidecar_requests_counted,
             how.pod_level_requests_counted,

@@ -79,12 +79,12 @@ def task_minima_ignored(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         subject = given.world.subject("Job", key)
         # Admission fills in missing fields, so a stored job does not show what was written.
         filled_in = subject.place is None
-        told = any(
+        written = any(
             task.min_available is not None
             and not (filled_in and task.min_available == task.replicas)
             for task in job.spec.tasks
         )
-        if told and job.min_available < total and _fits(job):
+        if written and job.min_available < total and _fits(job):
             yield _minima(subject, "spec.minAvailable", job.min_available, total)
     for key, group in given.world.pod_groups.items():
         total = sum(group.spec.min_task_member.values())

@@ -56,18 +56,18 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
     :raises UsageError: a release, or an ignored rule, is not known.
     """
     rules = rules_without(task.ignored)
-    hows = [resolve(name) for name in dict.fromkeys(releases)] or [
+    behaviours = [resolve(name) for name in dict.fromkeys(releases)] or [
         record(release) for release in SUPPORTED if not release.ours
     ]
     world = _world(task)
-    findings = lint(world, hows, rules)
+    findings = lint(world, behaviours, rules)
     if task.background is not None and task.written.manifests:
-        before = lint(_world(task._replace(written=EMPTY)), hows, rules)
+        before = lint(_world(task._replace(written=EMPTY)), behaviours, rules)
         findings = list(brought(findings, before))
     force = world.in_force
     return Report(
         findings,
-        tuple(how.release for how in hows),
+        tuple(how.release for how in behaviours),
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
         _remark(world) if force is None else "",

@@ -18,7 +18,7 @@ class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
 
     :param span: between which times it happened.
     :param actor: who caused it; empty where the log does not know.
-    :param made: position of the version that this request made, which has no revision of its own;
+    :param made: position of the version that this request made, as the request has no revision;
         0 if none is known.
     """
 
@@ -47,14 +47,14 @@ def attributed(
             actor = actor_of(recorded, span)
             if not actor and recorded.position in writes:
                 actor = actor_of(writes[recorded.position], span)
-            yield _told(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
+            yield _attributed(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
 
 
 def self_attributed(recorded: Recorded) -> AttributedEvent:
     """Return an event with only what it says itself."""
     if isinstance(recorded, AttributedEvent):
         return recorded
-    return _told(recorded, own_span(recorded), recorded.event.actor)
+    return _attributed(recorded, own_span(recorded), recorded.event.actor)
 
 
 def actor_of(recorded: Recorded, span: Span) -> str:
@@ -71,7 +71,7 @@ def actor_of(recorded: Recorded, span: Span) -> str:
     )
 
 
-def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> AttributedEvent:
+def _attributed(recorded: Recorded, span: Span, actor: str, made: int = 0) -> AttributedEvent:
     return AttributedEvent(
         position=recorded.position,
         branch=recorded.branch,
@@ -97,10 +97,12 @@ def _writes(
         for each in (store.read(Query(branch=branch, positions=wanted)) if wanted else ())
     }
     writes = {version: by_position[request] for version, request in requests.items()}
-    return writes | _attributed(store, open_, branch)
+    return writes | _audited_writes(store, open_, branch)
 
 
-def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dict[int, Recorded]:
+def _audited_writes(
+    store: LogStore, events: Sequence[Recorded], branch: str
+) -> dict[int, Recorded]:
     versions = {
         (each.event.reference, each.event.revision): each.position
         for each in events

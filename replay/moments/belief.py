@@ -33,7 +33,7 @@ class Follower(Protocol):
 
 F = TypeVar("F", bound=Follower)
 
-TOLD_EVERY = 1024
+REPORT_EVERY = 1024
 """Events between two reports of progress."""
 
 
@@ -77,14 +77,14 @@ def beliefs_along(
         basis: _begin(store, moments, behaviours)
         for basis, behaviours in zip(bases, several, strict=True)
     }
-    story = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
-    steps = story.steps()
+    events = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
+    steps = events.steps()
     step = next(steps, None)
     for moment in moments:
         while step is not None and had_happened(step, moment.revision):
             for projector, after in starts.values():
                 if after < 0 or not had_happened(step, after):
-                    projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+                    projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             step = next(steps, None)
         yield moment, [starts[basis][0].cache for basis in bases]
 
@@ -132,11 +132,11 @@ def play(
     :param after: the revision up to which it has processed everything.
     :param after_each: called after every event that it has processed.
     """
-    story = OrderedEvents(store, moment, after)
-    for number, step in enumerate(story.steps()):
-        follower.apply(step.event, position=step.position, lives_on=story.lives_on)
+    events = OrderedEvents(store, moment, after)
+    for number, step in enumerate(events.steps()):
+        follower.apply(step.event, position=step.position, lives_on=events.lives_on)
         if after_each is not None:
             after_each(step)
-        if progress is not None and number % TOLD_EVERY == 0:
+        if progress is not None and number % REPORT_EVERY == 0:
             progress(step.position, moment.known)
     return follower

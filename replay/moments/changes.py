@@ -15,7 +15,7 @@ _IDENTITIES = ("name", "type", "uid", "containerPort", "key")
 """Fields that identify elements of a list; the first one that fits counts."""
 
 ALWAYS_IGNORED = ("metadata.resourceVersion", "metadata.managedFields")
-"""These differ between any two versions, so they say nothing."""
+"""Fields that differ between any two versions, so their changes mean nothing."""
 
 _Text: TypeAlias = bytes | msgspec.Raw
 _ABSENT = msgspec.UNSET
@@ -57,9 +57,9 @@ def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> li
 
 
 def _compare_texts(found: list[Change], path: str, old: _Text, new: _Text, levels: int) -> None:
-    """Add what differs between two JSON objects; members of equal bytes are not decoded.
+    """Add what differs between two JSON objects; members with equal bytes are not decoded.
 
-    :param levels: how deep to compare bytes; deeper down this saves less.
+    :param levels: how many levels deep to compare bytes; deeper, this saves less.
     """
     olds, news = _MEMBERS.decode(old), _MEMBERS.decode(new)
     if path == "metadata":
@@ -98,9 +98,11 @@ def _is_object(text: msgspec.Raw) -> bool:
 
 
 def _without(found: list[Change], ignore: Sequence[str]) -> list[Change]:
-    """Leave out changes that say nothing or are to be ignored."""
-    told = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
-    return [change for change in told if not _ignored(change.path, ignore)] if ignore else told
+    """Leave out changes that mean nothing, and those to ignore."""
+    relevant = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
+    return (
+        [change for change in relevant if not _ignored(change.path, ignore)] if ignore else relevant
+    )
 
 
 def _ignored(path: str, patterns: Sequence[str]) -> bool:

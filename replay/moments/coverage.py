@@ -6,24 +6,20 @@ The rules are in :mod:`..engine.state.coverage`; this module applies them to a l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...engine.errors import NotKnown
-from ...engine.events import KINDS, Effect
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
-from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import TELLING, Coverage, Gap, Pair, Why, coverage_of
+from ...engine.state.coverage import Gap, Pair, Why
 from .kinds import plain_name
 from .moment import Moment
 
 if TYPE_CHECKING:
-    from .history import Happening, History
-    from .log import Log
+    from .log_states import LogStates
 
 SCHEDULING: tuple[Pair, ...] = (
     ("", "Node"),
@@ -125,19 +121,8 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
     }
 
 
-def read_coverage(
-    store: LogStore, *, branch: str, cluster: str, known: int | None = None
-) -> Coverage:
-    """Return what a log knows completely.
-
-    :param known: considering only what had been appended by this position.
-    """
-    query = Query(branch=branch, cluster=cluster, until=known, kinds=TELLING, about_kinds=True)
-    return coverage_of(recorded.event for recorded in store.read(query))
-
-
 def unknown_at(
-    log: Log,
+    log: LogStates,
     moment: Moment,
     kinds: Iterable[Pair],
     namespace: str | None = None,
@@ -155,7 +140,7 @@ def unknown_at(
 
 
 def unknown_between(
-    log: Log,
+    log: LogStates,
     first: int | None,
     moment: Moment,
     kinds: Iterable[Pair],
@@ -171,30 +156,6 @@ def unknown_between(
         for pair in dict.fromkeys(kinds)
         for one in look.between(first or 0, pair, None if pair in CLUSTER_SCOPED else namespace)
     ]
-
-
-def unknown_of_history(log: Log, found: History, moment: Moment) -> list[Unknown]:
-    """Return the gaps in what is known of an object between its first version and a moment.
-
-    If a kind is known again and the object still has the version from before, it had no other one
-    in between.
-    """
-    pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
-    dated = [one.revision for one in found.happenings if one.revision is not None]
-    if not dated:
-        return unknown_at(log, moment, [pair], namespace)
-
-    def matters(gap: Gap) -> bool:
-        if gap.before is None:
-            return True
-        end = gap.before
-        by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
-        shown = [one for one in by_then if one.revision is not None or _ends(one)]
-        since = dated[0] if gap.after is None else max(dated[0], gap.after)
-        return _ends(shown[-1]) or (shown[-1].revision or 0) > since
-
-    some = unknown_between(log, dated[0], moment, [pair], namespace)
-    return [one for one in some if matters(one.gap)]
 
 
 def doubtful(unknowns: Iterable[Unknown], revision: int, time: int | None) -> bool:
@@ -216,12 +177,7 @@ def _misses(one: Unknown, revision: int, time: int | None) -> bool:
     return (time or 0) - (one.after or 0) > GRACE_US
 
 
-def _ends(one: Happening) -> bool:
-    """Return whether an event means that an object no longer exists."""
-    return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)
-
-
-def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
+def usual_kinds(log: LogStates, moment: Moment) -> list[Pair]:
     """Return the kinds that a command about everything needs.
 
     They are the kinds that sessions need, and other kinds that matter to scheduling if the log
@@ -242,7 +198,7 @@ def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
 class _Look:
     """What the log knows at one moment."""
 
-    def __init__(self, log: Log, moment: Moment) -> None:
+    def __init__(self, log: LogStates, moment: Moment) -> None:
         self._log, self._moment = log, moment
         self._coverage = log.coverage(moment)
         self._clock = log.clock(moment)
@@ -355,7 +311,7 @@ class SchedulingBegin(msgspec.Struct, frozen=True, kw_only=True):
     never: tuple[Pair, ...]
 
 
-def beginning_of(log: Log, moment: Moment) -> SchedulingBegin:
+def beginning_of(log: LogStates, moment: Moment) -> SchedulingBegin:
     """Return the first moment at which a log knows what sessions need."""
     coverage = log.coverage(moment)
     begins = {pair: coverage.begin(pair) for pair in SCHEDULING}
@@ -372,7 +328,9 @@ def beginning_of(log: Log, moment: Moment) -> SchedulingBegin:
     )
 
 
-def known_from(log: Log, before: Moment, after: Moment, kinds: Iterable[Pair]) -> Moment | None:
+def known_from(
+    log: LogStates, before: Moment, after: Moment, kinds: Iterable[Pair]
+) -> Moment | None:
     """Return where a range has to begin so that at least one of the kinds is known there.
 
     None if it need not be moved, or if nothing is known in all of it.
@@ -399,7 +357,7 @@ _LACKING: Mapping[Pair, str] = MappingProxyType(
 )
 
 
-def lacking(log: Log, moment: Moment, unknowns: Iterable[Unknown]) -> list[str]:
+def lacking(log: LogStates, moment: Moment, unknowns: Iterable[Unknown]) -> list[str]:
     """Return the effect on sessions of each kind that is not known and has no objects."""
     truth = log.truth(moment)
     held = set(truth.kinds())

@@ -12,7 +12,7 @@ from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Span
-from .actors import attributed as told_by
+from .actors import attributed as attributed_events
 from .changes import payload_changes
 from .clock import clock_of
 from .diff import Diff, ObjectChanged
@@ -39,7 +39,7 @@ class Maker(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
 
 
-NOBODY_KNOWN = Maker()
+UNKNOWN_MAKER = Maker()
 
 
 class Who(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class _Events:
         self._clock = clock_of(store, branch=after.branch, cluster=after.cluster)
         self._versions: dict[Reference, list[Recorded]] = defaultdict(list)
         self._gone: dict[Reference, Recorded] = {}
-        self._told: dict[tuple[Reference, int | None], Recorded] = {}
+        self._attributions: dict[tuple[Reference, int | None], Recorded] = {}
         self._asked: dict[Reference, list[Recorded]] = defaultdict(list)
         for recorded in store.read(_between(before, after, wanted)):
             if recorded.event.reference in wanted:
@@ -132,7 +132,7 @@ class _Events:
         elif effect is Effect.DELETED:
             self._gone[event.reference] = recorded
         elif effect is Effect.ATTRIBUTED:
-            self._told[event.reference, event.revision] = recorded
+            self._attributions[event.reference, event.revision] = recorded
 
     def versions_of(self, one: ObjectChanged) -> list[Recorded]:
         """Return the versions of an object after the first compared one, up to the second."""
@@ -148,9 +148,9 @@ class _Events:
         """Return who created an object, if the log records the creation and not only the object."""
         versions = self._versions[reference]
         if not versions:
-            return NOBODY_KNOWN
+            return UNKNOWN_MAKER
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
-        attributed = self._told.get((reference, first.event.revision))
+        attributed = self._attributions.get((reference, first.event.revision))
         created = first.event.kind.endswith(".created") or (
             attributed is not None and b'"created"' in attributed.event.payload
         )
@@ -160,13 +160,13 @@ class _Events:
     def went(self, reference: Reference) -> Maker:
         """Return who deleted an object: by the deletion itself, else by the request."""
         gone = self._gone.get(reference)
-        maker = NOBODY_KNOWN if gone is None else self._maker(gone)
+        maker = UNKNOWN_MAKER if gone is None else self._maker(gone)
         return maker if maker.actor else self._leaving(reference) or maker
 
     def changed(self, reference: Reference, path: str, steps: Sequence[_Step]) -> Maker:
         """Return who last changed a field."""
         version = next((one for one in reversed(steps) if _touches(one.paths, path)), None)
-        maker = NOBODY_KNOWN if version is None else self._maker(version.version)
+        maker = UNKNOWN_MAKER if version is None else self._maker(version.version)
         if maker.actor:
             return maker
         asked = None
@@ -193,7 +193,9 @@ class _Events:
         return self._made("", recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
-        (attributed,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        (attributed,) = attributed_events(
+            self._store, self._clock, [recorded], branch=recorded.branch
+        )
         return Maker(
             actor=attributed.actor or actor,
             position=attributed.position,

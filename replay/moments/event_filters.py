@@ -12,8 +12,9 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log import Cut
-from .log import Log, Point
-from .names import is_known, name_ever, never_known
+from .log import Log
+from .names import is_known, name_in_log, never_known
+from .points import Point
 
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 
@@ -69,7 +70,7 @@ def about(
     named = log.object(names[0])
     pair, name = (named.group, named.kind), named.name
     namespace = named.place(namespace, None)
-    name = name_ever(log, pair, name, namespace)
+    name = name_in_log(log, pair, name, namespace)
     if not follow and not is_known(log, pair, name, namespace):
         raise ObjectNotFound(
             f'the log holds no {plural_of(*pair)} "{name}"',

@@ -1,4 +1,4 @@
-"""Objects that a difference first shows at its end, but that may have existed at its begin.
+"""Objects that only the later of two moments shows, but that may have existed at the earlier one.
 
 If a kind is not known at the begin, an object counts as added only if the log shows that it was
 created later: by the event that created it, or by its creationTimestamp. All others are *first
@@ -24,14 +24,16 @@ from .diff import Diff, HoldingChanged, KindBegin, ObjectThen, Scope, diff
 from .moment import Moment
 
 if TYPE_CHECKING:
-    from .log import Log
+    from .log_states import LogStates
 
 Side = tuple[Moment, Truth]
 
 _CREATED = ".created"
 
 
-def diff_of_known(log: Log, before: Side, after: Side, scope: Scope, asked: Sequence[Pair]) -> Diff:
+def diff_of_known(
+    log: LogStates, before: Side, after: Side, scope: Scope, asked: Sequence[Pair]
+) -> Diff:
     """Return the differences between two moments, as far as each kind is known.
 
     :param asked: kinds that are compared from the moment they are known, if that is after the
@@ -50,7 +52,7 @@ def diff_of_known(log: Log, before: Side, after: Side, scope: Scope, asked: Sequ
 
 
 def _begins(
-    log: Log, before: Moment, after: Moment, asked: Sequence[Pair], namespace: str | None
+    log: LogStates, before: Moment, after: Moment, asked: Sequence[Pair], namespace: str | None
 ) -> Iterator[tuple[Pair, Moment]]:
     """Yield the kinds that are known only from some revision between two moments on."""
     if before.branch != after.branch or before.revision is None:
@@ -72,7 +74,7 @@ def _begins(
             )
 
 
-def _judged(log: Log, before: Side, after: Side, scope: Scope) -> Diff:
+def _judged(log: LogStates, before: Side, after: Side, scope: Scope) -> Diff:
     """Return a difference that separates objects that are first seen from added ones."""
     found = diff(log.store, before, after, scope=scope)
     if before[0].branch != after[0].branch:
@@ -90,7 +92,7 @@ def _judged(log: Log, before: Side, after: Side, scope: Scope) -> Diff:
     )
 
 
-def _where_unknown(log: Log, moment: Moment, objects: Sequence[Reference]) -> list[Reference]:
+def _where_unknown(log: LogStates, moment: Moment, objects: Sequence[Reference]) -> list[Reference]:
     """Return the objects whose kind is not known in their namespace at a moment."""
     places: dict[str, dict[Pair, None]] = {}
     for one in objects:
@@ -104,7 +106,7 @@ def _where_unknown(log: Log, moment: Moment, objects: Sequence[Reference]) -> li
 
 
 def _came_later(
-    log: Log, before: Side, after: Side, objects: Sequence[Reference]
+    log: LogStates, before: Side, after: Side, objects: Sequence[Reference]
 ) -> set[Reference]:
     """Return the objects of the second moment that were created after the first."""
     wanted = set(objects)
@@ -121,7 +123,7 @@ def _came_later(
 
 
 def _made_between(
-    log: Log, before: Moment, after: Moment, records: Sequence[Record]
+    log: LogStates, before: Moment, after: Moment, records: Sequence[Record]
 ) -> frozenset[int]:
     """Return the store's ids of objects whose creation the log records between two moments."""
     first = before.revision
@@ -146,7 +148,7 @@ def _made_between(
 
 
 def _joined(
-    log: Log, sides: tuple[Side, Side], parts: Sequence[Diff], begins: dict[Pair, Moment]
+    log: LogStates, sides: tuple[Side, Side], parts: Sequence[Diff], begins: dict[Pair, Moment]
 ) -> Diff:
     """Return parts of a difference as one."""
     if begins and len(parts) == len(begins):  # All kinds begin later: nothing is left for the rest.

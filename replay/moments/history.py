@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,19 +12,23 @@ from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
+from ...engine.state.coverage import Gap
 from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
-from .coverage import Unknown
+from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
 
+if TYPE_CHECKING:
+    from .log_states import LogStates
+
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
 
-_TELLING = frozenset({"pod.bound", "pod.evicted"})
-"""Requests that say more about a version than the version's own event kind."""
+_BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
+"""Requests whose kind describes a version better than the version's own event kind."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +43,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that names the actor, 0 if the version itself does.
     :param changes: fields that differ from the previous version of the same object.
-    :param note: as text, what the event says beyond an object's version.
+    :param note: what the event says besides the object's version, as text.
     """
 
     position: int
@@ -157,7 +162,7 @@ def _effect(recorded: Recorded) -> Effect:
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, joined with the one that says who caused it, which then gets no line of its own."""
+    """An event, joined with the event that says who caused it; both are shown in one line."""
 
     placed: _Placed
     by: Recorded | None = None
@@ -213,12 +218,12 @@ def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happeni
 def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
-    told = by is not None and by.event.kind in _TELLING
+    by_binding = by is not None and by.event.kind in _BINDING_KINDS
     own = actor_of(recorded, span)
     other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
-        kind=by.event.kind if by is not None and told else event.kind,
+        kind=by.event.kind if by is not None and by_binding else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
@@ -231,7 +236,7 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and told else recorded, _node_of(fields)),
+        note=_note(by if by is not None and by_binding else recorded, _node_of(fields)),
     )
 
 
@@ -317,3 +322,32 @@ def _absence(recorded: Recorded, named: ObjectName, namespace: str, uid: str) ->
     reference = Reference(named.group, named.kind, namespace, named.name, uid)
     event = msgspec.structs.replace(recorded.event, reference=reference)
     return msgspec.structs.replace(recorded, event=event)
+
+
+def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[Unknown]:
+    """Return the gaps in what is known of an object between its first version and a moment.
+
+    If a kind is known again and the object still has the version from before, it had no other one
+    in between.
+    """
+    pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
+    dated = [one.revision for one in found.happenings if one.revision is not None]
+    if not dated:
+        return unknown_at(log, moment, [pair], namespace)
+
+    def matters(gap: Gap) -> bool:
+        if gap.before is None:
+            return True
+        end = gap.before
+        by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
+        shown = [one for one in by_then if one.revision is not None or _ends(one)]
+        since = dated[0] if gap.after is None else max(dated[0], gap.after)
+        return _ends(shown[-1]) or (shown[-1].revision or 0) > since
+
+    some = unknown_between(log, dated[0], moment, [pair], namespace)
+    return [one for one in some if matters(one.gap)]
+
+
+def _ends(one: Happening) -> bool:
+    """Return whether an event means that an object no longer exists."""
+    return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)

@@ -14,7 +14,7 @@ from .kinds import plain_name
 if TYPE_CHECKING:
     from ...engine.events import Reference
     from ...engine.state.truth import Entry
-    from .log import Log
+    from .log_states import LogStates
     from .moment import Moment
 
 PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
@@ -99,7 +99,9 @@ def one_of(text: str, found: list[str], kind: str) -> str | None:
     return found[0] if found else None
 
 
-def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
+def name_at(
+    log: LogStates, kind: GroupKind, text: str, namespace: str | None, moment: Moment
+) -> str:
     """Return the name of the object that a text stands for at a moment; the text itself if none.
 
     A name may be complete, shortened, or, for PodGroups, the owner's name.
@@ -115,32 +117,36 @@ def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
     return one_of(text, found, plural_of(*kind)) or text
 
 
-def name_ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> str:
+def name_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> str:
     """Return the name that a text stands for among all names in the log, or the text.
 
     Objects come before names that only log lines contain: those name a PodGroup by its job.
 
     :raises UsageError: several objects may be meant.
     """
-    return one_of(text, _ever(log, kind, text, namespace), plural_of(*kind)) or text
+    return one_of(text, _matching_in_log(log, kind, text, namespace), plural_of(*kind)) or text
 
 
-def _ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
+def _matching_in_log(
+    log: LogStates, kind: GroupKind, text: str, namespace: str | None
+) -> list[str]:
     known = known_names(log, kind, namespace)
     found = matching(text, known)
     return owned_by(text, known) if not found and kind == PODGROUP else found
 
 
-def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
+def name_of(
+    log: LogStates, kind: GroupKind, text: str, namespace: str | None, moment: Moment
+) -> str:
     """Return the name that a text stands for at a moment, or else at any other; or the text.
 
     :raises UsageError: several objects may be meant.
     """
     name = name_at(log, kind, text, namespace, moment)
-    return name if name != text else name_ever(log, kind, text, namespace)
+    return name if name != text else name_in_log(log, kind, text, namespace)
 
 
-def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
+def known_names(log: LogStates, kind: GroupKind, namespace: str | None) -> list[str]:
     """Return the names of all objects of a kind in the log, sorted.
 
     :param namespace: None is all; ignored for kinds without namespaces.
@@ -148,19 +154,19 @@ def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
     return sorted({one.name for one in _known(log, kind, namespace) if one.uid})
 
 
-def is_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> bool:
+def is_known(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> bool:
     """Return whether the log contains a name, even if only in a log line."""
     return any(one.name == name for one in _known(log, kind, namespace))
 
 
-def _known(log: Log, kind: GroupKind, namespace: str | None) -> list[Reference]:
+def _known(log: LogStates, kind: GroupKind, namespace: str | None) -> list[Reference]:
     place = None if kind in CLUSTER_SCOPED else namespace
     references = log.store.objects_of(*kind, cluster=log.moment().cluster)
     return [one for one in references if place is None or one.namespace == place]
 
 
 def not_found(
-    log: Log, kind: GroupKind, name: str, namespace: str | None, moment: Moment
+    log: LogStates, kind: GroupKind, name: str, namespace: str | None, moment: Moment
 ) -> ObjectNotFound:
     """Return the error for an object that does not exist at a moment.
 
@@ -170,17 +176,17 @@ def not_found(
     place = f" in namespace {namespace}" if scoped else ""
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
-    there = _ever(log, kind, name, namespace)
+    there = _matching_in_log(log, kind, name, namespace)
     if not there and is_known(log, kind, name, namespace):
         there = [name]
     if there:
-        told = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
+        commands = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
         head = "it exists at another moment; see when:"
-        return ObjectNotFound(what, now="\n".join([f"{head} {told[0]}", *told[1:]]))
+        return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 
-def never_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> str:
+def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return advice for a name that is not in the log: other namespaces, or similar names."""
     objects = [one for one in _known(log, kind, None) if one.uid]
     elsewhere = sorted({one.namespace for one in objects if name in (one.name, stem_of(one.name))})
@@ -192,11 +198,11 @@ def never_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> 
     return f"the log never held it; {guess or f'list what exists: plinian get {many} -A'}"
 
 
-def _entries(log: Log, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:
+def _entries(log: LogStates, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:
     return log.entries(kind, at=moment, namespace=namespace)
 
 
-def _by_owner(log: Log, entries: Iterable[Entry], owner: str, moment: Moment) -> list[str]:
+def _by_owner(log: LogStates, entries: Iterable[Entry], owner: str, moment: Moment) -> list[str]:
     """Return the names of objects whose ownerReferences contain a name."""
     documents = log.documents(list(entries), branch=moment.branch)
     return sorted(

@@ -25,10 +25,10 @@ from .moment import Moment
 PAYLOADS_AT_ONCE = 1024
 
 STRETCH = 10_000
-"""The approximate number of events in a stretch, which is read at once."""
+"""About how many events a stretch has; a stretch is read as a whole."""
 
 _STEERING = ("control.marked", "process.started")
-_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 
@@ -53,7 +53,7 @@ def had_happened(step: OrderedEvent, revision: int | None) -> bool:
 class OrderedEvents:
     """The events for a scheduler from just after a revision up to a moment.
 
-    Stretches end at revisions, so a shorter story has the same events up to there.
+    Stretches end at revisions, so a shorter range has the same events up to its end.
     """
 
     def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
@@ -85,8 +85,8 @@ class OrderedEvents:
             loose = placed(self._clock, moment, after=after, until=until, last=last)
             self._stretch = _Stretch(self._store, moment, after, loose, references)
             references = self._stretch.references
-            told = [step for step in self._steering if _within(step.key, after, until)]
-            yield until, merge(self._stretch.changes(), told, key=itemgetter(0, 1, 2))
+            steered = [step for step in self._steering if _within(step.key, after, until)]
+            yield until, merge(self._stretch.changes(), steered, key=itemgetter(0, 1, 2))
             after = NO_REVISION if until is None else until
 
     def _end(self, after: int) -> int | None:
@@ -148,11 +148,11 @@ class _Stretch:
             until=moment.revision,
             loose=tuple(loose.positions.tolist()),
         )
-        told = concatenate([columns_of(chunk) for chunk in store.scan(window)])
-        told, keys, _ = in_order(told, loose)
-        self.references = self._named(np.unique(told.objects).tolist(), known)
-        telling = np.isin(told.effects, _TELLING) & self._watched(told)
-        self._rows, self._keys = told.select(telling), keys[telling]
+        columns = concatenate([columns_of(chunk) for chunk in store.scan(window)])
+        columns, keys, _ = in_order(columns, loose)
+        self.references = self._named(np.unique(columns.objects).tolist(), known)
+        changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
+        self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
         self._last: dict[Reference, int] = {}
         dated = np.flatnonzero(self._rows.revisions >= 0)
@@ -166,19 +166,19 @@ class _Stretch:
         found.update(self._store.references([one for one in numbers if one not in found]))
         return found
 
-    def _watched(self, told: Columns) -> NDArray[np.bool_]:
+    def _watched(self, columns: Columns) -> NDArray[np.bool_]:
         known = [
             number
             for number, reference in self.references.items()
             if (reference.group, reference.kind) in WATCHED
         ]
-        mask = np.isin(told.objects, known)
-        mask |= told.effects == Effect.LISTED
+        mask = np.isin(columns.objects, known)
+        mask |= columns.effects == Effect.LISTED
         return mask
 
     def lives_on(self, reference: Reference) -> bool:
         """Return whether a version or deletion of an object follows that has a revision."""
-        return self._last.get(reference, -1) > self._row or told_later(
+        return self._last.get(reference, -1) > self._row or has_later_event(
             self._store, self._moment, reference
         )
 
@@ -221,7 +221,7 @@ class _Stretch:
         )
 
 
-def told_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
+def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
     """Return whether an object has later versions or a deletion, known by a moment's position."""
     later = later_events(store, moment, reference)
-    return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)
+    return any(KINDS[recorded.event.kind].effect in _CHANGING for recorded in later)

@@ -1,20 +1,33 @@
 """Points: the notations for a moment of a log, and their meaning.
 
+``@1042``                       what was known when position 1042 had been appended
+``rv:70915324``                 when the cluster had reached this resourceVersion
+``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
+``2025-07-30``                  when that day began, in UTC
+``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day that has it
+``now``                         at this very moment
+``-5m``                         this long before the last time in the log
+``end``                         everything
+``what-if@1042``, ``what-if``   the same on a branch
 ==============================  ================================================================
-``@1042``                       what was known when position 1042 had been appended ``rv:70915324``
-when the cluster had reached this resourceVersion ``2025-07-30T07:56:43Z``        at this time (any
-RFC 3339 time; seconds may be left out) ``2025-07-30``                  when that day began, in UTC
-``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day of the log that has it
-``now``                         at this very moment ``-5m``                         this long before
-the last time in the log ``end``                         everything ``what-if@1042``, ``what-if``
-the same on a branch ==============================
-================================================================
+=======
+- ``@1042``: what was known when position 1042 had been appended.
+- ``rv:70915324``: when the cluster had reached this resourceVersion.
+- ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).
+- ``2025-07-30``: when that day began, in UTC.
+- ``10:42:07``, ``10:42``: at this time of day, in UTC, on the last day of the log that has it.
+- ``now``: at the current time.
+- ``-5m``: this long before the last time in the log.
+- ``end``: everything.
+- ``what-if@1042``, ``what-if``: the same on a branch.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from time import time_ns
+from typing import TypeAlias
 
 import msgspec
 
@@ -35,6 +48,9 @@ _FORMS = (
     "write @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date, a "
     "duration such as -5m, now, or end"
 )
+
+Point: TypeAlias = str | datetime | Moment
+"""A moment: as on the command line, as an aware datetime, or already resolved."""
 
 
 def only_cluster(store: LogStore, cluster: str | None) -> str:
@@ -68,7 +84,7 @@ def resolve(
     """Return the moment that a point names in a log.
 
     :param as_known_at: ``@POSITION``; ignore events appended later.
-    :raises PointUnknown: the point has none of the forms, or lies outside the log.
+    :raises PointUnknown: the point has none of the forms, or is outside the log.
     """
     text = text.strip()
     branches = {info.name: info.last for info in store.branches()}
@@ -189,3 +205,23 @@ def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
     inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
     time = (inside or [days[0]])[0] * _DAY_US + own
     return time, f"{text} is read as {format_time(time)}, the last such time in the log"
+
+
+def point_text(at: object) -> str:
+    """Return a point as text; that of a datetime is in UTC.
+
+    :raises PointUnknown: it is a datetime without a time zone, or of another type.
+    """
+    if isinstance(at, str):
+        return at
+    if not isinstance(at, datetime):
+        raise PointUnknown(
+            f"{at!r} is not a moment",
+            now="give a string as for --at, a datetime with a time zone, or a Moment",
+        )
+    if at.utcoffset() is None:
+        raise PointUnknown(
+            f"{at.isoformat()} has no time zone",
+            now="write datetime(..., tzinfo=UTC); for a local time, use at.astimezone()",
+        )
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"

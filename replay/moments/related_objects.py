@@ -33,7 +33,7 @@ _OWNED = frozenset(
 
 
 class NameSuggestions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a name may have meant of which the log holds no object.
+    """What may be meant by a name that no object in the log has.
 
     :param begin: objects of the kind whose names begin with it.
     :param owned: objects of the kind that belong to an object of that name.

@@ -20,7 +20,7 @@ from .moment import Moment
 
 T = TypeVar("T")
 
-_TELLING: Mapping[str, str] = MappingProxyType(
+_FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "audit.covered": "audit log",
         "scenario.declared": "scenario",
@@ -43,13 +43,13 @@ _REDACTED = "input.redacted"
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """One input. :param tells: the format, by the events that it gave.
+    """One input. :param format: its format, by the events that it gave.
 
     :param redacted: it was ingested with ``--redact``, at least once.
     """
 
     source: str
-    tells: str
+    format: str = msgspec.field(name="tells")
     events: int
     first_revision: int | None
     last_revision: int | None
@@ -129,7 +129,7 @@ def _times(log: Log, moment: Moment) -> Times:
     figures = clock.figures()
     first, last = clock.first(), clock.last()
     if first is None:
-        first, last = _told_by_components(log, moment)
+        first, last = _times_of_components(log, moment)
     return Times(
         first=first,
         last=last,
@@ -140,7 +140,7 @@ def _times(log: Log, moment: Moment) -> Times:
     )
 
 
-def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
+def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
     """Return the first and last time in a log that holds no changes of objects.
 
     Read at the begin and at the end of each input.
@@ -193,10 +193,10 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
 
 
 def _input(one: SourceInfo) -> Input:
-    tells = next((word for kind, word in _TELLING.items() if kind in one.kinds), "objects")
+    name = next((word for kind, word in _FORMATS.items() if kind in one.kinds), "objects")
     return Input(
         source=one.source,
-        tells=tells,
+        format=name,
         events=one.events,
         first_revision=one.first_revision,
         last_revision=one.last_revision,
@@ -258,9 +258,9 @@ class _Asked:
 
     def releases(self) -> tuple[ReportedRelease, ...]:
         """Return the versions that processes reported, each once."""
-        told = self._payloads("process.started", ProcessStarted)
+        started = self._payloads("process.started", ProcessStarted)
         return tuple(
-            sorted({ReportedRelease(one.component, one.version) for one in told if one.version})
+            sorted({ReportedRelease(one.component, one.version) for one in started if one.version})
         )
 
     def configurations(self) -> tuple[str, ...]:
@@ -274,8 +274,8 @@ class _Asked:
 
     def levels(self) -> Mapping[Pair, frozenset[str]]:
         """Return the levels at which the audit log recorded writes."""
-        told = self._payloads("audit.covered", AuditCovered, about_kinds=True)
-        return levels_of(told)
+        covered = self._payloads("audit.covered", AuditCovered, about_kinds=True)
+        return levels_of(covered)
 
     def without_marks(self) -> list[Pair]:
         """Return the kinds whose watches never said when their initial events ended."""

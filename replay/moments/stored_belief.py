@@ -31,7 +31,7 @@ from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering, told_later
+from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, has_later_event, steering
 
 Progress = Callable[[int, int], None]
 
@@ -49,7 +49,7 @@ FAR = 3 * STRETCH
 
 _HASH_BYTES = 16
 _TRIES = 8
-_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
     ("plinian.engine", ("kubernetes", "model", "cache")),
     ("plinian.replay.moments", ("ordered_events.py",)),
@@ -104,8 +104,8 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 
 def version_of(behaviours: Behaviours) -> int:
     """Return the version of checkpoints of a release's cache."""
-    told = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
-    return FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % FIRST_VERSION
+    identity = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
+    return FIRST_VERSION | int.from_bytes(hashlib.sha256(identity).digest()[:4]) % FIRST_VERSION
 
 
 @cache
@@ -184,15 +184,15 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
 
 
 def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
-    """Return a mark of the places of all events without a revision up to a revision."""
-    told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
-    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+    """Return a digest of where all events without a revision are placed, up to a revision."""
+    places = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
+    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(places)).digest()[:_HASH_BYTES]
 
 
 def _start(
     store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
 ) -> Start | None:
-    """Return the content of a checkpoint, unless a list has another meaning by now."""
+    """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
         projector = decode_belief(
             kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
@@ -200,7 +200,7 @@ def _start(
     except LogCorrupt:
         return None
     then = msgspec.structs.replace(moment, revision=found.revision, time=None)
-    if not all(told_later(store, then, one) for one in projector.doomed.values()):
+    if not all(has_later_event(store, then, one) for one in projector.doomed.values()):
         return None
     if _came_back(store, moment, projector, found):
         return None
@@ -222,27 +222,27 @@ def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Che
     window = Window(branch=moment.branch, cluster=moment.cluster, known=moment.known)
     held = projector.cache.stores
     for chunk in store.scan(window, after_position=until):
-        telling = np.isin(chunk.effects, _TELLING) & (chunk.objects <= objects)
-        numbers = np.unique(chunk.objects[telling & (chunk.revisions >= 0)]).tolist()
+        changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
+        numbers = np.unique(chunk.objects[changing & (chunk.revisions >= 0)]).tolist()
         for reference in store.references(numbers).values():
             if (reference.group, reference.kind) not in WATCHED:
                 continue
             item = held.get(reference.kind, key_of(reference))
             if item is None or item.uid != reference.uid:
                 then = msgspec.structs.replace(moment, known=until)
-                if _told_before(store, then, reference):
+                if _was_deleted_or_changed(store, then, reference):
                     return True
     return False
 
 
-def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    return told_later(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
+def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    return has_later_event(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
 
 
 def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
     """Return the position of the last check, and the greatest object id then.
 
-    On a branch at most up to where it forks from its parent.
+    On a branch, the position is at most that of its fork.
     """
     last = store.last(found.branch)
     window = Window(
@@ -276,8 +276,8 @@ def _verified(found: Checkpoint) -> bytes | None:
 
 
 def _hash(place: Checkpoint, body: bytes) -> bytes:
-    told = (place.branch, place.cluster, place.version, place.revision, place.known, body)
-    return hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+    content = (place.branch, place.cluster, place.version, place.revision, place.known, body)
+    return hashlib.sha256(_ENCODE(content)).digest()[:_HASH_BYTES]
 
 
 def build_beliefs(
@@ -289,7 +289,7 @@ def build_beliefs(
     until: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Store the cache of a release every so many events, up to the end.
+    """Store the cache of a release at intervals, up to the end.
 
     They only save time: without them every answer is the same. Continues from what is stored,
     unless later events made it invalid.
@@ -309,8 +309,8 @@ def build_beliefs(
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
     )
-    told = end if until is None else msgspec.structs.replace(end, revision=until)
-    _play_on(store, told, start, place, progress)
+    stop = end if until is None else msgspec.structs.replace(end, revision=until)
+    _play_on(store, stop, start, place, progress)
     _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
 
 
@@ -338,19 +338,19 @@ def what_of(version: int) -> str:
 def _play_on(
     store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
 ) -> None:
-    """Give a projector everything up to the end, and store it at the end of each stretch."""
+    """Apply all events up to the end to a projector; store it at the end of each stretch."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift
     if end.revision is not None and end.revision <= start.revision:
         return
-    story = OrderedEvents(store, end, start.revision)
+    events = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
-    for until, told in story.stretches():
+    for until, ordered in events.stretches():
         if until is None or until == end.revision:
             break  # The last stretch is not complete yet: nothing is stored there.
-        for step in told:
-            projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+        for step in ordered:
+            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             history.after(step.event, step.position)
             known = max(known, step.position)
         mark, steered = _placing(clock, steps, until)

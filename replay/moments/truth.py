@@ -27,9 +27,9 @@ from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
 from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of, without_damage
-from .coverage import read_coverage
 from .later_events import later_events
 from .moment import Moment
+from .read_coverage import read_coverage
 
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
@@ -109,9 +109,9 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clo
 
 
 def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Collection[Record]:
-    """Return the records; none is marked as touched if the log holds all versions of its kind.
+    """Return the records; a record is not stale if the log holds all versions of its kind.
 
-    A request whose version is not known then made one of these, or none.
+    Then a request with an unknown result made one of these versions, or none.
     """
     if not any(record.stale for record in records):
         return records
@@ -329,7 +329,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
 
 
 def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str) -> None:
-    """Give every record its encoded fact, so that the fold needs nothing else."""
+    """Add the encoded fact to every record, so that the fold needs nothing else."""
     stored = [record for record in fold.records.values() if record.origin != NO_ORIGIN]
     raws = reader.raw_facts([record.origin for record in stored])
     for record, raw in zip(stored, raws, strict=True):

@@ -35,7 +35,7 @@ class ObjectChange(NamedTuple):
     :param what: ``ADDED``, ``MODIFIED`` or ``DELETED``, as Kubernetes calls it.
     :param entry: the object after the change; of a deleted one, its last state.
     :param moment: the moment of this state; of a deleted object, the last one at which it existed.
-    :param time: when it happened, in microseconds, as far as the log knows by then.
+    :param time: when it happened, in microseconds, as far as the log then knew.
     """
 
     what: str
@@ -77,12 +77,12 @@ class Watch:
         :param timeout: end after this many seconds without a change; None never ends.
         """
         if self._moment.revision is not None:
-            yield from self._told(0, self._known)
+            yield from self._changes_between(0, self._known)
         while True:
             last = self._log.store.last(self._moment.branch)
             if last > self._known:
                 before, self._known = self._known, last
-                yield from self._told(before, last)
+                yield from self._changes_between(before, last)
                 continue
             query = self._query(after=self._known, until=None)
             waited = self._log.store.follow(
@@ -100,7 +100,7 @@ class Watch:
             objects=(self._kind,),
         )
 
-    def _told(self, after: int, until: int) -> Iterator[ObjectChange]:
+    def _changes_between(self, after: int, until: int) -> Iterator[ObjectChange]:
         """Yield the changes that the events of some positions make."""
         news, late = [], False
         for recorded in self._events(after, until):

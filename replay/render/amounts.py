@@ -10,7 +10,7 @@ from .tables import NONE
 _EXACT_CHARACTERS = 7
 
 _UNBOUNDED = 2.0**63
-"""From this amount on, an amount means "no limit": quantities are smaller."""
+"""An amount of at least this means "no limit": quantities are smaller."""
 
 
 def short_amount(resource: str, amount: float) -> str:

@@ -231,7 +231,7 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], _Row]] = MappingProxyType(
     {
         "nodes": (("NODE", "STATE", "PODS", "USED", "IDLE", "RELEASING"), _node_row),
         "jobs": (
-            ("JOB", "QUEUE", "PHASE", "MIN", "PRIORITY", "TASKS", "ALLOCATED", "SEEN"),
+            ("JOB", "QUEUE", "PHASE", "MIN", "PRIORITY", "TASKS", "ALLOCATED", "IN SESSIONS"),
             _job_row,
         ),
         "tasks": (("TASK", "JOB", "STATUS", "NODE", "PRIORITY", "REQUEST"), _task_row),

@@ -13,10 +13,10 @@ from ...engine.kubernetes.units import format_time
 from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
 from ..compare.crashes import Crash, PanickingReleases
-from ..compare.sessions import parting_document
+from ..compare.sessions import first_difference_document
 from ..moments.coverage import document_of, plurals, unknown_text
 from ..sessions.session import step_document
-from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
+from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -127,7 +127,7 @@ def _everywhere(found: Bisection) -> str:
             return f"at {both}{between}: {why}"
 
 
-def dying_text(
+def release_choice_text(
     count: int, found: PanickingReleases | None, taken: str, *, placed: bool = True
 ) -> str:
     """Return which releases panic at a crash that the log records, and which one is used.
@@ -160,7 +160,7 @@ def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
         )
         for crash in crashes[:_EVENTS_SHOWN]
     ]
-    yield from lines_of(Table(("POSITION", "AFTER", "TIME", "MESSAGE"), rows), style=style)
+    yield from lines_of(Table(("POSITION", "REVISION", "TIME", "MESSAGE"), rows), style=style)
     if len(crashes) > _EVENTS_SHOWN:
         yield f"({len(crashes) - _EVENTS_SHOWN} more: -o json)\n"
 
@@ -179,10 +179,10 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
         for row in flip.behaviours:
             origin = ", ".join(filter(None, (*row.since, row.pull, row.source)))
             yield f"{row.behaviour}: since {origin}\n"
-    for parting in flip.partings:
+    for parting in flip.first_differences:
         yield "\n"
-        yield from parting_lines(parting, (before.at, after.at), style=style)
-    numbered = any(numbers_of(parting.alike) for parting in flip.partings)
+        yield from first_difference_lines(parting, (before.at, after.at), style=style)
+    numbered = any(numbers_of(parting.alike) for parting in flip.first_differences)
     for side in (flip.before, flip.after) if not numbered else ():
         if side.steps:
             yield f"\n{side.probe.at}:\n"
@@ -215,18 +215,18 @@ def _yes(probe: Probe) -> str:
 
 
 def bisection_document(
-    found: Bisection, crashes: Sequence[Crash] = (), died: PanickingReleases | None = None
+    found: Bisection, crashes: Sequence[Crash] = (), panicking: PanickingReleases | None = None
 ) -> dict[str, Any]:
     """Return a bisection for JSON.
 
     :param crashes: those that the log records.
-    :param died: why the release was chosen, if none was given.
+    :param panicking: why the release was chosen, if none was given.
     """
     return {
         "question": found.question._asdict(),
         "searched": found.searched,
         "release": found.release or None,
-        "release_because": None if died is None else _died(died),
+        "release_because": None if panicking is None else _panicking(panicking),
         "unsure": msgspec.to_builtins(found.unsure),
         "not_known": list(map(document_of, found.not_known)),
         "crashes": [_crash(crash) for crash in crashes],
@@ -252,11 +252,11 @@ def _crash(crash: Crash) -> dict[str, Any]:
     }
 
 
-def _died(died: PanickingReleases) -> dict[str, Any]:
+def _panicking(panicking: PanickingReleases) -> dict[str, Any]:
     return {
-        "crash": died.crash.position,
-        "same": died.same,
-        "releases": [str(release) for release in died.releases],
+        "crash": panicking.crash.position,
+        "same": panicking.same,
+        "releases": [str(release) for release in panicking.releases],
     }
 
 
@@ -279,7 +279,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
         ],
         "causes": [list(cause) for cause in flip.causes],
         "behaviours": [row._asdict() for row in flip.behaviours],
-        "partings": [parting_document(parting) for parting in flip.partings],
+        "partings": [first_difference_document(parting) for parting in flip.first_differences],
     }
 
 

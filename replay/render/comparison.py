@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
-from ..compare.decisions import CONTEXT, Differing, Parting
+from ..compare.decisions import CONTEXT, Differing, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..moments.coverage import unknown_text
@@ -33,10 +33,10 @@ def comparison_lines(
         yield f"All decide the same with what is in the log, but {unknown_text(found.not_known)}.\n"
     else:
         yield "All decide the same.\n"
-    for parting in found.partings:
+    for parting in found.first_differences:
         yield "\n"
-        yield from parting_lines(parting, labels, style=style, wide=wide)
-    if found.compared and not found.partings:
+        yield from first_difference_lines(parting, labels, style=style, wide=wide)
+    if found.compared and not found.first_differences:
         yield f"\nThe first {found.compared:,} steps are the same, and so are all decisions.\n"
     if found.behaviours:
         yield "\n"
@@ -105,8 +105,8 @@ def value_text(value: str | None) -> str:
     return NONE if value is None else value or "<empty>"
 
 
-def parting_lines(
-    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
+def first_difference_lines(
+    parting: FirstDifference, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
     """Yield the first difference of traces: steps before it, each side's steps, what they compared.
 

@@ -12,7 +12,7 @@ from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
 from ..moments.diff import Diff
-from ..moments.diff_actors import NOBODY_KNOWN, Maker, Who
+from ..moments.diff_actors import UNKNOWN_MAKER, Maker, Who
 from ..moments.diff_counts import counted_by_kind
 from ..moments.times import span_text
 from .differences import Made, diff_json, side_lines, summary_line
@@ -66,7 +66,7 @@ def who_json(found: Diff, who: Who) -> dict[str, Any]:
     whole = diff_json(found)
     for side, these in (("added", found.added), ("removed", found.removed)):
         for document, one in zip(whole[side], these, strict=True):
-            document["who"] = _maker_json(who.objects.get(one.object, NOBODY_KNOWN))
+            document["who"] = _maker_json(who.objects.get(one.object, UNKNOWN_MAKER))
     for document, changed in zip(whole["changed"], found.changed, strict=True):
         makers = who.fields[changed.object]
         for change, maker in zip(document["changes"], makers, strict=True):
@@ -86,14 +86,14 @@ def made_by(who: Who) -> Made:
         if field is not None:
             return "" if alike else f"  {maker_text(fields[field])}"
         if not fields:
-            return f"  {maker_text(who.objects.get(changed, NOBODY_KNOWN))}"
+            return f"  {maker_text(who.objects.get(changed, UNKNOWN_MAKER))}"
         return f"  {maker_text(fields[0])}" if alike else ""
 
     return text
 
 
 def maker_text(maker: Maker) -> str:
-    """Return who made a difference, and where in the log that is told."""
+    """Return the actor of a difference, and the event that records it."""
     parts = [f"by {maker.actor}" if maker.actor else "by an unknown actor"]
     if maker.position:
         parts += [f"@{maker.position}", span_text(maker.span)]
@@ -117,7 +117,7 @@ def _actor_rows(found: Diff, who: Who) -> list[dict[str, Any]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for side, these in (("added", found.added), ("removed", found.removed)):
         for one in these:
-            counts[who.objects.get(one.object, NOBODY_KNOWN).actor][side] += 1
+            counts[who.objects.get(one.object, UNKNOWN_MAKER).actor][side] += 1
     for changed in found.changed:
         for actor in {maker.actor for maker in who.fields[changed.object]}:
             counts[actor]["changed"] += 1

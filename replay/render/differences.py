@@ -31,7 +31,7 @@ FIRST_SEEN = "first seen; it may have existed before"
 Made = Callable[[Reference, int | None], str]
 
 
-def _untold(_object: Reference, _field: int | None) -> str:
+def _no_actor(_object: Reference, _field: int | None) -> str:
     return ""
 
 
@@ -65,15 +65,15 @@ def diff_lines(
     :param events: list Kubernetes's Event objects one by one; otherwise only their number.
     :param made: returns who made the difference of an object, or of its n-th changed field.
     """
-    by = made or _untold
+    by = made or _no_actor
     yield from side_lines(found)
     lone = list(_lone_lines(found, style, by, events=events))
     yield from lone
-    told = len(lone)
+    blocks = len(lone)
     for changed in found.changed:
         if changed.object.kind == "Event" and not events:
             continue
-        told += 1
+        blocks += 1
         name = object_text(changed.object)
         yield style.changed(f"~ {name}") + by(changed.object, None) + "\n"
         for number, change in enumerate(changed.changes):
@@ -81,7 +81,7 @@ def diff_lines(
             yield line.removesuffix("\n") + by(changed.object, number) + "\n"
         if changed.stale[0] != changed.stale[1]:
             yield "    (a write with an unknown result followed this version)\n"
-    if told:
+    if blocks:
         yield "\n"
     yield from _holding_lines("NODE", found.nodes, style)
     yield from _holding_lines("QUEUE", found.queues, style)

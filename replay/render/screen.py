@@ -104,8 +104,8 @@ class Screen(io.TextIOBase):
         """Write text, and return the number of its characters."""
         if not isinstance(text, str):
             raise TypeError("a screen accepts text only")
-        told = shortened(text) if self._messages else text
-        shown = told if _is_plain(told) else _HOSTILE.sub(self._shown, told)
+        cut = shortened(text) if self._messages else text
+        shown = cut if _is_plain(cut) else _HOSTILE.sub(self._shown, cut)
         try:
             self.raw.write(shown)
         except UnicodeEncodeError:

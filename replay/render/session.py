@@ -1,4 +1,4 @@
-"""The answer of a session as text: decisions first, then why pods are pending."""
+"""A session's answer as text: decisions first, then why pods are pending."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def _queues(result: SessionResult) -> list[tuple[str, ...]]:
 
 def _waiting(result: SessionResult) -> list[tuple[str, str]]:
     """Return why pods are pending: no node fits them, or the message of their new condition."""
-    told = {key: condition.message for key, condition in result.pod_conditions.items()}
-    told.update((key, text) for key, text in result.fit_errors.items() if text)
+    messages = {key: condition.message for key, condition in result.pod_conditions.items()}
+    messages.update((key, text) for key, text in result.fit_errors.items() if text)
     placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
-    return sorted((key, text) for key, text in told.items() if key not in placed)
+    return sorted((key, text) for key, text in messages.items() if key not in placed)
 
 
 def _amounts(amounts: Mapping[str, str]) -> str:

@@ -35,29 +35,29 @@ def result_lines(
     :param step: only this step, counted from 1.
     """
     yield style.bold(f"{result['name']} as {result['version']}\n")
-    for number, told in enumerate(result["steps"], start=1):
+    for number, session in enumerate(result["steps"], start=1):
         if step in {None, number}:
             yield "\n"
-            anew = ", the scheduler was restarted" if told.get("restarted") else ""
-            yield style.bold(f"session {number}{anew}\n")
-            yield from _session_lines(told, style)
+            restarted = ", the scheduler was restarted" if session.get("restarted") else ""
+            yield style.bold(f"session {number}{restarted}\n")
+            yield from _session_lines(session, style)
 
 
-def _session_lines(told: StepResult, style: Style) -> Iterator[str]:
-    if told["panic"] is not None:
-        yield style.removed(f"The scheduler panics: {told['panic']}\n")
-        yield f"  at {told['panic_at']}\n" if told.get("panic_at") else ""
-    decisions = _decisions(told)
+def _session_lines(session: StepResult, style: Style) -> Iterator[str]:
+    if session["panic"] is not None:
+        yield style.removed(f"The scheduler panics: {session['panic']}\n")
+        yield f"  at {session['panic_at']}\n" if session.get("panic_at") else ""
+    decisions = _decisions(session)
     if decisions:
         yield from lines_of(Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions), style=style)
     else:
         yield "No decision.\n"
     groups = ("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "CONDITION")
     tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
-        (groups, _groups(told)),
-        (("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(told)),
-        (("POD", "PENDING REASON"), _waiting(told)),
-        (("SCHEDULER LOG",), [(line,) for line in dict.fromkeys(told["errors"])]),
+        (groups, _groups(session)),
+        (("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(session)),
+        (("POD", "PENDING REASON"), _waiting(session)),
+        (("SCHEDULER LOG",), [(line,) for line in dict.fromkeys(session["errors"])]),
     )
     for table in (Table(*parts) for parts in tables):
         if table.rows:
@@ -65,13 +65,15 @@ def _session_lines(told: StepResult, style: Style) -> Iterator[str]:
             yield from lines_of(table, style=style)
 
 
-def _decisions(told: StepResult) -> list[tuple[str, str, str, str]]:
-    rows = [("bind", pod, node, "") for pod, node in told["binds"]]
-    rows += [("evict", pod, "", told["evict_reasons"].get(pod, "")) for pod in told["evictions"]]
-    return rows + [("pipeline", pod, node, "") for pod, node in told["pipelined"]]
+def _decisions(session: StepResult) -> list[tuple[str, str, str, str]]:
+    rows = [("bind", pod, node, "") for pod, node in session["binds"]]
+    rows += [
+        ("evict", pod, "", session["evict_reasons"].get(pod, "")) for pod in session["evictions"]
+    ]
+    return rows + [("pipeline", pod, node, "") for pod, node in session["pipelined"]]
 
 
-def _groups(told: StepResult) -> list[tuple[str, ...]]:
+def _groups(session: StepResult) -> list[tuple[str, ...]]:
     return [
         (
             key,
@@ -79,7 +81,7 @@ def _groups(told: StepResult) -> list[tuple[str, ...]]:
             *(str(group[field]) for field in ("running", "succeeded", "failed")),
             _condition(group["conditions"]),
         )
-        for key, group in sorted(told["podgroups"].items())
+        for key, group in sorted(session["podgroups"].items())
     ]
 
 
@@ -91,10 +93,10 @@ def _condition(conditions: Iterable[Mapping[str, str]]) -> str:
     return f"{held[-1]['type']}: {held[-1].get('message') or held[-1].get('reason', '')}"
 
 
-def _queues(told: StepResult) -> list[tuple[str, str, str, str]]:
+def _queues(session: StepResult) -> list[tuple[str, str, str, str]]:
     rows = []
-    for name, queue in sorted(told["queues"].items()):
-        gauges = told["metrics"].get(name, {})
+    for name, queue in sorted(session["queues"].items()):
+        gauges = session["metrics"].get(name, {})
         share = gauges.get("share")
         rows.append(
             (
@@ -123,11 +125,11 @@ def _gauged(gauges: Mapping[str, float | str], prefix: str) -> str:
     return resource_list(amounts)
 
 
-def _waiting(told: StepResult) -> list[tuple[str, str]]:
-    """Return why pods wait: no node takes them, or what their condition is to say from now on."""
-    why = {pod: text.partition(": ")[2] for pod, text in told["pod_conditions"].items()}
-    why |= {pod: text for pod, text in told["fit_errors"].items() if text}
-    placed = {pod for pod, _ in (*told["binds"], *told["pipelined"])}
+def _waiting(session: StepResult) -> list[tuple[str, str]]:
+    """Return why pods are pending: no node fits them, or the message of their new condition."""
+    why = {pod: text.partition(": ")[2] for pod, text in session["pod_conditions"].items()}
+    why |= {pod: text for pod, text in session["fit_errors"].items() if text}
+    placed = {pod for pod, _ in (*session["binds"], *session["pipelined"])}
     return sorted((pod, text) for pod, text in why.items() if pod not in placed)
 
 
@@ -160,13 +162,15 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
     """Yield the crashes: which releases, in which sessions, with what message and where."""
     crashes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for result in results:
-        for number, told in enumerate(result["steps"], start=1):
-            if told["panic"] is not None and step in {None, number}:
-                died = crashes.setdefault((told["panic"], told.get("panic_at") or ""), {})
-                died.setdefault(result["version"], []).append(number)
-    for (message, place), died in crashes.items():
+        for number, session in enumerate(result["steps"], start=1):
+            if session["panic"] is not None and step in {None, number}:
+                sessions_of = crashes.setdefault(
+                    (session["panic"], session.get("panic_at") or ""), {}
+                )
+                sessions_of.setdefault(result["version"], []).append(number)
+    for (message, place), sessions_of in crashes.items():
         sides: dict[str, list[str]] = {}
-        for release, numbers in died.items():
+        for release, numbers in sessions_of.items():
             sides.setdefault(",".join(map(str, numbers)), []).append(release)
         yield "\n"
         for sessions, releases in sides.items():
@@ -178,12 +182,12 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
 
 def _facts(result: Document) -> dict[_Fact, str]:
     found: dict[_Fact, str] = {}
-    for number, told in enumerate(result["steps"], start=1):
-        if told["panic"] is not None:
+    for number, session in enumerate(result["steps"], start=1):
+        if session["panic"] is not None:
             found[_Fact(number, "crash", "")] = "panics"
-        for kind, pod, node, reason in _decisions(told):
+        for kind, pod, node, reason in _decisions(session):
             found[_Fact(number, kind, pod)] = node or reason or "yes"
-        for key, group in told["podgroups"].items():
+        for key, group in session["podgroups"].items():
             found[_Fact(number, "phase", key)] = group["phase"] or NONE
     return found
 

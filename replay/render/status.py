@@ -68,7 +68,7 @@ def _inputs(status: Status) -> Table:
     rows = [
         (
             one.source,
-            f"{one.tells}, redacted" if one.redacted else one.tells,
+            f"{one.format}, redacted" if one.redacted else one.format,
             str(one.events),
             _reach("rv:", one.first_revision, one.last_revision),
         )

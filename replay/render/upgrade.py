@@ -42,7 +42,7 @@ def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN)
         f"{found.differing} of {found.sessions} sessions decide differently as {other} than as "
         f"{one} ({of}; {found.known} in the log).\n"
     )
-    groups = found.groups if unfold else list(_felt(found.groups))
+    groups = found.groups if unfold else list(_noticed(found.groups))
     if groups:
         yield from _groups_lines(found, groups, style)
     if not unfold:
@@ -51,13 +51,13 @@ def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN)
 
 def verdict_text(judged: Verdict, found: Upgrade) -> str:
     """Return a verdict as text."""
-    felt = [effect for effect in judged.effects if effect.level != verdict.UNFELT]
+    noticed = [effect for effect in judged.effects if effect.level != verdict.UNNOTICED]
     if judged.level == verdict.UNKNOWN:
         return f"not known whether anything changes: {_why_unknown(found)}"
-    if not felt:
+    if not noticed:
         more = " but texts and plans for waiting pods" if judged.effects else ""
         return f"nothing changes{more}{_as_far(found)}"
-    said = [*_deaths(found), *(_effect_text(effect) for effect in felt if effect.level in _DOES)]
+    said = [*_panics(found), *(_effect_text(effect) for effect in noticed if effect.level in _DOES)]
     return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
 
 
@@ -94,20 +94,20 @@ def _effect_text(effect: VerdictEffect) -> str:
     return f"{does} ({objects} in {sessions})"
 
 
-def _deaths(found: Upgrade) -> Iterator[str]:
+def _panics(found: Upgrade) -> Iterator[str]:
     """Yield which release panics where the other does not, and in how many sessions."""
     every = [changed for group in found.groups for changed in group.changed]
     crashes = [one.values for one in every if verdict.level_of(one) == verdict.CRASHES]
-    for dying, living in ((0, 1), (1, 0)):
-        count = sum(values[living] is None for values in crashes)
+    for panicking, other in ((0, 1), (1, 0)):
+        count = sum(values[other] is None for values in crashes)
         if count:
-            names = found.releases[dying], found.releases[living]
+            names = found.releases[panicking], found.releases[other]
             yield f"{names[0]} panics where {names[1]} does not ({counted(count, 'session')})"
 
 
 def _folded_lines(judged: Verdict) -> Iterator[str]:
     for effect in judged.effects:
-        if effect.level == verdict.UNFELT:
+        if effect.level == verdict.UNNOTICED:
             differences = counted(effect.decisions, "difference")
             yield (
                 f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
@@ -115,11 +115,11 @@ def _folded_lines(judged: Verdict) -> Iterator[str]:
             )
 
 
-def _felt(groups: Sequence[Group]) -> Iterator[Group]:
+def _noticed(groups: Sequence[Group]) -> Iterator[Group]:
     """Yield groups without differences that have no effect, the most frequent first."""
     kept = []
     for group in groups:
-        some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNFELT)
+        some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNNOTICED)
         if some:
             kept.append(Group(group.causes, some, len({one.at for one in some})))
     yield from sorted(kept, key=lambda group: (-len(group.changed), group.causes))

@@ -1,1 +1,1 @@
-"""One session at a moment of a log: its inputs, its run, its answer."""
+"""Run one session at a moment of a log: its inputs, its run, its answer."""

@@ -17,9 +17,9 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 
 _Key = tuple[str, ...]
-_Told = UsageMeasured | ExtenderAnswered
+_Input = UsageMeasured | ExtenderAnswered
 
-_DECODE = msgspec.json.Decoder(_Told).decode
+_DECODE = msgspec.json.Decoder(_Input).decode
 _BEFORE_ALL = -1
 
 
@@ -49,23 +49,25 @@ def inputs_at(store: LogStore, moment: Moment, conf: SchedulerConf, now: int) ->
     Inputs with a revision are ordered by it; those without one by their times. Of the latter those
     up to ``now`` count, and inputs without a time count from the beginning.
     """
-    newest: dict[_Key, tuple[tuple[int, int, int], _Told, int | None]] = {}
-    for recorded in _told(store, moment, conf, now):
+    newest: dict[_Key, tuple[tuple[int, int, int], _Input, int | None]] = {}
+    for recorded in _recorded_inputs(store, moment, conf, now):
         event = recorded.event
-        told = _DECODE(event.payload)
-        key: _Key = (told.node,) if isinstance(told, UsageMeasured) else (told.verb, told.about)
+        value = _DECODE(event.payload)
+        key: _Key = (value.node,) if isinstance(value, UsageMeasured) else (value.verb, value.about)
         revision = _BEFORE_ALL if event.revision is None else event.revision
         time = NO_TIME if event.observed_at is None else event.observed_at
         order = (revision, time, recorded.position)
         if key not in newest or newest[key][0] < order:
-            newest[key] = order, told, event.observed_at
+            newest[key] = order, value, event.observed_at
     inputs = ExternalInputs()
-    for _, told, observed_at in newest.values():
-        inputs.take(told, observed_at)
+    for _, value, observed_at in newest.values():
+        inputs.take(value, observed_at)
     return inputs
 
 
-def _told(store: LogStore, moment: Moment, conf: SchedulerConf, now: int) -> Iterator[Recorded]:
+def _recorded_inputs(
+    store: LogStore, moment: Moment, conf: SchedulerConf, now: int
+) -> Iterator[Recorded]:
     kinds = kinds_needed(conf)
     if not kinds:
         return

@@ -99,8 +99,8 @@ def session_at(
     behaviours = resolve(release) if isinstance(release, str) else release
     scene = scene_at(log, at, conf)
     cache = belief_at(log.store, scene.moment, behaviours)
-    trial = Trace(on=trace)
-    answer = session_in(scene, behaviours, cache, binding=cache, into=trial, chance=chance)
+    steps = Trace(on=trace)
+    answer = session_in(scene, behaviours, cache, binding=cache, into=steps, chance=chance)
     return answer._replace(not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))
 
 
@@ -118,7 +118,7 @@ def session_in(
     :param cache: the scheduler's cache at the moment.
     :param binding: receives binds and evictions; by default nothing does, and the cache does not
         change.
-    :param into: keeps steps; by default nothing does.
+    :param into: records the steps; by default none are recorded.
     """
     in_force = conf_of(scene.confs, behaviours)
     process = ProcessState()
@@ -151,7 +151,7 @@ def session_in(
 class ConfInForce(NamedTuple):
     """The configuration that a release uses of those given, and its source.
 
-    :param rejected: its errors for newer ones that it rejects.
+    :param rejected: the release's errors for newer configurations that it rejects.
     """
 
     conf: SchedulerConf
@@ -218,12 +218,13 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "podgroups": {key: msgspec.to_builtins(group) for key, group in result.pod_groups.items()},
         "queues": {name: msgspec.to_builtins(queue) for name, queue in result.queues.items()},
         "pod_conditions": {
-            key: f"{told.reason}: {told.message}" for key, told in result.pod_conditions.items()
+            key: f"{condition.reason}: {condition.message}"
+            for key, condition in result.pod_conditions.items()
         },
         "nominated": {
-            key: told.nominated_node
-            for key, told in result.pod_conditions.items()
-            if told.nominated_node
+            key: condition.nominated_node
+            for key, condition in result.pod_conditions.items()
+            if condition.nominated_node
         },
         "fit_errors": result.fit_errors,
         "metrics": result.process.gauges,

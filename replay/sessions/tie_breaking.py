@@ -1,4 +1,4 @@
-"""What a session does where the scheduler picks at random: which equal node, which nodes at all."""
+"""What a session does where the scheduler picks at random: one of equal nodes, nodes to look at."""
 
 from __future__ import annotations
 

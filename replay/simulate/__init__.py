@@ -1,1 +1,1 @@
-"""Scenarios run: a cluster's short history goes through a scheduler's cache and its sessions."""
+"""Run scenarios: deliver a cluster's short history to a scheduler's cache, and run its sessions."""

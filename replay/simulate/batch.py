@@ -1,4 +1,4 @@
-"""Many scenarios at once: read, run and written by several processes, independent of each other."""
+"""Run many scenarios in several processes, independent of each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .what_if import NOTHING, WhatIf, changed
 
 
 class Outcome(NamedTuple):
-    """What became of one scenario: its result, the file that has it, or what was wrong.
+    """The outcome of one scenario: its result, the file with the result, or the error.
 
-    :param result: None where it is not wanted.
-    :param lacks: what sessions need and the scenario does not have, in words.
+    :param result: None if it was not requested.
+    :param lacks: what sessions need and the scenario does not have, as text.
     """
 
     path: Path
@@ -34,11 +34,11 @@ class Outcome(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One scenario to be run as one release would, for a process that knows nothing else.
+    """One scenario to run as one release; all that a worker process needs.
 
     :param folder: where the result is written; None writes none.
-    :param shown: the result is wanted back.
-    :param what_if: what is to be different in the scenario.
+    :param shown: whether to return the result.
+    :param what_if: what to change in the scenario.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Task(NamedTuple):
 
 
 def run_task(task: Task) -> Outcome:
-    """Run one scenario, and write its result; whatever goes wrong is part of the outcome."""
+    """Run one scenario, and write its result; an error is part of the outcome."""
     try:
         behaviours = resolve(task.release)
         read = read_case(task.path)

@@ -1,4 +1,4 @@
-"""Scenario files as they are run: read, unpacked, and looked over before anything happens."""
+"""Scenario files: read, unpacked, and checked before they are run."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _YEAR_US = 365 * 86400 * SECOND_US
 
 
 class _Part(msgspec.Struct, rename="camel"):
-    """Base of the parts of a scenario; what else is in them is a note of its author."""
+    """Base of the parts of a scenario; other fields in them are notes of the author."""
 
 
 class Options(_Part):
-    """What is different about the scheduler of a scenario."""
+    """Options of the scheduler in a scenario."""
 
     no_default_queues: bool = False
     no_pod_filter: bool = False
@@ -48,8 +48,8 @@ class Options(_Part):
 class Step(_Part):
     """Events, and a session after them.
 
-    :param events: each of a ``type``: a change of an ``object``, a control of the scheduler's
-        process, or a record of what is no object.
+    :param events: each with a ``type``: a change of an ``object``, a control of the scheduler's
+        process, or an input that is not an object.
     """
 
     events: tuple[Document, ...] = ()
@@ -67,7 +67,7 @@ class Case(_Part):
 
 
 def lacking(case: Case) -> Iterator[str]:
-    """Yield in words what sessions need and a scenario does not have in any of its steps."""
+    """Yield as text what sessions need and a scenario has in none of its steps."""
     confs = [case.conf, *(step.conf for step in case.steps)]
     if not any(conf and conf.strip() for conf in confs):
         yield "no configuration of the scheduler: each release runs with its built-in configuration"
@@ -81,14 +81,14 @@ def lacking(case: Case) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class CaseFile:
-    """A scenario and where it was read; results are named after its file."""
+    """A scenario and its file; results are named after the file."""
 
     path: Path
     case: Case
 
     @property
     def name(self) -> str:
-        """The file's name without what says that it is a scenario."""
+        """The file's name without the suffixes of a scenario."""
         return case_name(self.path)
 
 
@@ -126,9 +126,9 @@ def _unpack(path: Path) -> bytes:
 
 
 def parse_case(data: bytes) -> Case:
-    """Return the scenario that a text is.
+    """Parse the text of a scenario.
 
-    :raises InputError: it is none; the place is named like ``$.steps[0].events[2].type``.
+    :raises InputError: it is not a scenario; the place is like ``$.steps[0].events[2].type``.
     """
     try:
         case = msgspec.json.decode(data, type=Case)
@@ -170,7 +170,7 @@ def _faults(case: Case) -> Iterator[str]:
 
 
 def _fault_of_event(event: Document) -> tuple[str, str] | None:
-    """Return where in an event something is wrong, and what; None if nothing is."""
+    """Return where an event is wrong, and how; None if it is correct."""
     kind = event.get("type", "")
     if not isinstance(kind, str):
         return ".type", "expected a string"
@@ -190,10 +190,10 @@ def _fault_of_event(event: Document) -> tuple[str, str] | None:
 
 
 def time_of(case: Case) -> int:
-    """Return when the sessions of a scenario take place, in microseconds since 1970.
+    """Return the current time of a scenario's sessions, in microseconds since 1970.
 
-    That is a year after the newest time that it names, so that all waiting of a shorter kind is
-    over, and the same whenever it is run.
+    It is a year after the newest time in the scenario, so that all shorter delays are over. It is
+    the same in every run.
     """
     newest = 0
     for step in case.steps:
@@ -208,7 +208,7 @@ def time_of(case: Case) -> int:
 
 
 def _creation_time(event: Document) -> Any:
-    """Return the creation time that an event's object has, of whatever type."""
+    """Return the creation time of an event's object, as written: it may have any type."""
     document = event.get("object")
     metadata = document.get("metadata") if isinstance(document, dict) else None
     return metadata.get("creationTimestamp") if isinstance(metadata, dict) else None

@@ -1,4 +1,4 @@
-"""What a session writes, as the changes that an API server makes of it."""
+"""What a session writes, as changes of objects on an API server."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ JOB_HYPERNODE = "volcano.sh/job-allocated-hypernode"
 
 
 def changes(result: SessionResult, store: Store) -> Iterator[tuple[str, Document]]:
-    """Yield (change, object) of everything that a session wrote, in the order of its arrival.
+    """Yield (change, object) for everything that a session wrote, in the order of the writes.
 
-    PodGroups and queues by name, conditions of pods by name, bindings in order of decision, pods
-    that were evicted. The cluster answers at once: what is bound runs, what is evicted is gone.
+    PodGroups and queues by name, conditions of pods by name, bindings in the order of decisions,
+    then evicted pods. The cluster reacts at once: bound pods run, evicted pods are gone.
     """
     for key, group in sorted(result.pod_groups.items()):
         known = store.get("PodGroup", *_split(key), group=VOLCANO)
@@ -55,7 +55,7 @@ def _split(key: str) -> tuple[str, str]:
 
 
 def _copy(document: Document, **parts: Any) -> Document:
-    """Return an object that may be completed apart from the stored one."""
+    """Return a copy of an object, which may be changed without changing the stored one."""
     return {**document, "metadata": dict(document["metadata"]), **parts}
 
 
@@ -98,14 +98,14 @@ def _with_queue(known: Document, queue: QueueStatus) -> Document:
 
 def _with_condition(known: Document, condition: PodCondition) -> Document:
     status = dict(known.get("status") or {})
-    told = {
+    written = {
         "type": "PodScheduled",
         "status": "False",
         "reason": condition.reason,
         "message": condition.message,
     }
     others = [c for c in status.get("conditions") or [] if c.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, told]
+    status["conditions"] = [*others, written]
     if condition.drops_node:
         status.pop("nominatedNodeName", None)
     if condition.nominated_node:

@@ -1,4 +1,4 @@
-"""Results in the long form of ``NAME.RELEASE.json``: what each session did and left behind."""
+"""Results in the long form of ``NAME.RELEASE.json``: what each session did, and the state after."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def step_result(
 ) -> StepResult:
     """Return one session's part of a result.
 
-    :param store: as it was when the session ran; what the session wrote is laid over it.
-    :param out_of_sync: nodes that sessions do not see or pass over, before and after the session.
+    :param store: the objects before the session's writes; its writes are added in the result.
+    :param out_of_sync: nodes that sessions do not see or skip, before and after the session.
     """
     step: StepResult = {
         "panic": None if result.panic is None else result.panic.message,
@@ -58,11 +58,11 @@ def step_result(
     return step
 
 
-def _numbers(told: Mapping[str, float]) -> dict[str, float | str]:
-    """Return numbers by name; what JSON has no number for is the text that Prometheus has."""
+def _numbers(numbers: Mapping[str, float]) -> dict[str, float | str]:
+    """Return numbers by name; infinities and NaN, which JSON lacks, as Prometheus's text."""
     return {
         name: number if math.isfinite(number) else _NOT_FINITE[str(number)]
-        for name, number in sorted(told.items())
+        for name, number in sorted(numbers.items())
     }
 
 
@@ -75,7 +75,7 @@ def case_result(name: str, release: str, steps: list[StepResult]) -> Document:
 
 
 def _pod_groups(result: SessionResult, store: Store) -> dict[str, Document]:
-    """Return every PodGroup there is with the status that the session leaves it."""
+    """Return every PodGroup, with its status after the session."""
     shown = {}
     for key, document in store.of("PodGroup"):
         status = document.get("status") or {}
@@ -94,13 +94,13 @@ def _pod_groups(result: SessionResult, store: Store) -> dict[str, Document]:
     return shown
 
 
-def _condition(told: Mapping[str, Any]) -> dict[str, str]:
+def _condition(condition: Mapping[str, Any]) -> dict[str, str]:
     fields = ("type", "status", "reason", "message")
-    return {field: told[field] for field in fields if told.get(field)}
+    return {field: condition[field] for field in fields if condition.get(field)}
 
 
 def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
-    """Return every queue there is with what the session leaves in it."""
+    """Return every queue, with its state after the session."""
     shown = {}
     for name, document in store.of("Queue"):
         spec, status = document.get("spec") or {}, document.get("status") or {}
@@ -114,7 +114,7 @@ def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
         parts = {"allocated": allocated, "spec_deserved": deserved, "spec_guarantee": guarantee}
         shown[name] = {
             "state": status.get("state") or "",
-            **{field: told for field, told in parts.items() if told},
+            **{field: amounts for field, amounts in parts.items() if amounts},
             **{
                 field: status.get(field) or 0
                 for field in ("running", "pending", "inqueue", "unknown")

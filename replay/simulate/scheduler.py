@@ -1,4 +1,4 @@
-"""One scheduler's process in a simulation: its cache, its workers, and what it keeps to itself."""
+"""One scheduler's process in a simulation: its cache, its workers, and its own state."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SCORED_NODES = 64
 
 
 class Scheduler:
-    """A process: it begins with nothing, and sees what is delivered to it.
+    """A process: it starts empty, and gets the events that are delivered to it.
 
-    :ivar driver: drives its cache. :ivar process: what it keeps from session to session.
+    :ivar driver: drives its cache. :ivar process: the state that it keeps between sessions.
     """
 
     def __init__(self, behaviours: Behaviours, options: CacheOptions) -> None:
@@ -34,7 +34,7 @@ class Scheduler:
         return self.driver.cache
 
     def see(self, verb: str, document: Document) -> None:
-        """Let an informer deliver a change, and every worker take what is queued then, once.
+        """Deliver a change to the informer, and let each worker process its queue once.
 
         :raises EventMalformed: Go could not decode the object.
         """
@@ -51,7 +51,7 @@ class Scheduler:
         self.driver.work()
 
     def list_all(self, store: Store) -> None:
-        """See all objects of a store, as a process does that starts."""
+        """Deliver all objects of a store, as at the start of a process."""
         self.driver.list_all(
             lambda kind: (decode(KINDS[kind], document) for _, document in store.of(kind))
         )
@@ -75,13 +75,13 @@ class Scheduler:
             )
         )
         for name, queue in result.queues.items():
-            # The session has the cache's own queues, but for the root, of which it writes a copy.
+            # The session uses the cache's own queues, except for the root, of which it has a copy.
             if queue.written and queue.deserved is None:
                 cache.note_queue_status(name, queue.allocated)
         return result
 
     def out_of_sync(self) -> list[str]:
-        """Return the nodes that the cache keeps out of sessions, or marks to be skipped."""
+        """Return the nodes that the cache leaves out of sessions, or marks to be skipped."""
         return sorted(
             name for name, node in self.cache.nodes.items() if node.reason or node.skipped
         )

@@ -29,13 +29,13 @@ class SimulatedSession(NamedTuple):
 
     :param step: the 1-based number of its step.
     :param cache: the scheduler's cache after it; it changes as the simulation goes on.
-    :param told: what a file of results has of it.
+    :param step_result: its part of the result file.
     """
 
     step: int
     result: SessionResult
     cache: SchedulerCache
-    told: StepResult
+    step_result: StepResult
 
 
 class Simulation:
@@ -43,7 +43,7 @@ class Simulation:
 
     It may panic in a session, or while it handles an event: then the step has no session.
 
-    :param now: microseconds since 1970, the present of all sessions; None is
+    :param now: the current time of all sessions, in microseconds since 1970; None is
         :func:`.cases.time_of`.
     :param scores: keep nodes' scores; see :meth:`.Scheduler.run`.
     """
@@ -75,7 +75,7 @@ class Simulation:
 
     def run(self) -> list[StepResult]:
         """Return what each session did, in order."""
-        return [session.told for session in self.sessions()]
+        return [session.step_result for session in self.sessions()]
 
     def sessions(self) -> Iterator[SimulatedSession]:
         """Yield each session as soon as it is over, before the cluster reacts to it."""
@@ -110,7 +110,7 @@ class Simulation:
         result = self._session()
         if result.panic is not None:
             self._restart()
-        told = step_result(
+        short = step_result(
             result,
             self._store,
             gauges=scheduler.process.gauges,
@@ -118,7 +118,7 @@ class Simulation:
             errors=[*self._errors, *result.errors],
             restarted=restarted,
         )
-        return SimulatedSession(step, result, scheduler.cache, told)
+        return SimulatedSession(step, result, scheduler.cache, short)
 
     def _session(self) -> SessionResult:
         """Run a session, unless the scheduler panicked in an event before it."""
@@ -163,8 +163,8 @@ class Simulation:
             driver.work()
 
     def _change(self, change: str, document: Document) -> str:
-        """Apply an event of the scenario; return what is wrong with it, empty if nothing."""
-        # The scenario may be run again: what the store fills in goes into a copy.
+        """Apply an event of the scenario; return the error, empty if there is none."""
+        # The scenario may be run again, so the store completes a copy of the object.
         copied: Document = {**document, "metadata": dict(document["metadata"])}
         if isinstance(copied.get("spec"), dict):
             copied["spec"] = dict(copied["spec"])
@@ -194,7 +194,7 @@ class Simulation:
         return self._store.get("ConfigMap", namespace, name)
 
     def _restart(self) -> None:
-        """Restart the scheduler; the metrics of queues that it exported are still known outside."""
+        """Restart the scheduler; the queue metrics that it exported before stay visible."""
         exported = self._scheduler.process.gauges
         self._panic = None
         self._scheduler = Scheduler(self._behaviours, self._cache_options)

@@ -1,4 +1,4 @@
-"""A scenario as it would be with another configuration, or with other fields in its objects."""
+"""Change a scenario: another configuration, or other fields in its objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":
 
 
 class Patch(NamedTuple):
-    """What is to be different in every version of an object that a scenario has.
+    """A change to every version of an object in a scenario.
 
     :param change: a JSON merge patch (RFC 7386), as ``kubectl patch --type merge`` takes it.
     """
@@ -28,9 +28,9 @@ class Patch(NamedTuple):
 
 
 class WhatIf(NamedTuple):
-    """What is to be different in a scenario; by itself nothing.
+    """Changes to a scenario; by default none.
 
-    :param conf: the text of the volcano-scheduler.conf in place of the scenario's own.
+    :param conf: the text of a volcano-scheduler.conf that replaces the scenario's.
     """
 
     conf: str | None = None
@@ -41,9 +41,9 @@ NOTHING = WhatIf()
 
 
 def parse_patch(text: str) -> Patch:
-    """Return what ``TYPE/NAME={…}`` or ``TYPE/NAMESPACE/NAME={…}`` stands for.
+    """Parse ``TYPE/NAME={…}`` or ``TYPE/NAMESPACE/NAME={…}``.
 
-    :raises UsageError: it has another shape, no kind is called so, or what follows is no object.
+    :raises UsageError: it has another form, there is no such kind, or the JSON is not an object.
     """
     address, equals, change = text.partition("=")
     kind, _, rest = address.partition("/")
@@ -59,9 +59,10 @@ def parse_patch(text: str) -> Patch:
 
 
 def changed(case: Case, what_if: WhatIf) -> Case:
-    """Return a scenario with what is to be different in it; the given one stays as it is.
+    """Return a changed copy of a scenario.
 
-    :raises UsageError: a patch is of an object that the scenario does not have, or leaves none.
+    :raises UsageError: a patch is for an object that the scenario does not have, or its result is
+        not an object.
     """
     for patch in what_if.patches:
         if not any(_is_about(event, patch) for step in case.steps for event in step.events):

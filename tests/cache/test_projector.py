@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from happenings import told
+from happenings import event_of
 from happenings import version_of as event
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,10 +63,12 @@ def test_a_deletion_of_an_older_namesake_is_passed_over() -> None:
 
 def test_a_binding_that_no_version_shows_gives_the_pod_its_node() -> None:
     about = Reference("", "Pod", "ns", "a", "uid-a")
-    made = projected(*seen(*BEGIN, pod("a", "g")), told("pod.bound", PodBound(node="n1"), about))
+    made = projected(
+        *seen(*BEGIN, pod("a", "g")), event_of("pod.bound", PodBound(node="n1"), about)
+    )
     task = made.cache.jobs["ns/g"].tasks["uid-a"]
     assert (task.status, task.node_name) == (Status.BOUND, "n1")
-    made.apply(told("pod.bound", PodBound(node="n2"), about))
+    made.apply(event_of("pod.bound", PodBound(node="n2"), about))
     assert made.cache.jobs["ns/g"].tasks["uid-a"].node_name == "n1"
 
 
@@ -75,7 +77,7 @@ def listing(*uids: str, exact: bool = True, namespaces: tuple[str, ...] = ()) ->
     listed = ListObserved(
         group="", listed="Pod", uids=tuple(sorted(uids)), exact=exact, namespaces=namespaces
     )
-    return told("list.observed", listed)
+    return event_of("list.observed", listed)
 
 
 def test_what_a_complete_list_lacks_is_gone() -> None:
@@ -106,9 +108,9 @@ def test_a_start_of_the_process_makes_the_cache_anew_with_its_flags() -> None:
     made.apply(event("created", node("n1"), 11))
     assert made.cache.nodes["n1"].used.cpu == 0
     flags = {"default-queue": "batch", "scheduler-name": "[volcano,mine]"}
-    made.apply(told("process.started", ProcessStarted(component="controllers")))
+    made.apply(event_of("process.started", ProcessStarted(component="controllers")))
     assert made.cache.nodes["n1"].used.cpu == 0
-    made.apply(told("process.started", ProcessStarted(component="scheduler", flags=flags)))
+    made.apply(event_of("process.started", ProcessStarted(component="scheduler", flags=flags)))
     assert made.cache.nodes["n1"].used.cpu == 1000
     assert made.cache.options.default_queue == "batch"
 
@@ -205,7 +207,7 @@ def test_comparing_what_an_event_reaches_finds_all(history: list[tuple[str, Any]
         if what == "list":
             one = listing(*set(about))
         elif what == "control":
-            one = told("control.marked", ControlMarked(control=about, step=1))
+            one = event_of("control.marked", ControlMarked(control=about, step=1))
         else:
             one = event(what, about, position)
         made.apply(one)

@@ -154,8 +154,8 @@ class _Unsettled(Settled):
 
 
 class _Thorough(DriftHistory):
-    def _look_anew(self) -> None:
-        super()._look_anew()
+    def _reset(self) -> None:
+        super()._reset()
         self._settled = _Unsettled(self._cache)
         for one, request in self._pods.all():
             self._settled.put(one, request)

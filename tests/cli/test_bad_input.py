@@ -21,7 +21,7 @@ from click.testing import Result
 from cli.conftest import VOLCANO, a_pod, an_object
 from cli.test_shell import INTERRUPTED, spawn
 from clusters import compact, listed, pod, watched
-from plinian.engine.log import open_log
+from plinian.engine.log import Query, open_log
 
 Run = Callable[..., Result]
 
@@ -123,10 +123,10 @@ def test_a_path_that_cannot_be_read_is_explained(run: Run, tmp_path: Path, path:
     ("place", "words"),
     [
         ("mysql://u:secret@host/x", "mysql://host/x"),
-        ("postgresql://[::1/x", "this is no URL"),
+        ("postgresql://[::1/x", "this is not a URL"),
         (".", "this is a folder"),
         ("no/where/x.db", "folder does not exist"),
-        (os.devnull, "this is no file"),
+        (os.devnull, "this is not a file"),
     ],
 )
 def test_a_place_that_can_hold_no_log_is_refused_before_anything_is_read(
@@ -275,9 +275,17 @@ def test_fields_of_wrong_types_break_no_question(run: Run, tmp_path: Path) -> No
         name = f"{nouns[one['kind']]}/{one['metadata']['name']}"
         asked.append(["describe", name])
     asked += [["history", f"{noun}/o{len(objects) // 2}"] for noun in nouns.values()]
+    described = set()
     for arguments in asked:
         result = run(*arguments)
-        assert result.exit_code in (0, 1), (arguments, result.stderr)
+        absent = "not found" in result.stderr or "plinian: the log holds no " in result.stderr
+        assert result.exit_code == absent, (arguments, result.stderr)
+        if arguments[0] == "describe" and not absent:
+            described.add(arguments[1].partition("/")[2])
+    with open_log(tmp_path / "plinian.db") as log:
+        stored = {one.event.reference.name for one in log.read(Query()) if one.event.reference.uid}
+    assert len(stored) > len(objects) / 2
+    assert stored <= described
 
 
 def test_a_device_is_written_to_and_not_replaced(run: Run, small_log: str, tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def test_a_configuration_of_ones_own(logs: Mapping[str, Path], tmp_path: Path) -
 
 def test_faults_say_what_to_do(logs: Mapping[str, Path], tmp_path: Path) -> None:
     ran = run("session", "--log", logs["gang-0"], "--release", "v0.1.0")
-    assert ran.exit_code != 0
+    assert ran.exit_code == 2
+    assert "v0.1.0 is older than v1.8.0" in ran.stderr
     ran = run("session", "--log", logs["gang-0"], "-o", "xml")
     assert ran.exit_code == 2
     broken = tmp_path / "broken.conf"

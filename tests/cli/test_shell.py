@@ -39,7 +39,7 @@ INTERRUPTED = "plinian: interrupted\n"
         (("get", "podz"), "there is no kind 'podz'"),
         (("get", "pods", "-o", "xml"), "no output form 'xml'"),
         (("get", "pods", "-o", "jsonpath={.a"), "jsonpath: "),
-        (("get", "pods", "-l", "a=(b"), "is no condition on a label"),
+        (("get", "pods", "-l", "a=(b"), "is not a condition on a label"),
         (("get", ","), "',' is not a kind"),
         (("export", "."), "this is a folder"),
         (("get", "pods,nodes", "a"), "names can follow one kind only"),

@@ -29,7 +29,7 @@ RARE = (
 """What takes long to load, and what few commands need."""
 
 SESSIONS = ("plinian.engine.cache", "plinian.engine.session", "plinian.engine.volcano")
-WRITING = ("plinian.engine.ingest", "plinian.engine.log.founding", "plinian.engine.log.verify")
+WRITING = ("plinian.engine.ingest", "plinian.engine.log.creation", "plinian.engine.log.verify")
 
 LOADED = """
 import sys

@@ -19,7 +19,7 @@ from plinian.replay.compare.bounded_traces import (
     TraceComplete,
 )
 from plinian.replay.compare.causes import causes, smallest, suspects
-from plinian.replay.compare.decisions import CONTEXT, Decision, differing, partings
+from plinian.replay.compare.decisions import CONTEXT, Decision, differing, first_differences
 from plinian.replay.compare.questions import Answer, Question, question_of
 from plinian.replay.compare.session_moments import SessionMoment, evenly
 from plinian.replay.moments.moment import Moment
@@ -131,7 +131,7 @@ def test_traces_that_end_soon_part_where_whole_ones_do(
     second = traced(ComparedTrace(first, count, CONTEXT), other)
     assert first == one[:count]
     assert second == other[: len(second)]
-    assert partings([first, second]) == partings([one[:count], other[:count]])
+    assert first_differences([first, second]) == first_differences([one[:count], other[:count]])
 
 
 def test_a_session_is_ended_when_its_step_is_there() -> None:
@@ -162,17 +162,17 @@ def test_traces_part_first_in_numbers_and_then_in_a_step() -> None:
     common = [step(i) for i in range(6)]
     left = [*common, step(6, cpu=1), step(7), step(8), step(9, "reject", cpu=1)]
     right = [*common, step(6, cpu=2), step(7), step(8), step(9, "permit", cpu=1), step(10)]
-    numbers, outcome = partings([left, right])
+    numbers, outcome = first_differences([left, right])
     assert (numbers.number, numbers.what) == (6, "numbers")
     assert (outcome.number, outcome.what) == (9, "outcome")
     assert numbers.before == tuple(common[6 - CONTEXT :])
     assert outcome.steps == ((left[9],), (right[9], right[10]))
     assert outcome.alike == (left[9], right[9])
-    assert partings([left, left, left]) == []
+    assert first_differences([left, left, left]) == []
 
 
 def test_a_trace_that_is_over_parts_from_one_that_goes_on() -> None:
-    (found,) = partings([[step(0)], [step(0), step(1)]])
+    (found,) = first_differences([[step(0)], [step(0), step(1)]])
     assert (found.number, found.steps, found.alike) == (1, ((), (step(1),)), ())
 
 

@@ -95,8 +95,8 @@ def test_what_nobody_feels_is_one_line_unless_it_is_asked_for() -> None:
 
 
 def test_the_exit_code_is_that_of_the_verdict() -> None:
-    unfelt, felt = upgrade(differs("pipeline", "n1", "n2")), upgrade(differs("bind", "n1", "n2"))
-    assert [_code(felt, unfold=unfold) for unfold in (False, True)] == [1, 1]
+    unfelt, noticed = upgrade(differs("pipeline", "n1", "n2")), upgrade(differs("bind", "n1", "n2"))
+    assert [_code(noticed, unfold=unfold) for unfold in (False, True)] == [1, 1]
     assert [_code(unfelt, unfold=unfold) for unfold in (False, True)] == [0, 1]
     assert _code(upgrade(), unfold=True) == 0
     assert _code(upgrade(sessions=0), unfold=False) == 2

@@ -38,7 +38,7 @@ def test_a_missing_folder_is_said(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_log(tmp_path: Path) -> None:
-    with pytest.raises(LogNotFound, match="no file"):
+    with pytest.raises(LogNotFound, match="not a file"):
         open_log(tmp_path)
 
 
@@ -67,7 +67,7 @@ def test_another_programs_database_is_left_alone(
     with sqlite3.connect(sqlite_log_path) as other:
         other.execute("CREATE TABLE bookmarks (url)")
     before = Path(sqlite_log_path).read_bytes()
-    with pytest.raises(LogUnavailable, match="no Plinian log") as caught:
+    with pytest.raises(LogUnavailable, match="not a Plinian log") as caught:
         open_log(sqlite_log_path, create=create)
     _explains(caught.value, sqlite_log_path)
     assert Path(sqlite_log_path).read_bytes() == before

@@ -14,7 +14,7 @@ from sqlite_tables import migrated_tables
 
 from plinian.engine.errors import LogNewer, LogNotFound, LogOlder, UsageError
 from plinian.engine.log import Checkpoint, FactBlock, Query, open_log
-from plinian.engine.log.founding import tables_text
+from plinian.engine.log.creation import tables_text
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.migrating import connected, downgrade, info, migrate, upgrade
 from plinian.engine.log.schema import metadata

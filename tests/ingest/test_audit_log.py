@@ -452,7 +452,16 @@ class TestBadInput:
         assert len(events) == 1
         assert context.notes == ["line 2: the last record is cut off"]
 
-    def test_every_cut_of_a_real_log_is_read_without_a_surprise(self) -> None:
+    def test_a_real_log_that_is_cut_anywhere_has_the_events_of_its_whole_lines(self) -> None:
         data = b"".join(lines_of("audit-finalizers.jsonl.gz"))
         for end in range(0, len(data), 97):
-            read(data[:end], skip_malformed=True)
+            lines = data[:end].count(b"\n")
+            events, context = read(data[:end])
+            whole, _ = read(data[: data.rfind(b"\n", 0, end) + 1])
+            assert events == whole
+            cut = (
+                []
+                if data[:end].endswith(b"\n") or not end
+                else [f"line {lines + 1}: the last record is cut off"]
+            )
+            assert context.notes == cut

@@ -73,7 +73,7 @@ class TestLayouts:
     def test_another_number_of_values_is_kept_and_noted(self) -> None:
         events, context = read(b"{}\n" * 3)
         assert [payload(event)["part"] for event in events] == ["value-0", "value-1", "value-2"]
-        assert context.notes == ["3 values are no known layout of a dump"]
+        assert context.notes == ["a dump of 3 values has no known layout"]
 
     def test_an_indented_dump_is_the_same(self) -> None:
         lines = data_of(V1_12).splitlines()

@@ -155,7 +155,7 @@ def test_a_list_cut_inside_a_line_is_refused() -> None:
         (b"apiVersion: v1\nkind: P\x00d\n", "not YAML"),
         (b"apiVersion: v1\nkind: P\xe9\n", "not YAML"),
         (b"apiVersion: v1\nkind: Pod\nspec: " + b"[" * 2000, "nested too deep"),
-        (b"apiVersion: v1\nkind: Pod\nitems: []\n", "has items, but is no list"),
+        (b"apiVersion: v1\nkind: Pod\nitems: []\n", "has items, but is not a list"),
         (b"apiVersion: v1\nkind: Pod\nspec: *nobody\n", "not known"),
         (b"just a word\n", "expected an object"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from linting import RELEASES, TREE, group, job, node, queue, task, world
+from linting import RELEASES, TREE, group, inputs_of, job, node, queue, task
 
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import behaviours
@@ -63,9 +63,9 @@ def test_every_rule_says_of_a_release_what_it_says_when_it_is_asked_alone() -> N
         "    enableHierarchy: true\n"
         "    arguments: {strict: 'true', enablePreferredOrder: 1}\n"
     )
-    together = LintContext.of(world(*documents, conf=conf))
+    together = LintContext.of(inputs_of(*documents, conf=conf))
     for rule in RULES:
         remembered = AnswerCache(partial(_listed, rule.check, together))
         for how in RELEASES:
-            alone = list(rule.check(LintContext.of(world(*documents, conf=conf)), how))
+            alone = list(rule.check(LintContext.of(inputs_of(*documents, conf=conf)), how))
             assert remembered(how) == alone, (rule.name, how.release)

@@ -13,9 +13,11 @@ from scenarios import scenario_document
 from plinian.replay.lint.findings import FilePlace
 from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import TYPES, Manifest
+from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
 
 NEWEST, MIDDLE, OLDEST = RELEASES[-1], RELEASES[len(RELEASES) // 2], RELEASES[0]
+KNOWN = frozenset(rule.name for rule in RULES)
 SOME = (OLDEST, MIDDLE, NEWEST)
 
 scalars = st.one_of(
@@ -68,20 +70,30 @@ def manifests(draw: st.DrawFn) -> Manifest:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(manifests(), max_size=5))
 def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
-    for finding in lint(LintInputs(given), SOME):
-        json.dumps(finding.document())
+    found = lint(LintInputs(given), SOME)
+    assert found == lint(LintInputs(given), SOME)
+    assert {finding.rule for finding in found} <= KNOWN
+    for finding in found:
+        document = finding.document()
+        assert json.loads(json.dumps(document)) == document
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(("actions", "tiers", "configurations", "x")), values))
 def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
-    lint(LintInputs([], [conf_of(json.dumps(conf))]), SOME)
+    found = lint(LintInputs([], [conf_of(json.dumps(conf))]), SOME)
+    # JSON is YAML: how the text is laid out changes no finding, only the lines.
+    again = lint(LintInputs([], [conf_of(json.dumps(conf, indent=1))]), SOME)
+    assert {each.rule for each in found} == {each.rule for each in again}
+    assert {each.rule for each in found} <= KNOWN
 
 
 @given(st.text())
 @settings(max_examples=100, deadline=None)
 def test_any_text_can_be_checked_as_a_configuration(text: str) -> None:
-    lint(LintInputs([], [conf_of(text)]), (NEWEST,))
+    found = lint(LintInputs([], [conf_of(text)]), (NEWEST,))
+    assert found == lint(LintInputs([], [conf_of(text)]), (NEWEST,))
+    assert {each.rule for each in found} <= KNOWN
 
 
 def test_clusters_with_what_nobody_should_write_can_be_checked() -> None:

@@ -13,6 +13,7 @@ from linting import (
     Document,
     found,
     group,
+    inputs_of,
     job,
     names,
     node,
@@ -20,7 +21,6 @@ from linting import (
     priority_class,
     queue,
     task,
-    world,
 )
 
 from plinian.engine.volcano.session.history import resolve
@@ -313,10 +313,10 @@ def test_a_rule_finds_what_it_is_about_and_nothing_else(name: str) -> None:
 
 def test_a_queue_below_one_with_jobs_is_found_where_the_jobs_are_in_a_log() -> None:
     tree = (queue("team"), queue("a", parent="team"))
-    at_work = world(*tree, group("g", "team"), conf=TREE, stored=True)
+    at_work = inputs_of(*tree, group("g", "team"), conf=TREE, stored=True)
     (finding,) = [f for f in lint(at_work, RELEASES) if f.rule == "queue-below-busy-queue"]
     assert "PodGroup ml/g" in finding.issue.message
-    idle = world(*tree, group("g", "a"), conf=TREE, stored=True)
+    idle = inputs_of(*tree, group("g", "a"), conf=TREE, stored=True)
     assert "queue-below-busy-queue" not in names(lint(idle, RELEASES))
 
 
@@ -394,7 +394,7 @@ def test_what_volcano_writes_itself_is_no_fault() -> None:
     assert found(written, rule="resource-not-counted") == []
     assert found(queue("root", deserved={"cpu": 1}), conf=PROPORTION) == []
     admitted = job("j", task("a", 1, minAvailable=1), task("b", 4, minAvailable=4), minAvailable=3)
-    stored = lint(world(admitted, stored=True), RELEASES)
+    stored = lint(inputs_of(admitted, stored=True), RELEASES)
     assert "task-minima-ignored" not in names(stored)
 
 
@@ -425,7 +425,7 @@ def test_our_own_release_grants_no_more_than_there_is() -> None:
         queue("a", capability={"cpu": 4}),
         queue("b", parent="a", capability={"cpu": 9}, deserved={"cpu": 2}),
     )
-    findings = lint(world(*documents, conf=TREE), [resolve("hardened")])
+    findings = lint(inputs_of(*documents, conf=TREE), [resolve("hardened")])
     told = {finding.rule: finding.issue for finding in findings}
     assert "the excess is not granted" in told["queue-exceeds-parent"].message
     assert not told["queue-exceeds-parent"].effect.fatal

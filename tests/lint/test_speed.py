@@ -1,13 +1,14 @@
-"""Many objects under many releases are checked before anybody grows impatient.
+"""A check of twice as many objects is twice the work.
 
-How long that may take is told in work of another kind that is measured beside it: a machine that
-has much else to do is slow at both.
+Work is counted in lines of Python that run, not in seconds: a busy machine runs as many.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from time import process_time
+from types import FrameType
+from typing import Any
 
 from linting import RELEASES, TREE, conf_of, group, queue
 
@@ -16,44 +17,71 @@ from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.run import lint
 
-GROUPS, QUEUES = 10_000, 200
-
-ROUNDS = 40.0
-"""Rounds of :func:`other_work` that it may take; on a quiet machine they are two seconds."""
+GROUPS_OF_A_QUEUE = 10
+QUEUES = 5
 
 
-def other_work() -> int:
-    """Make and look up many small objects, as a check does."""
-    found: dict[tuple[str, int], list[int]] = {}
-    for number in range(150_000):
-        found.setdefault((f"q{number % 977}", number % 13), []).append(number)
-    return sum(len(some) for some in found.values())
+def lines_run(work: Callable[[], object]) -> int:
+    """Return how many lines some work runs."""
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the processor's time that some work takes in this process."""
-    begun = process_time()
-    work()
-    return process_time() - begun
-
-
-def test_ten_thousand_pod_groups_take_as_long_as_a_few_rounds_of_other_work() -> None:
-    queues = [queue(f"q{number}", capability={"cpu": 20}) for number in range(QUEUES)]
+def inputs(queues: int) -> LintInputs:
+    """Return that many queues, with groups of which some demand more than the queue has."""
     groups = [
-        group(f"g{number}", f"q{number % QUEUES}", minMember=2, minResources={"cpu": number % 22})
-        for number in range(GROUPS)
+        group(f"g{number}", f"q{number % queues}", minMember=2, minResources={"cpu": number % 22})
+        for number in range(queues * GROUPS_OF_A_QUEUE)
     ]
-    manifests = [
-        Manifest(document, FilePlace("a.yaml", line, line))
-        for line, document in enumerate([*queues, *groups], start=1)
+    documents = [
+        *(queue(f"q{number}", capability={"cpu": 20}) for number in range(queues)),
+        *groups,
     ]
+    return LintInputs(
+        [
+            Manifest(document, FilePlace("a.yaml", line, line))
+            for line, document in enumerate(documents, start=1)
+        ],
+        [conf_of(TREE)],
+    )
 
-    def check() -> int:
-        found = lint(LintInputs(manifests, [conf_of(TREE)]), RELEASES)
-        return sum(finding.rule == "min-resources-above-queue" for finding in found)
 
-    assert check() > 400
-    # Taken in turn, so that both have the same neighbours; the least has the fewest.
-    pairs = [(seconds(check), seconds(other_work)) for _ in range(3)]
-    took, other = (min(times) for times in zip(*pairs, strict=True))
-    assert took < ROUNDS * other, f"{took:.2f} s, and a round {other:.3f} s"
+def checked(given: LintInputs) -> int:
+    """Return the number of groups that demand more than their queue has."""
+    found = lint(given, RELEASES)
+    return sum(finding.rule == "min-resources-above-queue" for finding in found)
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """Return how many times more lines the second step up runs, which is twice the first.
+
+    It is two for work that grows with the size, and four for work that grows with its square; what
+    is done once, whatever the size, does not count.
+    """
+    few, more, most = (lines_run(lambda times=times: work(size * times)) for times in (1, 2, 4))
+    return (most - more) / (more - few)
+
+
+def test_the_work_of_a_check_grows_with_the_number_of_objects() -> None:
+    assert checked(inputs(QUEUES)) > 1
+    given = {size: inputs(size) for size in (QUEUES, 2 * QUEUES, 4 * QUEUES)}
+    assert growth(lambda size: checked(given[size]), QUEUES) < 2.2
+
+
+def test_work_that_grows_with_the_square_is_seen_in_the_count_of_lines() -> None:
+    def pairs(size: int) -> int:
+        return sum(1 for one in range(size) for other in range(size) if one < other)
+
+    assert growth(pairs, 20) > 3.5

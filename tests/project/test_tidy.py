@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
+from circles import circles, imports_of
 
 import laws
 from layers import ORDER, framework_apart, layers, plugins_apart
@@ -51,6 +52,11 @@ def test_what_is_shipped_keeps_the_law_of(law: Law) -> None:
 @pytest.mark.parametrize("law", IN_THE_ENGINE, ids=lambda law: law.__name__)
 def test_the_engine_keeps_the_law_of(law: Law) -> None:
     assert not broken(law, "engine"), "\n".join(broken(law, "engine"))
+
+
+def test_no_module_of_what_is_shipped_imports_itself_through_others() -> None:
+    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    assert circles(imports_of(shipped)) == []
 
 
 def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
@@ -200,6 +206,39 @@ KEEPERS = [
 @pytest.mark.parametrize(("law", "path", "text"), KEEPERS)
 def test_a_law_lets_through_what_keeps_it(law: Law, path: str, text: str) -> None:
     assert list(law(laws.parse(path, text))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .a import x\n",
+        "from . import a\n",
+        "import plinian.engine.a\n",
+        "if TYPE_CHECKING:\n    from .a import x\n",
+        "def f():\n    from ..engine.a import x\n",
+    ],
+)
+def test_a_circle_is_found_wherever_its_imports_stand(line: str) -> None:
+    texts = {
+        "engine/__init__.py": "",
+        "engine/a.py": "from .b import y\n",
+        "engine/b.py": "from .c import z\n",
+        "engine/c.py": line,
+        "engine/d.py": "from .a import x\n",
+    }
+    imports = imports_of(laws.parse(path, text) for path, text in texts.items())
+    assert circles(imports) == [("plinian.engine.a", "plinian.engine.b", "plinian.engine.c")]
+
+
+def test_a_package_is_in_a_circle_with_a_module_that_uses_what_it_passes_on() -> None:
+    package = laws.parse("engine/log/__init__.py", "from .store import x\n")
+    outside = laws.parse("engine/a.py", "from .log import x\n")
+    apart = laws.parse("engine/log/store.py", "from .files import y\n")
+    round_about = laws.parse("engine/log/store.py", "from . import y\n")
+    assert circles(imports_of([package, outside, apart])) == []
+    assert circles(imports_of([package, outside, round_about])) == [
+        ("plinian.engine.log", "plinian.engine.log.store")
+    ]
 
 
 @pytest.mark.parametrize(

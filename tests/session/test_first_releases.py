@@ -13,7 +13,7 @@ from plinian.engine.session.nodes.future_idle import check_future_idle
 from plinian.engine.session.nodes.node_selection import Purpose
 from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.volcano.releases import RELEASES
-from sessions import Accepting, Document, document, group, node, opened, pod, queue, tasks
+from sessions import AcceptingCache, Document, document, group, node, opened, pod, queue, tasks
 
 PLUGINS = "gang conformance predicates nodeorder"
 FIRST, NEXT, LAST = "v1.8.0", "v1.8.1", "v1.8.2"
@@ -37,7 +37,7 @@ def test_sessions_of_all_releases_enqueue_and_place(release: str) -> None:
     assert [ssn.tasks.node.item(task) for task in placed] == [0, 0, 0]
 
 
-class Refusing(Accepting):
+class RefusingCache(AcceptingCache):
     """A cache that binds nothing."""
 
     def add_bind_task(self, *_: str) -> str | None:
@@ -50,7 +50,7 @@ class Refusing(Accepting):
 )
 def test_a_pod_that_cannot_be_bound_keeps_its_place_or_not(release: str, status: Status) -> None:
     ssn = session(release, node("n"), group("g"), pod("p", "g"))
-    ssn.cache = Refusing()
+    ssn.cache = RefusingCache()
     ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert ssn.tasks.status.item(task) == status

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ended_sessions import EndedSession, ended_sessions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
-from seen import Seen, sessions
-from written import Step, gone, group, node, phases, pod, run
+from short_scenarios import Step, gone, group, node, phases, pod, run
 
 from plinian.engine.model.tables import Status
 from plinian.engine.volcano.session.history import behaviours, resolve
@@ -27,7 +27,7 @@ OUT_OF_SYNC = "0/1 nodes are unavailable: 1 node(s) were out of sync."
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_nothing_falls_below_nothing_and_no_subtraction_kills(seed: int) -> None:
-    for ssn in sessions(scenario(seed), HARDENED):
+    for ssn in ended_sessions(scenario(seed), HARDENED):
         assert (ssn.snapshot.nodes.idle >= 0).all()
         assert (ssn.nodes.idle >= 0).all()
         assert _came_to_overfull(ssn) == []
@@ -42,7 +42,7 @@ def test_sound_clusters_never_kill_it(seed: int) -> None:
         assert not (step["panic"] or "").startswith(("resource", "runtime error: index"))
 
 
-def _came_to_overfull(ssn: Seen) -> list[str]:
+def _came_to_overfull(ssn: EndedSession) -> list[str]:
     """Return the pods that came in a session to nodes that had less than was used on them."""
     new = (Status.ALLOCATED, Status.BINDING, Status.PIPELINED)
     return [

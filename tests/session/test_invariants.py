@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from ended_sessions import EndedSession, ended_sessions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
-from seen import Seen, sessions
 
 from plinian.engine.model.tables import NO_JOB, Status
 from plinian.engine.volcano.session.history import resolve
@@ -19,12 +19,12 @@ TOLERANCE = 0.1
 """Less is nothing: what fits may exceed by so much in each placement."""
 
 
-def violations(ssn: Seen) -> list[str]:
+def violations(ssn: EndedSession) -> list[str]:
     """Return what does not hold of a session that is over."""
     return [*_counts(ssn), *_accounts(ssn), *_room(ssn), *_binds(ssn), *_snapshot(ssn)]
 
 
-def _counts(ssn: Seen) -> list[str]:
+def _counts(ssn: EndedSession) -> list[str]:
     status = ssn.tasks.status
     found = []
     for job, key in enumerate(ssn.jobs.keys):
@@ -34,7 +34,7 @@ def _counts(ssn: Seen) -> list[str]:
     return found
 
 
-def _accounts(ssn: Seen) -> list[str]:
+def _accounts(ssn: EndedSession) -> list[str]:
     """Find nodes whose sums are not the sums of what lies on them."""
     nodes, request, found = ssn.nodes, ssn.tasks.request, []
     for node, name in enumerate(nodes.names):
@@ -58,7 +58,7 @@ def _accounts(ssn: Seen) -> list[str]:
     return found
 
 
-def _room(ssn: Seen) -> list[str]:
+def _room(ssn: EndedSession) -> list[str]:
     """Find nodes that were overfilled; of pods that ask for nothing any number may come."""
     before, now = ssn.before.idle, ssn.nodes.idle
     worse = now < np.minimum(before, 0.0) - TOLERANCE * (1 + len(ssn.binds))
@@ -67,7 +67,7 @@ def _room(ssn: Seen) -> list[str]:
     return [f"node {ssn.nodes.names[node]} is overfilled" for node in np.flatnonzero(worse.any(1))]
 
 
-def _binds(ssn: Seen) -> list[str]:
+def _binds(ssn: EndedSession) -> list[str]:
     found = [
         f"{task} bound {n} times" for task, n in Counter(t for t, _ in ssn.binds).items() if n > 1
     ]
@@ -98,7 +98,7 @@ def _binds(ssn: Seen) -> list[str]:
     return found
 
 
-def _snapshot(ssn: Seen) -> list[str]:
+def _snapshot(ssn: EndedSession) -> list[str]:
     """Find what a session changed of the snapshot, which is not its own."""
     nodes = ssn.snapshot.nodes
     found = [
@@ -115,5 +115,5 @@ def _snapshot(ssn: Seen) -> list[str]:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS)
 def test_accounts_binds_and_gangs_are_sound_after_every_session(release: str, seed: int) -> None:
-    for ssn in sessions(scenario(seed), resolve(release)):
+    for ssn in ended_sessions(scenario(seed), resolve(release)):
         assert violations(ssn) == []

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from decisions import parted
+from decisions import differing_steps
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
@@ -35,7 +35,7 @@ RUNS = [(name, release) for name, row in recorded().items() for release in row i
 def test_a_simulation_decides_as_the_release_did(name: str, release: str) -> None:
     row = recorded()[name]
     steps = simulate(parse_case(msgspec.json.encode(row["case"])), resolve(release))
-    assert parted(name, row[release], json.loads(json.dumps(steps))) == []
+    assert differing_steps(name, row[release], json.loads(json.dumps(steps))) == []
 
 
 def test_what_is_recorded_is_worth_it() -> None:

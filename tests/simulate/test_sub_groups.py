@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from decisions import parted
+from decisions import differing_steps
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
@@ -49,7 +49,7 @@ def of(kind: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "release"), of("partition"))
 def test_groups_are_placed_as_in_the_tests_of_volcano(name: str, release: str) -> None:
-    assert not parted(name, recorded()[name][release]["steps"], simulated(name, release))
+    assert not differing_steps(name, recorded()[name][release]["steps"], simulated(name, release))
 
 
 @pytest.mark.parametrize(("name", "release"), of("sub"))

@@ -27,14 +27,14 @@ _MARKS = {Effect.BOUND: int(Mark.BIND), Effect.DELETED: int(Mark.DELETE)}
 
 
 @dataclass
-class Story:
+class EventColumns:
     """A few events in columns, with the objects they are about."""
 
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     objects: list[Reference] = field(default_factory=list)
     payloads: dict[int, bytes] = field(default_factory=dict)
 
-    def tell(
+    def add(
         self,
         effect: Effect,
         name: str,
@@ -43,7 +43,7 @@ class Story:
         revision: int = NONE,
         at: int = NO_TIME,
         payload: Any = None,
-    ) -> Story:
+    ) -> EventColumns:
         reference = Reference("", "Pod", "default", name, uid)
         if reference not in self.objects:
             self.objects.append(reference)
@@ -51,9 +51,9 @@ class Story:
         self.payloads[len(self.rows)] = canonical_json(payload or {})
         return self
 
-    def listed(self, *uids: str, revision: int, exact: bool = True) -> Story:
+    def listed(self, *uids: str, revision: int, exact: bool = True) -> EventColumns:
         listing = ListObserved(group="", listed="Pod", uids=tuple(sorted(uids)), exact=exact)
-        return self.tell(Effect.LISTED, "", revision=revision, payload=listing)
+        return self.add(Effect.LISTED, "", revision=revision, payload=listing)
 
     def columns(self, order: Sequence[int] | None = None) -> Columns:
         order = range(len(self.rows)) if order is None else order
@@ -130,91 +130,91 @@ class Story:
         return [name for name, *_ in self.state(until, time)]
 
 
-def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> Story:
-    return Story().tell(Effect.VERSION, name, uid=uid, revision=revision, at=at)
+def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> EventColumns:
+    return EventColumns().add(Effect.VERSION, name, uid=uid, revision=revision, at=at)
 
 
 def test_the_last_version_by_revision_counts_not_the_last_learned() -> None:
-    story = version("a", "u1", 20).tell(Effect.VERSION, "a", uid="u1", revision=10)
-    assert story.state() == [("a", "u1", 20, False, 0)]
-    assert story.state(until=15) == [("a", "u1", 10, False, 0)]
+    window = version("a", "u1", 20).add(Effect.VERSION, "a", uid="u1", revision=10)
+    assert window.state() == [("a", "u1", 20, False, 0)]
+    assert window.state(until=15) == [("a", "u1", 10, False, 0)]
 
 
 def test_a_deleted_object_is_gone_from_its_revision_on() -> None:
-    story = version("a", "u1", 10).tell(Effect.DELETED, "a", uid="u1", revision=20)
-    assert story.names(until=19) == ["a"]
-    assert story.names(until=20) == []
+    window = version("a", "u1", 10).add(Effect.DELETED, "a", uid="u1", revision=20)
+    assert window.names(until=19) == ["a"]
+    assert window.names(until=20) == []
 
 
 def test_a_deletion_without_revision_comes_before_what_was_seen_later() -> None:
-    story = version("a", "u1", 10, at=100).tell(Effect.DELETED, "a", uid="u1", at=150)
-    story.tell(Effect.VERSION, "b", uid="u2", revision=20, at=140)
-    story.tell(Effect.VERSION, "b", uid="u2", revision=30, at=160)
-    assert story.names(until=20) == ["a", "b"]
-    assert story.names(until=30) == ["b"]
-    assert story.names() == ["b"]
+    window = version("a", "u1", 10, at=100).add(Effect.DELETED, "a", uid="u1", at=150)
+    window.add(Effect.VERSION, "b", uid="u2", revision=20, at=140)
+    window.add(Effect.VERSION, "b", uid="u2", revision=30, at=160)
+    assert window.names(until=20) == ["a", "b"]
+    assert window.names(until=30) == ["b"]
+    assert window.names() == ["b"]
 
 
 def test_a_time_includes_what_has_no_revision_up_to_it() -> None:
-    story = version("a", "u1", 10, at=100).tell(Effect.DELETED, "a", uid="u1", at=150)
-    story.tell(Effect.VERSION, "b", uid="u2", revision=20, at=200)
-    assert story.names(until=19, time=149) == ["a"]
-    assert story.names(until=19, time=150) == []
+    window = version("a", "u1", 10, at=100).add(Effect.DELETED, "a", uid="u1", at=150)
+    window.add(Effect.VERSION, "b", uid="u2", revision=20, at=200)
+    assert window.names(until=19, time=149) == ["a"]
+    assert window.names(until=19, time=150) == []
 
 
 def test_a_deletion_that_names_no_uid_takes_the_object_of_that_time() -> None:
-    story = version("a", "old", 10, at=100).tell(Effect.DELETED, "a", at=150)
-    story.tell(Effect.VERSION, "a", uid="new", revision=20, at=200)
-    assert story.state() == [("a", "new", 20, False, 0)]
-    assert story.state(until=10, time=150) == []
+    window = version("a", "old", 10, at=100).add(Effect.DELETED, "a", at=150)
+    window.add(Effect.VERSION, "a", uid="new", revision=20, at=200)
+    assert window.state() == [("a", "new", 20, False, 0)]
+    assert window.state(until=10, time=150) == []
 
 
 def test_a_younger_object_of_the_same_name_replaces_the_older() -> None:
-    story = version("a", "old", 10).tell(Effect.VERSION, "a", uid="new", revision=20)
-    assert story.state() == [("a", "new", 20, False, 0)]
-    story.tell(Effect.DELETED, "a", uid="new", revision=30)
-    assert story.state() == []
+    window = version("a", "old", 10).add(Effect.VERSION, "a", uid="new", revision=20)
+    assert window.state() == [("a", "new", 20, False, 0)]
+    window.add(Effect.DELETED, "a", uid="new", revision=30)
+    assert window.state() == []
 
 
 def test_a_binding_counts_until_a_version_follows() -> None:
-    story = version("a", "u1", 10, at=100).tell(Effect.BOUND, "a", uid="u1", at=150)
-    assert story.state() == [("a", "u1", 10, False, 2)]
-    story.tell(Effect.VERSION, "a", uid="u1", revision=20, at=200)
-    assert story.state() == [("a", "u1", 20, False, 0)]
+    window = version("a", "u1", 10, at=100).add(Effect.BOUND, "a", uid="u1", at=150)
+    assert window.state() == [("a", "u1", 10, False, 2)]
+    window.add(Effect.VERSION, "a", uid="u1", revision=20, at=200)
+    assert window.state() == [("a", "u1", 20, False, 0)]
 
 
 def test_a_write_of_unknown_result_makes_the_object_stale() -> None:
-    story = version("a", "u1", 10, at=100).tell(Effect.TOUCHED, "a", uid="u1", at=150)
-    assert story.state() == [("a", "u1", 10, True, 0)]
+    window = version("a", "u1", 10, at=100).add(Effect.TOUCHED, "a", uid="u1", at=150)
+    assert window.state() == [("a", "u1", 10, True, 0)]
 
 
 def test_a_write_that_made_a_known_version_leaves_nothing_stale() -> None:
-    story = version("a", "u1", 10).tell(Effect.TOUCHED, "a", uid="u1", revision=10)
-    assert story.state() == [("a", "u1", 10, False, 0)]
-    story.tell(Effect.TOUCHED, "a", uid="u1", revision=20)
-    assert story.state() == [("a", "u1", 10, True, 0)], "nobody saw version 20"
+    window = version("a", "u1", 10).add(Effect.TOUCHED, "a", uid="u1", revision=10)
+    assert window.state() == [("a", "u1", 10, False, 0)]
+    window.add(Effect.TOUCHED, "a", uid="u1", revision=20)
+    assert window.state() == [("a", "u1", 10, True, 0)], "nobody saw version 20"
 
 
 def test_an_exact_list_tells_what_went() -> None:
-    story = version("a", "u1", 10).tell(Effect.VERSION, "b", uid="u2", revision=11)
-    story.listed("u2", revision=50)
-    assert story.names() == ["b"]
-    assert story.names(until=49) == ["a", "b"]
+    window = version("a", "u1", 10).add(Effect.VERSION, "b", uid="u2", revision=11)
+    window.listed("u2", revision=50)
+    assert window.names() == ["b"]
+    assert window.names(until=49) == ["a", "b"]
 
 
 def test_a_list_of_unknown_revision_is_compared_with_the_one_before() -> None:
-    story = version("a", "u1", 10).tell(Effect.VERSION, "b", uid="u2", revision=11)
-    story.tell(Effect.VERSION, "c", uid="u3", revision=12)
-    story.listed("u1", "u2", revision=11, exact=False)
-    story.tell(Effect.VERSION, "b", uid="u2", revision=30).listed("u2", revision=30, exact=False)
-    assert story.names() == ["b", "c"], "c was in neither list: the lists may be excerpts"
+    window = version("a", "u1", 10).add(Effect.VERSION, "b", uid="u2", revision=11)
+    window.add(Effect.VERSION, "c", uid="u3", revision=12)
+    window.listed("u1", "u2", revision=11, exact=False)
+    window.add(Effect.VERSION, "b", uid="u2", revision=30).listed("u2", revision=30, exact=False)
+    assert window.names() == ["b", "c"], "c was in neither list: the lists may be excerpts"
 
 
 def test_a_doomed_object_lives_until_its_last_version() -> None:
-    story = version("a", "u1", 10).tell(Effect.VERSION, "a", uid="u1", revision=60)
-    story.listed("u1", revision=10, exact=False).listed(revision=20, exact=False)
-    assert story.names(until=59) == ["a"]
-    assert story.names() == []
+    window = version("a", "u1", 10).add(Effect.VERSION, "a", uid="u1", revision=60)
+    window.listed("u1", revision=10, exact=False).listed(revision=20, exact=False)
+    assert window.names(until=59) == ["a"]
+    assert window.names() == []
 
 
 EVENTS = st.lists(
@@ -239,18 +239,18 @@ EVENTS = st.lists(
 )
 
 
-def tell(events: list[tuple[Effect, int, int, bool, int]]) -> Story:
-    """Make a story of random events; revisions are their order, clocks may stand still or jump."""
-    story = Story()
+def events_in_columns(events: list[tuple[Effect, int, int, bool, int]]) -> EventColumns:
+    """Return random events; revisions are their order, clocks may stand still or jump."""
+    window = EventColumns()
     life: dict[int, int] = {}
     for revision, (effect, name, _, revised, clock) in enumerate(events, 1):
         uid = f"{name}-{life.setdefault(name, 0)}"
         if effect == Effect.LISTED:
             held = [f"{other}-{life.get(other, 0)}" for other in range(name)]
-            story.listed(*held, revision=revision, exact=revised)
+            window.listed(*held, revision=revision, exact=revised)
             continue
         strong = effect in (Effect.VERSION, Effect.ATTRIBUTED)
-        story.tell(
+        window.add(
             effect,
             f"n{name}",
             uid=uid if strong or clock % 3 else "",
@@ -262,18 +262,18 @@ def tell(events: list[tuple[Effect, int, int, bool, int]]) -> Story:
         )
         if effect == Effect.DELETED:
             life[name] += 1
-    return story
+    return window
 
 
 @settings(max_examples=300, deadline=None)
 @given(EVENTS, st.randoms(use_true_random=False))
 def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None:
-    story = tell(events)
-    order = list(range(len(story.rows)))
+    window = events_in_columns(events)
+    order = list(range(len(window.rows)))
     random.shuffle(order)
-    fold = story.fold()
-    fold.advance(story.columns(order), story.placed())
-    assert story.seen(fold) == story.state()
+    fold = window.fold()
+    fold.advance(window.columns(order), window.placed())
+    assert window.seen(fold) == window.state()
 
 
 @settings(max_examples=500, deadline=None)
@@ -281,46 +281,48 @@ def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None
 def test_a_fold_from_any_checkpoint_equals_the_fold_from_zero(
     events: Any, cut: int, until: int
 ) -> None:
-    story = tell(events)
+    window = events_in_columns(events)
     cut, end = sorted((cut, until))
-    columns = story.columns()
-    fold = story.fold()
+    columns = window.columns()
+    fold = window.fold()
     first = columns.select(columns.revisions <= cut)
-    fold.advance(first, story.placed(cut))
+    fold.advance(first, window.placed(cut))
     for record in fold.records.values():
         record.fact = b"x"
     fold, mark = decode_checkpoint(
-        encode_checkpoint(fold, story.clock().mark(cut * 2)),
-        references=story.references,
-        payload=story.payload,
+        encode_checkpoint(fold, window.clock().mark(cut * 2)),
+        references=window.references,
+        payload=window.payload,
     )
-    assert mark == story.clock().mark(cut * 2)
+    assert mark == window.clock().mark(cut * 2)
     within = (columns.revisions > cut) & (columns.revisions <= end)
     rest = columns.select(within | (columns.revisions < 0))
-    fold.advance(rest, story.placed(end, after=cut))
-    assert story.seen(fold, end) == story.state(end)
+    fold.advance(rest, window.placed(end, after=cut))
+    assert window.seen(fold, end) == window.state(end)
 
 
 def test_a_checkpoint_leaves_to_the_next_window_what_came_after_its_last_clock() -> None:
-    story = version("a", "u1", 10, at=100).tell(Effect.VERSION, "b", uid="u2", revision=20, at=150)
-    story.tell(Effect.DELETED, "a", uid="u1", at=150)
-    story.tell(Effect.VERSION, "b", uid="u2", revision=30, at=200)
-    columns = story.columns()
-    fold = story.fold()
-    fold.advance(columns.select(columns.revisions <= 20), story.placed(20))
-    assert [name for name, *_ in story.seen(fold, 20)] == ["a", "b"]
+    window = version("a", "u1", 10, at=100).add(Effect.VERSION, "b", uid="u2", revision=20, at=150)
+    window.add(Effect.DELETED, "a", uid="u1", at=150)
+    window.add(Effect.VERSION, "b", uid="u2", revision=30, at=200)
+    columns = window.columns()
+    fold = window.fold()
+    fold.advance(columns.select(columns.revisions <= 20), window.placed(20))
+    assert [name for name, *_ in window.seen(fold, 20)] == ["a", "b"]
     later = (columns.revisions > 20) | (columns.revisions < 0)
-    fold.advance(columns.select(later), story.placed(30, after=20))
-    assert [name for name, *_ in story.seen(fold, 30)] == ["b"]
+    fold.advance(columns.select(later), window.placed(30, after=20))
+    assert [name for name, *_ in window.seen(fold, 30)] == ["b"]
 
 
 def test_a_record_survives_a_checkpoint_whole() -> None:
-    story = version("a", "u1", 10)
-    fold = story.fold()
-    fold.advance(story.columns(), story.placed())
+    window = version("a", "u1", 10)
+    fold = window.fold()
+    fold.advance(window.columns(), window.placed())
     record = fold.records[0]
     record.fact, record.touched, record.doomed, record.bound = b"\x90", 41, True, 7
     again, _ = decode_checkpoint(
-        encode_checkpoint(fold, 0), references=story.references, payload=story.payload
+        encode_checkpoint(fold, 0),
+        references=window.references,
+        payload=window.payload,
     )
     assert msgspec.structs.asdict(again.records[0]) == msgspec.structs.asdict(record)

@@ -116,11 +116,13 @@ def same(one: Any, other: Any) -> bool:
 
 def differences(name: str, release: str, steps: list[dict[str, Any]]) -> list[str]:
     """Return where a simulation parts from what was recorded; empty if nowhere."""
-    return parted(name, decided()[name][release]["steps"], steps)
+    return differing_steps(name, decided()[name][release]["steps"], steps)
 
 
-def parted(name: str, recorded: list[dict[str, Any]], steps: list[dict[str, Any]]) -> list[str]:
-    """Return where a simulation of the scenario of that name parts from a recorded outcome."""
+def differing_steps(
+    name: str, recorded: list[dict[str, Any]], steps: list[dict[str, Any]]
+) -> list[str]:
+    """Return where a simulation of the scenario of that name differs from a recorded outcome."""
     if len(recorded) != len(steps):
         return [f"{len(steps)} steps, recorded were {len(recorded)}"]
     found = []

@@ -35,7 +35,7 @@ def version_of(verb: str, each: Document, revision: int = 1) -> Event:
     )
 
 
-def told(
+def event_of(
     kind: str,
     payload: msgspec.Struct,
     reference: Reference | None = None,
@@ -58,18 +58,20 @@ def events_of(history: Sequence[Happening]) -> list[Event]:
         if what == "list":
             kind, uids, exact = about
             listing = ListObserved(group=GROUPS[kind], listed=kind, uids=tuple(uids), exact=exact)
-            found.append(told("list.observed", listing, Reference(GROUPS[kind], kind), revision))
+            found.append(
+                event_of("list.observed", listing, Reference(GROUPS[kind], kind), revision)
+            )
         elif what == "control":
             found.append(
-                told("control.marked", ControlMarked(control=about, step=1), revision=revision)
+                event_of("control.marked", ControlMarked(control=about, step=1), revision=revision)
             )
         elif what == "started":
             started = ProcessStarted(component="scheduler", flags=about)
-            found.append(told("process.started", started, revision=revision))
+            found.append(event_of("process.started", started, revision=revision))
         elif what == "bound":
             name, where = about
             reference = Reference("", "Pod", "ns", name, f"uid-{name}")
-            found.append(told("pod.bound", PodBound(node=where), reference, revision))
+            found.append(event_of("pod.bound", PodBound(node=where), reference, revision))
         else:
             found.append(version_of(what, about, revision))
     return found

@@ -99,8 +99,8 @@ def conf_of(text: str) -> Configuration:
     return Configuration(text, subject)
 
 
-def world(*documents: Document, conf: str | None = None, stored: bool = False) -> LintInputs:
-    """Return a world of objects in one file, or in a log."""
+def inputs_of(*documents: Document, conf: str | None = None, stored: bool = False) -> LintInputs:
+    """Return objects in one file, or in a log, as inputs of a check."""
     manifests = [
         Manifest(document, None if stored else FilePlace(FILE, 10 * number, number))
         for number, document in enumerate(documents, start=1)
@@ -111,7 +111,7 @@ def world(*documents: Document, conf: str | None = None, stored: bool = False) -
 def found(*documents: Document, conf: str | None = None, rule: str = "") -> list[Finding]:
     """Return what is found in objects under all releases, by one rule or any."""
     rules = [each for each in RULES if rule in ("", each.name)]
-    return lint(world(*documents, conf=conf), RELEASES, rules)
+    return lint(inputs_of(*documents, conf=conf), RELEASES, rules)
 
 
 def names(of: list[Finding]) -> set[str]:

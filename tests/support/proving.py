@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from decisions import decided, parted
+from decisions import decided, differing_steps
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.replay.simulate.cases import Case, parse_case
 from plinian.replay.simulate.simulation import simulate
@@ -28,10 +28,10 @@ class Recording(NamedTuple):
     case: Case
     steps: list[dict[str, Any]]
 
-    def parts(self, behaviours: Behaviours) -> list[str]:
-        """Return where a simulation under these behaviours parts from what was recorded."""
+    def differences(self, behaviours: Behaviours) -> list[str]:
+        """Return where a simulation under these behaviours differs from what was recorded."""
         steps = simulate(self.case, behaviours)
-        return parted(self.name, self.steps, json.loads(json.dumps(steps)))
+        return differing_steps(self.name, self.steps, json.loads(json.dumps(steps)))
 
 
 @cache

@@ -121,13 +121,13 @@ def opened(
         behaviours,
         now=now,
         process=process or ProcessState(),
-        cache=Accepting(),
+        cache=AcceptingCache(),
         trace=Trace(),
     )
     return ssn, open_plugins(ssn)
 
 
-class Accepting:
+class AcceptingCache:
     """A cache that agrees to whatever a session asks of it."""
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:

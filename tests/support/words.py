@@ -1,14 +1,16 @@
 """Words that pages, help texts and messages do not use, as data, each with what to use instead.
 
-A pattern is looked for in any case, unless it is written in capitals. Names in backquotes, commands
-and their output are not prose and are not read. ``NOT_YET`` lists the files that still use some: it
-may only become shorter.
+A pattern is looked for in any case, unless it is written in capitals. The law reads pages, and the
+string literals, docstrings and comments of code. Names in backquotes, commands and their output are
+not prose and are not read.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 
 INSTEAD = (
@@ -49,26 +51,18 @@ INSTEAD = (
 )
 """Patterns of whole words, and what to use in their place."""
 
-CHECKED_CODE = ("replay/cli/", "replay/render/", "engine/errors.py")
-"""Where string literals are what people read: help texts, messages, heads of columns."""
+CHECKED_CODE = ("engine/", "replay/", "benchmarks/", "tools/")
+"""Code whose string literals, docstrings and comments are read."""
 
 NOT_CHECKED = ("docs/reference/", "docs/decisions/", "docs/behaviours.md")
 """Pages that are made from docstrings and rows, and records of what was decided at a time."""
 
-NOT_YET: frozenset[str] = frozenset(
-    {
-        "engine/errors.py",
-        "replay/cli/bisect.py",
-        "replay/cli/coverage_warnings.py",
-        "replay/render/diff_views.py",
-    }
-)
-"""Files that still use such words."""
-
+# Another branch rewrites these folders. The merge of both empties the tuple.
 _STYLE = re.compile(r"^## How we write\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 _NOT_PROSE = re.compile(
     r"^(```|~~~)[^\n]*\n.*?^\1$|<!--.*?-->|`[^`\n]+`|\]\([^)]*\)", re.MULTILINE | re.DOTALL
 )
+_NAMES = re.compile(r"``[^`]+``|`[^`\n]+`")
 _PATTERNS = tuple(
     (re.compile(rf"\b({pattern})\b", 0 if pattern.isupper() else re.IGNORECASE), instead)
     for pattern, instead in INSTEAD
@@ -78,22 +72,29 @@ _PATTERNS = tuple(
 def prose(page: str) -> str:
     """Return a page without commands, output, names in backquotes and the list of such words."""
     kept = _STYLE.sub("", page)
-    return _NOT_PROSE.sub(lambda match: "\n" * match[0].count("\n") + " ", kept)
+    return _NOT_PROSE.sub(_without_name, kept)
 
 
 def texts(code: str) -> Iterator[tuple[int, str]]:
-    """Yield the string literals of a module with their first lines."""
+    """Yield the string literals, docstrings and comments of a module with their first lines."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
+            yield node.lineno, _NAMES.sub(_without_name, node.value)
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], _NAMES.sub(_without_name, token.string)
+
+
+def _without_name(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n") + " "
 
 
 def found(path: str, text: str) -> list[str]:
     """Return the words of a file that are not used, one line each with what to use instead."""
     parts = list(texts(text)) if path.endswith(".py") else [(1, prose(text))]
     return [
-        f"{path}:{first + said.count(chr(10), 0, match.start())}: “{match[0]}”: use {instead}"
-        for first, said in parts
+        f"{path}:{first + part.count(chr(10), 0, match.start())}: “{match[0]}”: use {instead}"
+        for first, part in parts
         for pattern, instead in _PATTERNS
-        for match in pattern.finditer(said)
+        for match in pattern.finditer(part)
     ]

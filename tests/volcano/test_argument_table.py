@@ -18,7 +18,7 @@ from plinian.engine.volcano.arguments import Arguments
 from plinian.engine.volcano.conf import SWITCHES, PluginOption, SchedulerConf, known_actions
 from plinian.engine.volcano.releases import RELEASES
 from plinian.engine.volcano.session.history import SUPPORTED, resolve
-from sessions import NOW, Accepting, cache_of, group, node, pod, queue
+from sessions import NOW, AcceptingCache, cache_of, group, node, pod, queue
 
 TEXTS = ("binpack.resources", "hypernode.binpack.resources", "predicate.resources")
 
@@ -61,7 +61,7 @@ def test_what_a_plugin_reads_is_among_its_arguments(plugin: str, release: str) -
         how,
         now=NOW,
         process=ProcessState(),
-        cache=Accepting(),
+        cache=AcceptingCache(),
         trace=Trace(),
     )
     try:

@@ -46,10 +46,10 @@ def test_what_was_recorded_depends_on_the_rows_that_it_proves(
     proof: Proof, rows: list[Row]
 ) -> None:
     recorded = recording(*proof)
-    assert recorded.parts(resolve(proof.release)) == []
+    assert recorded.differences(resolve(proof.release)) == []
     for row in rows:
         assert parse_release(proof.release) in holds_in(row), row
-        assert recorded.parts(without(row, proof.release)), row
+        assert recorded.differences(without(row, proof.release)), row
 
 
 def test_every_proof_is_one_of_a_row() -> None:

@@ -1,1 +1,1 @@
-"""Where the scheduler's cache and the API server differ, and since when."""
+"""Where the scheduler's cache differs from the API server, and since when."""

@@ -1,4 +1,4 @@
-"""Where a scheduler's belief and the truth part, object by object and field by field."""
+"""Where the scheduler's cache differs from the API server, by object and field."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..job_cache import job_of
 from ..node_sync import with_volume_limits
 
 ABSENT = None
-"""On one side of a difference: there is no such thing."""
+"""A side of a difference without the object or value."""
 
 DEFAULT = ""
-"""In place of a class's name: the priority of jobs that name no class."""
+"""Used as the name of a class: the priority of jobs without a class."""
 
 Unit = tuple[str, str]
-"""Kind and name of what is compared on its own: a PodGroup comes with the pods that name it."""
+"""Kind and name of a unit of comparison: a PodGroup includes the pods that name it."""
 
 Place = tuple[str, str, str]
 
 
 class Difference(NamedTuple):
-    """One thing that the scheduler takes for something else than it is.
+    """One value in which the scheduler's cache differs from the API server.
 
     :param kind: of the object: Node, Pod, PodGroup, Queue or PriorityClass.
-    :param name: ``namespace/name``, or the name of what has no namespace.
-    :param field: what of it; empty for the object itself.
-    :param truth: what is. :param belief: what the scheduler takes it for.
+    :param name: ``namespace/name``, or the name if there is no namespace.
+    :param field: the field that differs; empty for the object itself.
+    :param truth: what the API server has. :param belief: what the scheduler's cache has.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Difference(NamedTuple):
 
 
 class PodIndex:
-    """The pods that are, by their nodes and by their jobs, with what they ask for."""
+    """The existing pods, by node and by job, with their requests."""
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._pods: dict[str, tuple[Pod, Resource]] = {}
@@ -60,9 +60,9 @@ class PodIndex:
             self.put(pod)
 
     def put(self, pod: Pod, request: Resource | None = None) -> Resource:
-        """Take in a pod, or a new version of one; return what it requests.
+        """Add a pod, or a new version of one; return its request.
 
-        :param request: that, where it is known.
+        :param request: the request, if it is known.
         """
         self.remove(pod.key)
         if request is None:
@@ -73,7 +73,7 @@ class PodIndex:
         return request
 
     def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:
-        """Take out a pod and return it with what it requested, if there is one of that name."""
+        """Remove a pod; return it with its request, or None if there is none of that name."""
         pod, request = self._pods.pop(key, (None, None))
         if pod is None or request is None:
             return None, None
@@ -103,7 +103,7 @@ class PodIndex:
 
 
 class Comparison:
-    """Compares a cache with the objects that there are."""
+    """Compares a cache with the objects of the API server."""
 
     def __init__(self, cache: SchedulerCache, truth: Stores, pods: PodIndex | None = None) -> None:
         self._cache = cache
@@ -111,7 +111,7 @@ class Comparison:
         self._pods = PodIndex(truth.of("Pod").values()) if pods is None else pods
 
     def units(self) -> list[Unit]:
-        """Return what can be compared on its own, in order."""
+        """Return the units of comparison, in order."""
         cache, truth = self._cache, self._truth
         named = {job_of(pod) for pod in truth.of("Pod").values()} - {""}
         names = (
@@ -140,7 +140,7 @@ class Comparison:
         )
 
     def _node(self, name: str) -> list[Difference]:
-        """Return what differs about a node: whether it is, its version, its account, its pods."""
+        """Return what differs in a node: its existence, version, account and pods."""
         node: Node | None = self._truth.get("Node", name)
         info = self._cache.nodes.get(name)
         if node is not None and not self._cache.node_cache.chooses(node):
@@ -149,27 +149,27 @@ class Comparison:
         found = list(_identity("Node", name, node, believed))
         if node is None or info is None or believed is None:
             return found
-        told = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
+        counted = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
         expected = NodeInfo(name, self._cache.node_cache.ignored)
         limits = self._truth.get("CSINode", name)
         expected.set_node(with_volume_limits(node, limits), self._cache.node_cache.ignored)
         used, releasing = Resource(), Resource()
-        for pod, request in told:
+        for pod, request in counted:
             used.add(request)
             if status_of(pod) == Status.RELEASING:
                 releasing.add(request)
         found += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
         found += _amounts(name, "used", used, info.used)
         found += _amounts(name, "releasing", releasing, info.releasing)
-        found += _on_node(info, [pod for pod, _ in told])
+        found += _on_node(info, [pod for pod, _ in counted])
         return found
 
     def _counts(self, pod: Pod) -> bool:
-        """Say whether a pod takes anything of its node."""
+        """Return whether a pod counts on its node."""
         return self._cache.job_cache.handles(pod) and status_of(pod) not in COMPLETED_STATUS
 
     def _job(self, key: str) -> list[Difference]:
-        """Return what differs about a PodGroup and the pods that name it."""
+        """Return what differs in a PodGroup and the pods that name it."""
         info = self._cache.jobs.get(key)
         believed = None if info is None else info.pod_group
         found = list(_identity("PodGroup", key, self._truth.get("PodGroup", key), believed))
@@ -213,7 +213,7 @@ class Comparison:
         )
 
     def _default_priority(self) -> list[Difference]:
-        """Return whether jobs get a default priority that no class gives, or lack one."""
+        """Return a difference of the default priority of jobs."""
         defaults = [
             one.value for one in self._truth.of("PriorityClass").values() if one.global_default
         ]
@@ -225,7 +225,7 @@ class Comparison:
 
 
 def asks_the_same(pod: Pod, other: Pod) -> bool:
-    """Say whether two pods ask for the same for sure."""
+    """Return whether two pods certainly request the same."""
     mine, theirs = pod.spec, other.spec
     return (
         mine.containers == theirs.containers
@@ -236,7 +236,7 @@ def asks_the_same(pod: Pod, other: Pod) -> bool:
 
 
 def same_version(true: Object | None, held: Object | None) -> bool:
-    """Say whether two objects are the same, in the same version, or both are not there."""
+    """Return whether two objects are the same version of one object, or both are missing."""
     if true is None or held is None:
         return true is held
     return true.uid == held.uid and (
@@ -247,7 +247,7 @@ def same_version(true: Object | None, held: Object | None) -> bool:
 def _identity(
     kind: str, name: str, true: Object | None, held: Object | None
 ) -> Iterator[Difference]:
-    """Yield that an object is not there, is another one of its name, or is of another version."""
+    """Yield a difference if an object is missing, has another uid, or another version."""
     if true is None or held is None:
         if true is not held:
             yield Difference(kind, name, "", _identity_of(true), _identity_of(held))
@@ -283,7 +283,7 @@ def _amounts(
 
 
 def _on_node(info: NodeInfo, pods: list[Pod]) -> list[Difference]:
-    """Return the pods that a node has and did not note, or noted and has not."""
+    """Return the pods of a node that its cached account lacks, or has wrongly."""
     true = {pod.key: pod.uid for pod in pods}
     held = {key: noted.task.uid for key, noted in info.tasks.items()}
     return [

@@ -1,4 +1,4 @@
-"""Since when belief and truth part: compared after every event, as far as that event can reach."""
+"""Since when the cache differs: what an event may affect is compared after each event."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _OF_A_NODE = frozenset({"Node", "CSINode"})
 
 
 class DriftHistory:
-    """Goes along with a projector; truth is what was delivered to its informers.
+    """Follows a projector; the truth is what was delivered to its informers.
 
-    An event reaches the object that it names, the job and nodes of a pod, and where that pod was
-    taken for something else. After a list, what it took out is compared; after a crash or a new
-    start of the process, everything.
+    An event may affect its object; for a pod, also its job and nodes, and units in which the pod
+    differs. After a list, the objects that it removed are compared; after a crash or a restart of
+    the process, everything.
     """
 
     def __init__(self, projector: Projector) -> None:
@@ -32,32 +32,32 @@ class DriftHistory:
         self._differing: dict[str, dict[Unit, None]] = {}
 
     def differences(self) -> list[tuple[Difference, int]]:
-        """Return what differs now and the positions since which it does, in order of place."""
+        """Return what differs now, with the positions since when, in order."""
         found = [entry for places in self._found.values() for entry in places.values()]
         return sorted(found, key=lambda entry: entry[0].place)
 
     def found(self) -> list[tuple[Unit, list[tuple[Difference, int]]]]:
-        """Return what differs now by unit, with the positions since which it does."""
+        """Return what differs now by unit, with the positions since when."""
         return [(unit, list(places.values())) for unit, places in self._found.items()]
 
     def go_on(self, found: Mapping[Unit, Sequence[tuple[Difference, int]]]) -> None:
-        """Go on from what another history had found of the same cache (:meth:`found`)."""
+        """Continue from what another history of the same cache found (:meth:`found`)."""
         self._found = {
             unit: {one.place: (one, since) for one, since in parted}
             for unit, parted in found.items()
         }
         for unit, places in self._found.items():
             self._note_pods(unit, (), places)
-        self._look_anew()
+        self._reset()
 
     def after(self, event: Event, position: int) -> None:
-        """Compare what an event can have set apart or brought together."""
+        """Compare the units that an event may have changed."""
         reference, projector = event.reference, self._projector
         if (
             projector.cache is not self._cache
             or projector.cache.node_cache.ignored != self._ignored
         ):
-            self._look_anew()
+            self._reset()
             units = [*self._found, *self._comparison().units()]
             self._compare(dict.fromkeys(units), position)
         elif KINDS[event.kind].effect is Effect.LISTED:
@@ -76,8 +76,8 @@ class DriftHistory:
             if units:
                 self._compare(units, position)
 
-    def _look_anew(self) -> None:
-        """Take up the cache and the pods as they are, and settle nothing."""
+    def _reset(self) -> None:
+        """Read the current cache and pods; nothing counts as settled."""
         self._cache = self._projector.cache
         self._ignored = self._cache.node_cache.ignored
         self._pods = PodIndex(self._cache.stores.of("Pod").values())
@@ -103,7 +103,7 @@ class DriftHistory:
             self._settled.note(unit, differs=bool(found))
 
     def _note_pods(self, unit: Unit, before: Iterable[Place], now: Iterable[Place]) -> None:
-        """Take note which pods differ in a unit: what is believed of them may be of another one."""
+        """Note which pods differ in a unit: the cache may have them in another unit."""
         for place in before:
             self._differing.get(_pod_of(place), {}).pop(unit, None)
         for place in now:
@@ -121,7 +121,7 @@ class DriftHistory:
         return [("Queue", reference.name)] if reference.kind == "Queue" else []
 
     def _pod_changed(self, key: str) -> tuple[Pod | None, Pod | None, list[Unit]]:
-        """Take up a pod as it is now; return it before and now, and the units that it reaches."""
+        """Update a pod; return its old and new state, and the units that it affects."""
         before, request = self._pods.remove(key)
         now = self._cache.stores.get("Pod", key)
         if before is not None and request is not None:
@@ -139,7 +139,7 @@ class DriftHistory:
 
 
 def _pod_of(place: Place) -> str:
-    """Return the pod that a difference is about; empty if it is about none."""
+    """Return the pod of a difference; empty if it has none."""
     kind, name, field = place
     if kind == "Node" and field.startswith("pods["):
         return field.removeprefix("pods[").removesuffix("]")

@@ -1,7 +1,7 @@
-"""What need not be compared again: units in which nothing differed, and an event changed nothing.
+"""Settled units, which need no new comparison: nothing differed, and an event changed nothing.
 
-A comparison of a node or of a job goes over all of its pods. Where nothing differed before, an
-event about one pod can set apart that pod, and what the node sums up, and nothing else.
+A comparison of a node or of a job reads all of its pods. Where nothing differed before, an
+event about one pod can only change that pod and the node's sums.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..node_sync import with_volume_limits
 from .drift import Unit, same_version
 
 _EXACT = 2.0**52
-"""Sums of whole numbers below this are the same in whatever order they are made."""
+"""Sums of whole numbers below this do not depend on the order."""
 
 
 class _Sums:
@@ -61,16 +61,16 @@ class Settled:
                 del self._sums[pod.spec.node_name]
 
     def note(self, unit: Unit, *, differs: bool) -> None:
-        """Take note that a unit was compared as a whole."""
+        """Note that a whole unit was compared."""
         if differs or (unit[0] == "Node" and self._node(unit[1]) is None):
             self._units.discard(unit)
         else:
             self._units.add(unit)
 
     def stays(self, unit: Unit, kind: str, before: Pod | None, now: Pod | None) -> bool:
-        """Say whether nothing differs in a unit after an event about an object of a kind.
+        """Return whether nothing differs in a unit after an event of an object of some kind.
 
-        :param before: the version before it of the pod that it is about; ``now``: the one now.
+        :param before: and ``now``: the pod of the event before and after it.
         """
         if unit not in self._units:
             return False
@@ -86,7 +86,7 @@ class Settled:
         )
 
     def _node(self, name: str) -> tuple[Node, NodeInfo, Node] | None:
-        """Return a node as it is and as it is believed, where all of it is compared."""
+        """Return a node, and its info in the cache, if all of it is compared."""
         node: Node | None = self._cache.stores.get("Node", name)
         info = self._cache.nodes.get(name)
         if node is None or info is None or info.node is None:
@@ -109,7 +109,7 @@ class Settled:
         )
 
     def _noted(self, info: NodeInfo, pod: Pod, now: Pod | None) -> bool:
-        """Say whether a node noted the pod of that name as it is now, if it is there."""
+        """Return whether a node's account has the current state of a pod, or rightly lacks it."""
         noted = info.tasks.get(pod.key)
         there = now is not None and now.spec.node_name == info.name and self._counts(now)
         if now is None or not there:
@@ -146,7 +146,7 @@ class Settled:
 
 
 def _alike(true: Resource, held: Resource) -> bool:
-    """Say whether amounts are the same for sure; what is absent is 0."""
+    """Return whether amounts are certainly equal; absent ones are 0."""
     if true.cpu != held.cpu or true.memory != held.memory:
         return False
     if true.cpu >= _EXACT or true.memory >= _EXACT:

@@ -1,7 +1,8 @@
-"""Records of kube-apiserver's audit log as typed structs, and what one says by itself.
+"""Records of kube-apiserver's audit log as typed structs.
 
-Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go. Bodies stay raw until somebody wants them, so
-that a record that is passed over costs little.
+Bodies are not decoded here, so that a record that is not read costs little.
+
+Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ NOTHING = msgspec.Raw()
 
 
 class User(msgspec.Struct):
-    """Who asked."""
+    """The user of a request."""
 
     username: str = ""
 
 
 class ObjectRef(msgspec.Struct, rename="camel"):
-    """What was asked for, as far as URL and body say."""
+    """The object of a request, as far as its URL and body name it."""
 
     resource: str = ""
     namespace: str = ""
@@ -35,13 +36,13 @@ class ObjectRef(msgspec.Struct, rename="camel"):
 
 
 class Details(msgspec.Struct):
-    """Which object a Status is about."""
+    """The part of a Status that identifies its object."""
 
     uid: str = ""
 
 
 class Status(msgspec.Struct):
-    """How it was answered."""
+    """The result of a request."""
 
     code: int | None = None
     status: str = ""
@@ -71,7 +72,7 @@ class Record(msgspec.Struct, rename="camel"):
 
     @property
     def actor(self) -> str:
-        """The user in whose name it was done."""
+        """The user; the impersonated one if there is one."""
         return (self.impersonated_user or self.user).username
 
     def query(self) -> dict[str, str]:
@@ -79,12 +80,12 @@ class Record(msgspec.Struct, rename="camel"):
         return dict(parse_qsl(urlsplit(self.request_uri).query))
 
     def is_dry_run(self) -> bool:
-        """Say whether nothing was to be written."""
+        """Say whether the request is a dry run, which stores nothing."""
         return "dryRun=" in self.request_uri and bool(self.query().get("dryRun"))
 
 
 class ListMeta(msgspec.Struct, rename="camel"):
-    """Where a list stands in history, and whether there is more of it."""
+    """The revision of a list, and whether it continues on another page."""
 
     resource_version: str = ""
     continues: str = msgspec.field(name="continue", default="")
@@ -92,23 +93,33 @@ class ListMeta(msgspec.Struct, rename="camel"):
 
 
 class ListBody(msgspec.Struct, rename="camel"):
-    """A list in an answer; its items stay raw."""
+    """A list in an answer; its items are not decoded."""
 
     kind: str = ""
     api_version: str = ""
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: msgspec.Raw = NOTHING
 
+    @property
+    def item_kind(self) -> str:
+        """The kind of the items."""
+        return self.kind.removesuffix("List")
+
+    @property
+    def has_whole_objects(self) -> bool:
+        """Whether it is a list of objects, and not of excerpts such as the rows of a Table."""
+        return self.item_kind not in (self.kind, "PartialObjectMetadata")
+
 
 class ItemMeta(msgspec.Struct, rename="camel"):
-    """Which version of which object an item is."""
+    """The object and the version of an item."""
 
     uid: str = ""
     resource_version: str = ""
 
 
 class ListItem(msgspec.Struct):
-    """As much of a list's item as says whether it is known already."""
+    """As much of an item as says whether its version is known."""
 
     metadata: ItemMeta = msgspec.field(default_factory=ItemMeta)
 
@@ -116,7 +127,7 @@ class ListItem(msgspec.Struct):
 WHOLE_SUBRESOURCES = frozenset(
     {"", "status", "finalize", "approval", "ephemeralcontainers", "resize"}
 )
-"""Subresources that are written with, and answered by, the whole object."""
+"""Subresources whose requests and answers have the whole object."""
 
 CONNECTING = frozenset({"token", "exec", "attach", "portforward", "proxy", "log"})
 """Subresources that write nothing to the store."""
@@ -138,11 +149,11 @@ def is_whole(document: dict[str, Any], subresource: str) -> bool:
     )
 
 
-def lives_on(document: dict[str, Any]) -> bool:
-    """Say whether an object that was asked to go still exists in the store after the answer.
+def still_exists(document: dict[str, Any]) -> bool:
+    """Say whether an object with a requested deletion still exists after the answer.
 
-    It does while it has finalizers (a Namespace: also in its spec) or a grace period to run; with
-    neither, the answer is the object as deleted.
+    It exists while it has finalizers (a Namespace: also in its spec) or a grace period. With
+    neither, the answer is the deleted object.
 
     Source: k8s.io/apiserver/pkg/registry/generic/registry/store.go ShouldDeleteDuringUpdate,
     deletionFinalizersForGarbageCollection; rest/delete.go BeforeDelete.
@@ -154,9 +165,11 @@ def lives_on(document: dict[str, Any]) -> bool:
 
 
 def kind_of(reference: ObjectRef, body: dict[str, Any] | None) -> tuple[str, bool]:
-    """Return the Kubernetes kind that a record is about, and whether it is really known.
+    """Return the Kubernetes kind of a record's object, and whether it is known.
 
-    :param body: a body of the request that may name its kind.
+    If it is not known, the plural of the resource stands for it.
+
+    :param body: the body of the request, which may name its kind.
     """
     kind = KINDS_BY_RESOURCE.get((reference.api_group, reference.resource))
     if kind:

@@ -1,7 +1,7 @@
 """What an audit log covers: from when to when, and at which levels it recorded writes of a kind.
 
-Only a log that holds all writes of a kind with their answers tells everything about it from its
-first record to its last. What its policy leaves out cannot be seen in it.
+A log with all writes of a kind and their answers is complete for that kind from its first record to
+its last. The log does not show what its policy leaves out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...events.payloads import AuditCovered, AuditedKind
 from ...kubernetes.units import parse_time
 from ..reading.formats import Context
 from .records import Record
-from .requests import AuditedRequest
+from .request import AuditedRequest
 
 _LEVELS = MappingProxyType({"Metadata": 1, "Request": 2, "RequestResponse": 3})
 _NAMES = ("None", *_LEVELS)
@@ -44,7 +44,7 @@ class AuditSpan:
         self._kinds: dict[tuple[str, str], _Writes] = {}
 
     def saw(self, record: Record) -> None:
-        """Note a record's time; records come by time of completion, about."""
+        """Note a record's time; records come roughly by time of completion."""
         time, last = record.stage_timestamp, self._last
         if time[:_SECOND] == last[:_SECOND] or not time:
             return
@@ -56,13 +56,13 @@ class AuditSpan:
         elif time < self._first:
             self._first = time
 
-    def told(self, request: AuditedRequest, events: Sequence[Event]) -> None:
-        """Note a write, and what was made of it."""
+    def wrote(self, request: AuditedRequest, events: Sequence[Event]) -> None:
+        """Note a write and its events."""
         record = request.record
         unknown = record.stage == "Panic" or request.code == _GATEWAY_TIMEOUT
         if request.code >= _MULTIPLE_CHOICES and not unknown:
             return
-        # What was made knows its kind; the request would have to decode its body for it.
+        # An event has its kind; the request would have to decode its body for it.
         reference = events[0].reference if events else request.reference
         writes = self._kinds.get((reference.group, reference.kind))
         if writes is None:
@@ -80,9 +80,9 @@ class AuditSpan:
                 self._low = revision if self._low is None else min(self._low, revision)
 
     def end(self, context: Context, *, line: int) -> None:
-        """Leave what the document covers; nothing if it holds no record with a time.
+        """Leave what the document covers; nothing if it has no record with a time.
 
-        Where malformed records were left out, any write may be among them.
+        If malformed records were left out, any write may be among them.
         """
         times = [_time(text) for text in (self._first, self._last)]
         if times[0] is None or times[1] is None:

@@ -1,7 +1,7 @@
 """Dumps of the scheduler's cache (SIGUSR1): what the scheduler *believed*, never truth.
 
-A dump is JSON values one after the other without names; which is which follows from how many there
-are. Names of fields are Go's, amounts are in Volcano's units.
+A dump is JSON values one after the other, without names; their number shows which is which. Names
+of fields are Go's, amounts are in Volcano's units.
 
 Source: pkg/scheduler/cache/dumper.go at v1.9.0, v1.12.0 and v1.14.0, the tags where it changed.
 """
@@ -41,7 +41,7 @@ LAYOUTS: Mapping[int, tuple[str, tuple[str, ...]]] = MappingProxyType(
         6: ("v1.14", (*_OLD, "hypernodes-by-tier", "tier-names", *_HYPERNODES[1:])),
     }
 )
-"""Number of values to (release that brought the layout, parts in order)."""
+"""Number of values to (first release with this layout, parts in order)."""
 
 _NODES = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"Name"\s*:')
 _NAME = re.compile(r"snapshot-(\d{9,11})(?!\d)")
@@ -69,7 +69,7 @@ class CacheDump:
             return
         layout, parts = LAYOUTS.get(len(values), ("unknown", ()))
         if not parts:
-            context.notes.append(f"{len(values)} values are no known layout of a dump")
+            context.notes.append(f"a dump of {len(values)} values has no known layout")
         match = _NAME.search(context.source.rpartition("/")[2])
         observed_at = int(match[1]) * SECOND_US if match else None
         for index, (line, text) in enumerate(values):
@@ -119,7 +119,7 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
 
 
 def _drop_managed_fields(value: Any) -> None:
-    """Take ``managedFields`` out of every object inside; they are most of a dump's bytes.
+    """Remove ``managedFields`` from every object inside; they are most of a dump's bytes.
 
     :raises NestedTooDeep: there are too many levels.
     """

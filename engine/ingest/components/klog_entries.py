@@ -1,9 +1,9 @@
 """Text logs of klog as entries: a header line, and the lines without header that belong to it.
 
 A header is ``Lmmdd hh:mm:ss.uuuuuu  pid file.go:line] message``: it has neither year nor zone. The
-year is found in what Go's own logger wrote (``2026/11/21 02:16:16 maxprocs: …`` when a process
-starts), in the time that ``kubectl logs --timestamps`` or a CRI file puts before each line, or it
-is given. The zone is taken to be UTC, as it is in containers.
+year comes from a line of Go's standard logger (``2026/11/21 02:16:16 maxprocs: …`` when a process
+starts), from the time that ``kubectl logs --timestamps`` or a CRI file puts before each line, or
+from an option. The zone is assumed to be UTC, as it is in containers.
 
 Source: k8s.io/klog/v2 klog.go, formatHeader.
 """
@@ -23,7 +23,7 @@ from ..reading.formats import Context
 from ..reading.lines import numbered_lines
 
 MAX_LINE = 8 * 2**20
-"""Bytes; the longest lines are those of a dump, with a job each."""
+"""Bytes; the longest lines are in dumps, with a job each."""
 
 MAX_TEXT = 2**20
 """Bytes of the lines without header that are kept with one entry."""
@@ -42,12 +42,12 @@ _PIECE = 2**16
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """One thing that was logged.
+    """One entry of a log.
 
-    :param severity: I, W, E, F; empty for the last words of a Go process, which have no header.
+    :param severity: I, W, E, F; empty for the last output of a Go process, which has no header.
     :param observed_at: microseconds; for an entry without header, of the header before it.
     :param file: the Go file. :param file_line: the number of its line, as it is written.
-    :param raw: the message in bytes; decoded when it is asked for, as most lines are passed over.
+    :param raw: the message in bytes; decoded on demand, because most lines are not read.
     :param rest: the lines without header that follow, as they are.
     """
 
@@ -76,7 +76,7 @@ class Entry(msgspec.Struct, kw_only=True):
         )
 
     def add(self, text: bytes) -> None:
-        """Take a following line, unless there are too many."""
+        """Add a following line, unless there are too many."""
         self.size += len(text)
         if self.size <= MAX_TEXT:
             self.rest.append(_text(text))
@@ -87,10 +87,10 @@ class Entry(msgspec.Struct, kw_only=True):
 
 
 class Calendar:
-    """Gives header times their year: counts the turns of the year from a line where it is known.
+    """Finds the year of headers: counts changes of the year from a line with a known year.
 
     :param year: of the first line, if known.
-    :param may_turn: False if ``year`` is really that of the last line.
+    :param may_turn: False if ``year`` is that of the last line.
     """
 
     def __init__(self, year: int | None, source: str, *, may_turn: bool = True) -> None:
@@ -99,11 +99,11 @@ class Calendar:
         self._may_turn = may_turn
         self._month = 0
         self._days: dict[tuple[int, bytes, bytes], int] = {}
-        # Lines come in bunches: the second of the line before, as written and as a time.
+        # Many lines have the same second: that of the line before, as written and as a time.
         self._written, self._second = b"", 0
 
     def learn(self, year: int, month: int) -> None:
-        """Take the year from a line that has one, if no year was given."""
+        """Use the year of a line that has one, if no year was given."""
         self._year = year
         self._month = month
         self._written = b""
@@ -131,7 +131,7 @@ class Calendar:
         turned = turn_of_year(self._month, month) if self._month else 0
         if turned and not self._may_turn:
             raise InputError(
-                "the year turns in this log, and a stream is read only once",
+                "the year changes in this log, and a stream can be read only once",
                 where=f"{self._source}:{line}",
                 now="save the log to a file and ingest that",
             )
@@ -172,7 +172,7 @@ def first_year(stream: BinaryIO, context: Context) -> int | None:
 
 
 def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
-    """Yield a log's entries in order; lines that belong to none are counted.
+    """Yield a log's entries in order; lines that belong to no entry are counted.
 
     :raises InputError: the year is not known (see :class:`Calendar`).
     """
@@ -205,7 +205,7 @@ def is_panic(entry: Entry) -> bool:
 
 
 def _belongs(text: bytes, entry: Entry | None, calendar: Calendar, context: Context) -> None:
-    """Give a line without header to the entry before it, or count it."""
+    """Add a line without header to the entry before it, or count it."""
     known = _GO_LOG.match(text)
     if known:
         if context.year is None:

@@ -46,7 +46,7 @@ DECISIONS: Mapping[bytes, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProx
             ("preempt", rf"Try to preempt Task {_TASK} for Task <(?P<reason>[^<>]+)>"),
         ),
         b"reclaim.go": _texts(
-            # An error to its logger up to v1.13, though nothing is wrong.
+            # Logged as an error up to v1.13, though nothing is wrong.
             ("reclaim", rf"Try to reclaim Task {_TASK} for Tasks <(?P<reason>[^<>]+)>"),
         ),
         b"shuffle.go": _texts(
@@ -80,7 +80,7 @@ DECISIONS: Mapping[bytes, tuple[tuple[str, re.Pattern[str]], ...]] = MappingProx
 """Go file to (verb, text) of the decisions that are logged there."""
 
 CLEANUPS = re.compile(r"(?:Try|Retry) to delete Job <[^<>:]*:(?P<job>[^<>]+)>|Just add pguid:")
-"""cache.go: a deletion of a job from the scheduler's cache, tried (again and again)."""
+"""cache.go: an attempt to delete a job from the scheduler's cache; often repeated."""
 
 OPENED = re.compile(
     r"Open Session (?P<session>\S+) with <(?P<jobs>\d{1,9})> Job and <(?P<queues>\d{1,9})> Queues"
@@ -99,14 +99,14 @@ ACTION_STARTS: Mapping[bytes, tuple[str, re.Pattern[str]]] = MappingProxyType(
         b"reclaim.go": ("reclaim", re.compile(r"There are <\d+> Jobs and <\d+> Queues in total")),
     }
 )
-"""First words of an action at verbosity 3, where its entering (verbosity 5) is not logged."""
+"""First message of an action at verbosity 3, where its begin (verbosity 5) is not logged."""
 
 FLAG = re.compile(r'FLAG: --(?P<name>[^=]+)="(?P<value>.*)"$')
 
 WORTH_KEEPING = re.compile(
     r"Successfully loaded [Ss]cheduler conf|(?:Starting to|Successfully) dump info in scheduler"
 )
-"""Information that is kept as ``message.logged`` though nothing is wrong."""
+"""Messages of severity I that are stored as ``message.logged``."""
 
 COMPONENT_FLAGS: Mapping[str, str] = MappingProxyType(
     {
@@ -128,11 +128,11 @@ OWN_LINES = re.compile(
     rb"|\b(?:allocate|enqueue|backfill|preempt|reclaim|statement|overcommit|proportion|drf)\.go:"
     rb"\d+\] "
 )
-"""By which a log of Volcano is told from other logs of klog (of Kubernetes' own components)."""
+"""Texts that only logs of Volcano have, not those of Kubernetes' components."""
 
 
 def decision(file: bytes, message: str, component: str, session: str) -> DecisionLogged | None:
-    """Return the decision that a message tells, None if it tells none."""
+    """Return the decision that a message reports, None if it reports none."""
     for verb, pattern in DECISIONS.get(file, ()):
         match = pattern.match(message)
         if match:

@@ -41,10 +41,10 @@ from .klog_texts import (
 )
 
 MAX_DUMP = 32 * 2**20
-"""Characters of one dump of the scheduler's cache that are kept."""
+"""Characters of one dump of the scheduler's cache that are stored."""
 
 _MOST_FLAGS = 1000
-"""That one process prints; Volcano's have about 60."""
+"""The most that one process prints; Volcano's have about 60."""
 
 _NAMED = (("sched", "scheduler"), ("controller", "controllers"), ("webhook", "webhooks"))
 _PANIC_VALUE = re.compile(r'"Observed a panic" panic="(?P<value>(?:[^"\\]|\\.)*)"')
@@ -56,7 +56,7 @@ class SchedulerLog:
     name = "klog"
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
-        """Recognise klog headers, and something that only Volcano's components say."""
+        """Recognise klog headers, and a text that only Volcano's components log."""
         headed = any(
             HEADER.match(line, prefix.end() if (prefix := STAMP.match(line)) else 0)
             for line in head.split(b"\n", 200)[:200]
@@ -75,7 +75,7 @@ class SchedulerLog:
 
 
 class _Reader:
-    """One pass over one log: which process, session and action a line belongs to."""
+    """Reads one log; keeps track of the process, session and action of a line."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -92,7 +92,7 @@ class _Reader:
         self._dumped: Entry | None = None
 
     def read(self, entry: Entry) -> Iterator[Event]:
-        """Yield what one entry says."""
+        """Yield the events of one entry."""
         flag = FLAG.match(entry.message) if entry.file == b"flags.go" else None
         if flag:
             if self._started is None:
@@ -107,19 +107,19 @@ class _Reader:
             yield from self._panicked(entry)
         elif entry.file == b"dumper.go" and not WORTH_KEEPING.match(entry.message):
             yield from self._dump_part(entry)
-        elif entry.severity == "I" and entry.file not in _TELLING:
+        elif entry.severity == "I" and entry.file not in _READ_FILES:
             self._context.skip("info line")
         else:
-            yield from self._told(entry)
+            yield from self._events_of(entry)
 
     def finish(self) -> Iterator[Event]:
-        """Yield what was still being gathered: a dump, a process' flags."""
+        """Yield what was not complete yet: a dump, a process' flags."""
         if self._dumped is not None:
             yield self._cache_dumped(self._dumped)
         if self._started is not None:
             yield self._process_started(self._started)
 
-    def _told(self, entry: Entry) -> Iterator[Event]:
+    def _events_of(self, entry: Entry) -> Iterator[Event]:
         message = entry.message
         if entry.file == b"session.go" and (marked := self._session_mark(entry)):
             yield marked
@@ -159,7 +159,7 @@ class _Reader:
         return None
 
     def _action_marks(self, entry: Entry) -> Iterator[Event]:
-        """Yield an action's begin or end; at verbosity 3 its first words stand for its begin."""
+        """Yield an action's begin or end; at verbosity 3 its first message counts as its begin."""
         start = ACTION_STARTS.get(entry.file)
         if mark := ACTION.match(entry.message):
             action = mark["action"].lower()
@@ -188,7 +188,7 @@ class _Reader:
         return self._event(entry, "message.logged", payload)
 
     def _panicked(self, entry: Entry) -> Iterator[Event]:
-        """Yield a panic once: one that was observed is printed again as the process ends."""
+        """Yield a panic once: an observed panic is printed again when the process exits."""
         value = _PANIC_VALUE.match(entry.message)
         message = entry.message.removeprefix("Observed a panic: ").removeprefix("panic: ")
         if value:
@@ -216,7 +216,7 @@ class _Reader:
         return self._event(first, "process.started", payload)
 
     def _dump_part(self, entry: Entry) -> Iterator[Event]:
-        """Gather a dump's entries: headings, a node or a job each, and the memory at the end."""
+        """Collect a dump's entries: headings, a node or a job each, and the memory at the end."""
         if entry.message.startswith("Dump of nodes") and self._dumped is not None:
             yield self._cache_dumped(self._dumped)
         if self._dumped is None:
@@ -253,7 +253,7 @@ class _Reader:
         )
 
 
-_TELLING = frozenset(
+_READ_FILES = frozenset(
     {
         *DECISIONS,
         *ACTION_STARTS,
@@ -264,11 +264,11 @@ _TELLING = frozenset(
         b"gangreclaim.go",
     }
 )
-"""Go files of which information is read at all; the rest is passed over quickly."""
+"""Go files whose messages of severity I are read; the others are skipped quickly."""
 
 
 def _object_of(decided: DecisionLogged) -> Reference:
-    """Return the pod (by task), or else the PodGroup (by job), that a decision is about."""
+    """Return the pod (by task), or else the PodGroup (by job), of a decision."""
     namespace, slash, name = decided.task.partition("/")
     if slash:
         return Reference("", "Pod", namespace, name)

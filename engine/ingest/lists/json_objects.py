@@ -14,7 +14,7 @@ from ..objects.versions import decode_slim
 from ..reading.formats import Context
 from ..reading.json_text import array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
-from .complete import EXCERPTS, excerpt_in, excerpt_refused
+from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST_KEY = re.compile(
@@ -25,7 +25,7 @@ _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Header(msgspec.Struct):
-    """What tells a list from an object; items are decoded one by one."""
+    """The fields that distinguish a list from an object; items are decoded one by one."""
 
     kind: str = ""
     api_version: str = msgspec.field(default="", name="apiVersion")
@@ -39,13 +39,13 @@ _HEADER = msgspec.json.Decoder(_Header).decode
 class ObjectList:
     """Objects as ``kubectl get -o json`` and the API print them, alone or in lists.
 
-    A complete list makes, besides a version of each object, ``list.observed`` for each kind in it.
+    A complete list gives, besides a version of each object, ``list.observed`` for each kind in it.
     """
 
     name = "object-list"
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the name says nothing here
-        """Recognise JSON that begins as an object or a list does, of something that was stored."""
+        """Recognise JSON that begins as a stored object or a list does."""
         return (
             _FIRST_KEY.match(head) is not None
             and _API_VERSION.search(head) is not None
@@ -84,7 +84,7 @@ class ObjectList:
 
 
 def _excerpt(text: bytes | bytearray, context: Context, line: int) -> Iterator[Event]:
-    """Read a bare array of objects, as ``jq .items`` leaves it: nobody says that it is complete."""
+    """Read a bare array of objects, as ``jq .items`` prints it; it may be incomplete."""
     listing = Listing(context, line)
     yield from _items(text, text, listing, context, line)
 
@@ -108,7 +108,7 @@ def _items(
 def _object(
     text: bytes, context: Context, line: int, listing: Listing | None, path: str
 ) -> Iterator[Event]:
-    """Yield the version that a text holds, and enter it in its list; reject it if it is wrong."""
+    """Yield the version in a text, and add it to its list; reject it if it is wrong."""
     try:
         events = _events_of(text, context, line, listing)
     except _FAULTS as fault:
@@ -118,7 +118,7 @@ def _object(
         context.reject(fault.what.replace("$", path, 1), line=line)
     else:
         if listing is not None:
-            listing.enter(events[0])
+            listing.add(events[0])
         yield from events
         return
     if listing is not None:

@@ -1,24 +1,32 @@
-"""What a list says as a whole, whether it was written as JSON or as YAML."""
+"""What a list says as a whole, in JSON, YAML or a watch: which objects existed, and where.
+
+A complete list shows that an object which it lacks does not exist.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
 import msgspec
 
-from ...events import Event, Reference
-from ...events.payloads import JoinedList, ListsJoined
+from ...events import Event, Reference, canonical_json
+from ...events.payloads import JoinedList, ListObserved, ListsJoined
+from ...kubernetes.resources import CLUSTER_SCOPED
 from ..objects.derived import extra_events
 from ..objects.kept import conceal_secret, is_secret
 from ..objects.versions import revision_of, version_event
 from ..reading.formats import Context
-from .complete import EXCERPTS, excerpt_refused, list_event, scope
+from .excerpts import EXCERPTS, excerpt_refused
+
+PAGE: Final = "completeness of a list: it is a page of a larger one"
+"""The reason for which a page of a list does not count as a complete list."""
 
 _GENERIC = "List"
 
 
 class ListMetadata(msgspec.Struct):
-    """The part of a list's metadata that says what it is a list of."""
+    """The part of a list's metadata that shows its revision, and whether it is a page."""
 
     resource_version: str | None = msgspec.field(default=None, name="resourceVersion")
     continue_: str | None = msgspec.field(default=None, name="continue")
@@ -33,10 +41,10 @@ def is_list_kind(kind: str) -> bool:
 def object_events(
     document: dict[str, Any], context: Context, line: int, written_at: int | None = None
 ) -> list[Event]:
-    """Make the events of an object that was seen as it is; its version comes first.
+    """Return the events of an object as a list or a dump shows it; its version comes first.
 
     :param written_at: the newest time of its ``managedFields``, if these were left out already.
-    :raises EventMalformed: it is no object that was stored in a cluster.
+    :raises EventMalformed: it is not an object that was stored in a cluster.
     :raises FormatUnknown: it is an excerpt of one.
     """
     kind = document.get("kind")
@@ -54,6 +62,66 @@ def object_events(
     return [event, *extra_events(document, event)]
 
 
+def scope(
+    group: str, kind: str, namespaces: Collection[str], *, among: Iterable[str] = ()
+) -> tuple[str, ...] | None:
+    """Return the namespaces that a list of a kind covers; empty for all, None if it is unknown.
+
+    A list does not say what was requested. Objects of two namespaces come from a request for all
+    namespaces. Objects of one namespace may come from a request for that one, so the list counts
+    for that one only.
+
+    :param namespaces: of the objects of this kind, without repetition; ``""`` for objects without
+        a namespace.
+    :param among: the namespaces of all objects in the same answer, if it has other kinds too.
+    """
+    if "" in namespaces or (group, kind) in CLUSTER_SCOPED:
+        return ()
+    if not namespaces:
+        return None
+    seen = {*namespaces, *among} - {""}
+    return tuple(namespaces) if len(seen) == 1 else ()
+
+
+def list_event(
+    context: Context,
+    *,
+    group: str,
+    kind: str,
+    namespaces: tuple[str, ...],
+    uids: Iterable[str],
+    resource_version: str,
+    line: int,
+    exact: bool,
+) -> Event:
+    """Make the ``list.observed`` of one kind; ``resource_version`` must be a decimal number.
+
+    :param exact: the revision is that of the list, not the greatest of its items. Only such a list
+        is known to be no older than its request.
+    """
+    # The scope is part of the reference, so that lists of two namespaces at one revision differ.
+    namespace = namespaces[0] if namespaces else ""
+    payload = ListObserved(
+        group=group,
+        listed=kind,
+        namespaces=namespaces,
+        uids=tuple(sorted(uids)),
+        exact=exact,
+    )
+    return Event(
+        kind="list.observed",
+        reference=Reference(group, kind, namespace),
+        payload=canonical_json(payload),
+        resource_version=resource_version,
+        revision=int(resource_version),
+        earliest=context.taken_at[0] if context.taken_at and exact else None,
+        latest=context.received_at(line),
+        source=context.source,
+        line=line,
+        cluster=context.cluster,
+    )
+
+
 class _OfOneKind:
     """The objects of one kind in a list."""
 
@@ -68,8 +136,8 @@ class Listing:
 
     :param line: where the list begins.
 
-    ``incomplete`` is set by the reader when an item could not be read. A list that is never
-    described says nothing as a whole.
+    The reader sets ``incomplete`` when an item could not be read. A list that is never described
+    says nothing as a whole.
     """
 
     def __init__(self, context: Context, line: int) -> None:
@@ -81,21 +149,21 @@ class Listing:
         self._kinds: dict[tuple[str, str], _OfOneKind] = {}
 
     def describe(self, kind: str, api_version: str, metadata: ListMetadata) -> None:
-        """Say what the list is of: ``List``, or ``PodList``: items may leave their kind out."""
+        """Take the header of the list; the items of a ``PodList`` may leave out their kind."""
         self._kind = kind.removesuffix(_GENERIC)
         self._api_version = api_version
         self._metadata = metadata
 
     def complete(self, document: dict[str, Any]) -> None:
-        """Give an item what the API server leaves out in lists of built-in kinds."""
+        """Add to an item the fields that the API server leaves out in lists of built-in kinds."""
         if self._kind:
             document.setdefault("kind", self._kind)
             document.setdefault("apiVersion", self._api_version)
         if is_secret(self._kind):
             conceal_secret(document)
 
-    def enter(self, event: Event) -> None:
-        """Count the version of an item in."""
+    def add(self, event: Event) -> None:
+        """Add the version of an item."""
         reference = event.reference
         entry = self._kinds.setdefault((reference.group, reference.kind), _OfOneKind())
         entry.uids.append(reference.uid)
@@ -104,13 +172,13 @@ class Listing:
 
     def end(self) -> list[Event]:
         """Return one ``list.observed`` for each kind; none if something may be missing."""
-        told = revision_of(self._metadata.resource_version)
-        exact = told is not None
+        revision = revision_of(self._metadata.resource_version)
+        exact = revision is not None
         own = (self._api_version.rpartition("/")[0], self._kind)
         if self._metadata.continue_ or self._metadata.remaining:
-            if told is not None:
-                self._context.pages.append((*own, told))
-            self._context.skip("completeness of a list: it is a page of a larger one")
+            if revision is not None:
+                self._context.pages.append((*own, revision))
+            self._context.skip(PAGE)
             return []
         if self.incomplete or self._context.partial_lists:
             return []
@@ -132,7 +200,7 @@ class Listing:
                     kind=kind,
                     namespaces=namespaces,
                     uids=entry.uids,
-                    resource_version=str(highest if told is None else told),
+                    resource_version=str(highest if revision is None else revision),
                     line=self._line,
                     exact=exact,
                 )
@@ -142,7 +210,7 @@ class Listing:
         return events
 
     def _join(self, events: list[Event]) -> None:
-        """Say what was listed at once: lists of kinds that did not change are known already."""
+        """Leave an event for the kinds listed together: the log may have some of their lists."""
         kinds = [
             JoinedList(
                 group=event.reference.group,

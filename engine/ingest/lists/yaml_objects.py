@@ -1,7 +1,7 @@
 """Objects as YAML: single ones, lists, several documents; read as Kubernetes reads them.
 
-A list's items are built and given on one at a time. What the list is stands after them in what
-kubectl prints, so items that leave out their kind wait until it is known.
+The items of a list are decoded one at a time. In the output of kubectl the kind of the list comes
+after them, so items without a kind are kept until it is known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...events import Event
 from ...kubernetes.yaml import YamlFault, YamlReader
 from ..reading.formats import Context
 from ..reading.json_text import report_cut
-from .complete import excerpt_in
+from .excerpts import excerpt_in
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST = re.compile(
@@ -41,7 +41,7 @@ class ObjectYaml:
     name = "object-yaml"
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the name says nothing here
-        """Recognise YAML that begins as an object or a list does, of something that was stored."""
+        """Recognise YAML that begins as a stored object or a list does."""
         return (
             _FIRST.match(head) is not None
             and _API_VERSION.search(head) is not None
@@ -121,7 +121,7 @@ class _Document:
             what = fault.what.replace("$", f"$.items[{number}]", 1)
             self._context.reject(what, line=line)
         else:
-            self._listing.enter(events[0])
+            self._listing.add(events[0])
             yield from events
 
     def _end(self, line: int) -> Iterator[Event]:
@@ -134,7 +134,7 @@ class _Document:
             report_cut(what, self._context, self._reader.line)
             return
         if not isinstance(kind, str) or not is_list_kind(kind):
-            self._context.reject(f"{kind!r:.40} has items, but is no list", line=line)
+            self._context.reject(f"{kind!r:.40} has items, but is not a list", line=line)
             return
         try:
             metadata = msgspec.convert(self._fields.get("metadata") or {}, ListMetadata)

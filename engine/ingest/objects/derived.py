@@ -1,7 +1,7 @@
-"""Events that follow from an object version by what the object is.
+"""Events that are derived from an object version by its kind.
 
 Every format that makes version events of ConfigMaps passes them through here, so that a scheduler
-configuration is found wherever it was recorded: a list, a watch, an audit log.
+configuration is found in every input: a list, a watch, an audit log.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .scheduler_conf import config_event, configs_in
 
 
 def extra_events(document: dict[str, Any], event: Event) -> list[Event]:
-    """Return what else a version says: ``config.applied`` for each scheduler configuration in it.
+    """Return the derived events: ``config.applied`` for each scheduler configuration.
 
     Cheap for all objects but ConfigMaps. The derived event has the version's revision, time and
-    actor. Events of one revision and reference are told apart by their effect only, so the second
+    actor. Events of one revision and reference differ only in their effect, so the second
     and later configurations of a ConfigMap have the key added to the name: ``name/key``.
 
-    :param document: the object that ``event`` was made of.
+    :param document: the object of ``event``.
     """
     reference = event.reference
     if reference.kind != "ConfigMap" or reference.group:

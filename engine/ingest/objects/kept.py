@@ -1,9 +1,9 @@
-"""What is stored of an object: here it is decided, whatever format told of it.
+"""Decides what is stored of an object, for every format.
 
-A log is kept long and passed around, so the content of a Secret never gets in. Of a Secret is kept
-what is named here, and nothing else: what Kubernetes may add to it one day stays out too. A Secret
-may stand where none is expected (in a dump, in kubectl's copy of an object, in a log's line), so
-every event passes :func:`stored` on its way into a log.
+A log is kept for long and passed around, so the content of a Secret is never stored. Only the
+fields of a Secret that are named here are stored, so fields that Kubernetes adds later are left out
+too. A Secret may be in unexpected places (a dump, kubectl's copy of an object, a line of a log), so
+every event passes :func:`stored` before it is appended.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import msgspec
 from ...events import KINDS, Effect, Event, canonical_json
 
 LEFT_OUT = "[the content of a Secret is left out]"
-"""Stands in a text where a Secret was."""
+"""Replaces a Secret in a text."""
 
 _KEPT = frozenset(
     {
         *("apiVersion", "kind", "metadata", "type", "immutable"),
-        # Of the options of a delete, which is a body too.
+        # Fields of the options of a delete, which is a body too.
         *("gracePeriodSeconds", "preconditions", "propagationPolicy", "orphanDependents"),
         "dryRun",
     }
@@ -39,13 +39,13 @@ _ONLY_THEIRS = "stringData"
 
 _CONTENT = ("data", _ONLY_THEIRS)
 _OF_OBJECTS = frozenset({"metadata", *_CONTENT})
-"""Fields of which a reference to an object has none."""
+"""Fields that a reference to an object does not have."""
 
 _TYPES = ("kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/release")
-"""How the types of Secrets begin that Kubernetes and Helm make."""
+"""Prefixes of the types of Secrets that Kubernetes and Helm create."""
 
 _HINT = re.compile(rb"Secret")
-"""Looked for in every payload, for which an expression is quicker than ``in``."""
+"""Searched in every payload; one expression is quicker than several ``in``."""
 
 _NAMED = re.compile(
     rb'Secret(?:List)? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
@@ -58,19 +58,19 @@ _DECODE = msgspec.json.Decoder().decode
 
 
 def is_secret_resource(resource: str) -> bool:
-    """Say whether a plural in a URL is that of Secrets, of whatever group."""
+    """Say whether a plural in a URL is that of Secrets, of any group."""
     return resource == _PLURAL
 
 
 def is_secret(kind: Any) -> bool:
-    """Say whether a kind is that of Secrets, of whatever group."""
+    """Say whether a kind is that of Secrets, of any group."""
     return isinstance(kind, str) and kind.casefold() == _SECRET
 
 
 def conceal(document: dict[str, Any]) -> bool:
-    """Take the content out of an object if it is a Secret, or holds what only Secrets hold.
+    """Remove the content of an object if it is a Secret, or has fields that only Secrets have.
 
-    :returns: whether anything was taken out.
+    :returns: whether anything was removed.
     """
     if is_secret(document.get("kind")):
         return conceal_secret(document)
@@ -89,12 +89,12 @@ def _has_type_of_secret(document: dict[str, Any]) -> bool:
 
 
 def conceal_secret(document: dict[str, Any]) -> bool:
-    """Leave of a Secret (or of a body that is written to one) what may be stored.
+    """Remove from a Secret (or from a body that is written to one) what may not be stored.
 
-    That is its place, its type, its labels, owners and finalizers; no annotations, as kubectl puts
-    a copy of the content there.
+    Its place, its type, its labels, owners and finalizers remain. Annotations do not, because
+    kubectl puts a copy of the content there.
 
-    :returns: whether anything was taken out.
+    :returns: whether anything was removed.
     """
     metadata = document.get("metadata")
     fields = [field for field in document if field not in _KEPT]
@@ -113,7 +113,7 @@ def conceal_secret(document: dict[str, Any]) -> bool:
 def stored(event: Event) -> Event:
     """Return an event as it may be stored: without the content of any Secret.
 
-    Costs next to nothing where no Secret is named.
+    Costs almost nothing if the payload names no Secret.
     """
     payload = event.payload
     secret = event.reference.kind == "Secret"
@@ -127,7 +127,7 @@ def stored(event: Event) -> Event:
 
 
 def _of_secret(event: Event, payload: dict[str, Any]) -> bool:
-    """Take out of a payload about a Secret what quotes it; say whether there was anything."""
+    """Remove quotations of a Secret from a payload about it; say whether there were any."""
     if KINDS[event.kind].effect in {Effect.VERSION, Effect.DELETED}:
         options = payload.get("deleteOptions")
         if isinstance(options, dict) and len(payload) == 1:
@@ -145,7 +145,7 @@ def _of_secret(event: Event, payload: dict[str, Any]) -> bool:
 
 
 def conceal_inside(value: Any) -> bool:
-    """Take the content out of every Secret anywhere inside a JSON value, and of texts with one.
+    """Remove the content of every Secret inside a JSON value, and of texts with one.
 
     :returns: whether there was any.
     """
@@ -153,7 +153,7 @@ def conceal_inside(value: Any) -> bool:
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if not one.keys().isdisjoint(_OF_OBJECTS):  # Else it may be a reference to a Secret.
+            if not one.keys().isdisjoint(_OF_OBJECTS):  # Else it may refer to a Secret.
                 changed |= conceal(one)
             if _is_list_of_secrets(one):
                 for item in one["items"]:

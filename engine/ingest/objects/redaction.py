@@ -1,7 +1,7 @@
 """What ``ingest --redact`` leaves out besides Secrets: values that people put secrets into.
 
-It decides by where a value stands and never by what it is, so the same input gives the same events
-everywhere. :data:`RULES` says what goes; all else stays, and with it all that a session needs.
+It decides by the place of a value, never by its content, so the same input gives the same events
+everywhere. :data:`RULES` lists what is left out; everything that a session needs is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .kept import without_values
 from .scheduler_conf import configs_in
 
 MARK = "[redacted]"
-"""Stands where a value was."""
+"""Replaces a value."""
 
 RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,10 +26,10 @@ RULES: Mapping[str, str] = MappingProxyType(
         "command": "commands and arguments of containers",
         "configmap": "values in ConfigMaps, except configurations that the scheduler reads",
         "last-applied": "the annotation kubectl.kubernetes.io/last-applied-configuration",
-        "terminated": "last words of containers (message in the state terminated)",
+        "terminated": "termination messages of containers (message in the state terminated)",
         "json-patch": "values in the JSON patches of an audit log",
         "quoted": "values that a refusal quotes (Invalid value: ...)",
-        "log-line": "lines of a component's log, except what a panic says",
+        "log-line": "lines of a component's log, except panics",
     }
 )
 """Name of a rule to what it leaves out."""
@@ -62,24 +62,24 @@ class Redaction:
         if KINDS[event.kind].payload is None:
             self._document(value, event.reference.kind)
         else:
-            self._told(event, value)
+            self._redact_other(event, value)
         if self.count == before:
             return event
         return msgspec.structs.replace(event, payload=canonical_json(value))
 
     def account(self, *, source: str, cluster: str) -> Event:
-        """Return the event that says of an input that it was redacted."""
-        told = InputRedacted(input=source, rules=tuple(RULES), values=self.count)
+        """Return the event that records that an input was redacted."""
+        redacted = InputRedacted(input=source, rules=tuple(RULES), values=self.count)
         return Event(
             kind="input.redacted",
             reference=Reference(),
-            payload=canonical_json(told),
+            payload=canonical_json(redacted),
             source=source,
             cluster=cluster,
         )
 
-    def _told(self, event: Event, payload: dict[str, Any]) -> None:
-        """Redact what is no object."""
+    def _redact_other(self, event: Event, payload: dict[str, Any]) -> None:
+        """Redact payloads that are not objects."""
         if event.kind == "config.applied" or event.kind.startswith("process."):
             return
         if event.kind in _LINES:
@@ -110,7 +110,7 @@ class Redaction:
                         self._mark(values, key)
 
     def _inside(self, value: dict[str, Any]) -> None:
-        """Redact what stands in pods, or in templates of pods, wherever these stand."""
+        """Redact values in pods and in templates of pods, wherever these are."""
         waiting: list[Any] = [value]
         while waiting:
             one = waiting.pop()

@@ -15,7 +15,7 @@ from ...kubernetes.yaml import YamlFault, YamlReader
 from ..reading.formats import Context
 
 MAX_BYTES = 2**20
-"""etcd takes no larger ConfigMap, so no larger configuration can be in force."""
+"""etcd takes no larger ConfigMap, so the scheduler cannot have a larger configuration."""
 
 _OWN_KEY = re.compile(rb"^(?:actions|tiers|configurations)[ \t]*:", re.MULTILINE)
 _TIERS = re.compile(rb"^tiers[ \t]*:", re.MULTILINE)
@@ -30,7 +30,7 @@ class SchedulerConf:
     name = "scheduler-conf"
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Recognise YAML with the top-level keys of a scheduler configuration and no object's."""
+        """Recognise YAML with the top-level keys of a scheduler configuration, not of an object."""
         if not _OWN_KEY.search(head) or _OBJECT_KEY.search(head):
             return False
         return _TIERS.search(head) is not None or name.endswith(".conf")
@@ -60,8 +60,8 @@ class SchedulerConf:
 def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
     """Return (key, text, parsed) of every scheduler configuration in a ConfigMap.
 
-    ``volcano-scheduler.conf`` is taken whatever it holds (``parsed`` is None when it is no YAML:
-    the scheduler meets it all the same); another key ending in ``.conf`` if it has tiers.
+    The key ``volcano-scheduler.conf`` always counts (``parsed`` is None if it is not YAML: the
+    scheduler reads it all the same); another key that ends in ``.conf`` counts if it has tiers.
     """
     data = configmap.get("data")
     if not isinstance(data, dict):
@@ -83,7 +83,7 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
 def config_event(
     text: str, parsed: Any, *, source: str, line: int, cluster: str, configmap: str = ""
 ) -> Event:
-    """Make the ``config.applied`` of a configuration; its place in history is the caller's."""
+    """Return the ``config.applied`` of a configuration; the caller sets revision and time."""
     return Event(
         kind="config.applied",
         reference=Reference(),
@@ -102,7 +102,7 @@ def is_scheduler_conf(parsed: Any) -> bool:
 def parse_conf(text: str) -> Any:
     """Return a configuration's YAML (its first document) as JSON values.
 
-    :raises YamlFault: it is no YAML.
+    :raises YamlFault: it is not YAML.
     """
     reader = YamlReader(io.BytesIO(text.encode()))
     while not isinstance(event := reader.next(), yaml.DocumentStartEvent):

@@ -1,7 +1,7 @@
-"""From a Kubernetes object, however it was come by, to the event of one of its versions.
+"""From a Kubernetes object to the event of one of its versions.
 
-Every format that meets whole objects ends here, so that the same version has the same bytes from
-whatever source it came.
+Every format with whole objects uses this module, so that the same version has the same bytes from
+every source.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from ..reading.sizes import hold_object
 from .kept import conceal
 
 MAX_REVISION = 2**61 - 1
-"""No cluster comes so far; what places events counts in halves of revisions, in 63 bits."""
+"""No cluster reaches it. The order of events counts in halves of revisions, in 63 bits."""
 _REVISION_DIGITS = 19
 
 _MANAGED = b'"managedFields":['
 _CUT = b"0"
-"""Stands in the text where ``managedFields`` were; no API server writes a number there."""
+"""Replaces ``managedFields`` in the text; no API server writes a number there."""
 
 
 _LONGEST_GRACE = 10**9
-"""Seconds; a grace period beyond it is none that an API server would take."""
+"""Seconds; no API server accepts a longer grace period."""
 
 _BRACKETS = 8
-"""How many are tried as the end; there are none inside, unless in a string."""
+"""How many are tried as the end; usually the first is it, as only strings have others."""
 
 
 class _Written(msgspec.Struct, gc=False):
-    """What is needed of an entry of ``managedFields``; the rest is passed over."""
+    """The needed part of an entry of ``managedFields``; the rest is skipped."""
 
     time: str = ""
 
@@ -47,12 +47,12 @@ _WRITTEN = msgspec.json.Decoder(list[_Written]).decode
 def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     """Decode JSON that holds one object, without building its ``managedFields``.
 
-    These are half of what an API server sends, and only their newest time is wanted.
+    They are half of the bytes of an object, and only their newest time is needed.
 
     :param holder: the field that the object is in (``object`` in a watch); empty: the text is it.
     :returns: the value; the newest time of ``managedFields`` in microseconds; the text decoded,
         with a number in place of what was left out.
-    :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    :raises msgspec.DecodeError: it is not JSON. :raises RecursionError: it is nested too deep.
     :raises EventMalformed: it is too large.
     """
     slim, written_at = _without_managed_fields(text)
@@ -65,7 +65,7 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if isinstance(metadata, dict) and metadata.get("managedFields") == 0:
         return value, written_at, slim
-    # What was cut out was another field of that name, deep inside: take the long way.
+    # The text that was cut out was another field of that name, deep inside: decode it in full.
     hold_object(text)
     value = _DECODE(text)
     hold_depth(value.get(holder) if holder and isinstance(value, dict) else value, text)
@@ -97,8 +97,8 @@ def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
 def newest_written(managed_fields: bytes | msgspec.Raw) -> int | None:
     """Return the newest time in the text of ``managedFields``, microseconds, or None.
 
-    :raises msgspec.ValidationError: it is no list of objects whose times are texts.
-    :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    :raises msgspec.ValidationError: it is not a list of objects with texts as times.
+    :raises msgspec.DecodeError: it is not JSON. :raises RecursionError: it is nested too deep.
     """
     newest = ""
     for entry in _WRITTEN(managed_fields):
@@ -119,14 +119,14 @@ def version_event(
     latest: int | None = None,
     actor: str = "",
 ) -> Event:
-    """Make the event of one object version; ``document`` loses its ``managedFields`` on the way.
+    """Return the event of one object version; removes ``managedFields`` from ``document``.
 
     A Secret loses its content too (:mod:`.kept`).
 
     :param verb: ``observed``, ``created``, ``updated`` or ``deleted``.
     :param written_at: the newest time of its ``managedFields``, if these were left out already.
     :param earliest: microseconds; if None, the newest stamp in the object is taken.
-    :param latest: by when the version was there, if the source tells; microseconds.
+    :param latest: by when the version existed, if the source says so; microseconds.
     :raises EventMalformed: no kind, name, uid or usable resourceVersion, or a field of wrong type.
     """
     try:
@@ -164,7 +164,7 @@ def version_event(
 
 
 def revision_of(version: Any) -> int | None:
-    """Return a resourceVersion as a number; None if it is no decimal number below 2^61."""
+    """Return a resourceVersion as a number; None if it is not a decimal number below 2^61."""
     if not isinstance(version, str) or len(version) > _REVISION_DIGITS:
         return None
     if not (version.isascii() and version.isdecimal()):
@@ -176,7 +176,7 @@ def revision_of(version: Any) -> int | None:
 def _has_right_types(
     document: dict[str, Any], metadata: dict[str, Any], reference: Reference
 ) -> bool:
-    """Say whether the fields that everything rests on have the types that Kubernetes gives them."""
+    """Say whether the fields that all code relies on have the types of Kubernetes."""
     spec, status = document.get("spec"), document.get("status")
     labels, annotations = metadata.get("labels"), metadata.get("annotations")
     return (
@@ -192,7 +192,7 @@ def _has_right_types(
 
 
 def raise_fault(document: dict[str, Any], where: str) -> NoReturn:
-    """Raise for the first thing wrong with an object; one thing is.
+    """Raise for the first fault of an object, which must have one.
 
     :raises EventMalformed: always.
     """
@@ -227,7 +227,7 @@ def newest_stamp(document: dict[str, Any], written_at: int | None) -> int | None
     The object was not written before it. Stamps are in whole seconds.
 
     :param written_at: the newest time of ``managedFields``. These also have the time of creation;
-        but bindings, evictions and deletions leave them as they are.
+        but bindings, evictions and deletions do not change them.
 
     Source: k8s.io/apiserver/pkg/registry/rest/delete.go BeforeDelete, and
     k8s.io/kubernetes/pkg/registry/core/pod/storage/storage.go setPodNodeAndMetadata.
@@ -237,19 +237,19 @@ def newest_stamp(document: dict[str, Any], written_at: int | None) -> int | None
     if newest is None:
         newest = stamp_of(metadata.get("creationTimestamp"))
     if "deletionTimestamp" in metadata:
-        newest = later(newest, deletion_asked(metadata))
+        newest = later(newest, deletion_requested(metadata))
     if document.get("kind") == "Pod":
         newest = later(newest, bound_at(document.get("status")))
     return newest
 
 
 def later(one: int | None, other: int | None) -> int | None:
-    """Return the later of two times, of which either may be unknown."""
+    """Return the later of two times; either may be unknown."""
     return other if one is None or (other is not None and other > one) else one
 
 
-def deletion_asked(metadata: dict[str, Any]) -> int | None:
-    """Return when the deletion of a dying object was asked for: microseconds, or None.
+def deletion_requested(metadata: dict[str, Any]) -> int | None:
+    """Return when the deletion of an object was requested: microseconds, or None.
 
     The deletionTimestamp is later than that by the grace period.
     """
@@ -268,15 +268,15 @@ def bound_at(status: Any) -> int | None:
                 bound = condition["status"] == "True"
                 return stamp_of(condition["lastTransitionTime"]) if bound else None
     except (KeyError, TypeError):
-        pass  # A pod that nobody looked at, or what no API server writes.
+        pass  # No scheduler has looked at the pod, or no API server wrote this.
     return None
 
 
 def newest_time(managed_fields: Any) -> int | None:
     """Return the newest ``time`` in a ``managedFields`` list, microseconds, or None.
 
-    The API server sets it when a manager writes, in whole seconds; it is the closest thing to a
-    time of change that an object carries.
+    The API server sets it when a manager writes, in whole seconds; it is the best known
+    time of the change in an object.
     """
     if not isinstance(managed_fields, list):
         return None
@@ -289,11 +289,11 @@ def newest_time(managed_fields: Any) -> int | None:
 
 
 def stamp_of(newest: Any) -> int | None:
-    """Return the time of a stamp, microseconds; None if there is none, or it is no time.
+    """Return the time of a stamp, microseconds; None if there is none, or it is not a time.
 
     :raises EventMalformed: no log can hold the time, as it cannot be written in UTC.
     """
-    # RFC 3339 in UTC with whole seconds sorts as text, and only the winner need be parsed.
+    # RFC 3339 in UTC with whole seconds sorts as text, so only the newest is parsed.
     if not newest or not isinstance(newest, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Compressed streams, by their first bytes; every fault in them is an input's fault."""
+"""Compressed streams, by their first bytes; every fault in them becomes an error of the input."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 BUFFER = 2**18
-"""Bytes that are asked for at a time."""
+"""Bytes that are read at a time."""
 
 _CHUNK = 2**14
-"""Compressed bytes that are expanded at a time: small, because a byte can stand for thousands."""
+"""Compressed bytes that are expanded at a time; few, because one may expand to thousands."""
 
 
 _ZSTD_WINDOW = 128 * 2**20
-"""Bytes; what ``zstd`` itself takes without ``--long``."""
+"""Bytes; the limit of ``zstd`` without ``--long``."""
 
 _XZ_MEMORY = 192 * 2**20
 """Bytes; ``xz -9`` needs 65 MiB."""
 
 
 class Source(io.RawIOBase):
-    """A stream that is defined by ``readinto``: how the next bytes are come by."""
+    """A stream that is defined by ``readinto``, which returns the next bytes."""
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
     def buffered(self) -> BinaryIO:
-        """Return the stream with a buffer before it, which has lines and reads in full."""
+        """Return the stream with a buffer, which reads lines and full lengths."""
         return io.BufferedReader(self, BUFFER)
 
 
 def moved(ready: memoryview, target: WriteableBuffer) -> tuple[int, memoryview]:
-    """Fill a buffer with what is ready; return how many bytes it took, and the rest."""
+    """Fill a buffer with bytes that are ready; return how many it took, and the rest."""
     view = memoryview(target).cast("B")
     count = min(len(view), len(ready))
     view[:count] = ready[:count]
@@ -53,7 +53,7 @@ def moved(ready: memoryview, target: WriteableBuffer) -> tuple[int, memoryview]:
 
 
 class _Zstd(Source):
-    """A zstd stream of any number of frames; unlike the library's reader it notices a cut."""
+    """A zstd stream of any number of frames; unlike the library's reader it detects a cut."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -62,7 +62,7 @@ class _Zstd(Source):
         self._ready = memoryview(b"")
 
     def readinto(self, target: WriteableBuffer) -> int:
-        """Fill a buffer as far as one piece goes; 0 at the end.
+        """Fill a buffer with at most one piece; 0 at the end.
 
         :raises EOFError: the stream ends inside a frame.
         """
@@ -88,7 +88,7 @@ class _Zstd(Source):
 
 
 class _Xz(Source):
-    """An xz stream, or several one after the other, with a bound on what a dictionary may take."""
+    """An xz stream, or several one after the other, with a bound on the size of a dictionary."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -98,7 +98,7 @@ class _Xz(Source):
         self._ready = memoryview(b"")
 
     def readinto(self, target: WriteableBuffer) -> int:
-        """Fill a buffer as far as one piece goes; 0 at the end.
+        """Fill a buffer with at most one piece; 0 at the end.
 
         :raises EOFError: the stream ends in the middle.
         """
@@ -131,14 +131,14 @@ class _Xz(Source):
 
 
 class Guarded(Source):
-    """A stream whose faults are told as an input's faults, with the input's name."""
+    """A stream that raises faults as errors of the input, with its name."""
 
     def __init__(self, stream: BinaryIO, source: str) -> None:
         self._stream = cast("io.BufferedIOBase", stream)
         self._source = source
 
     def readinto(self, target: WriteableBuffer) -> int:
-        """Fill a buffer as far as the stream does at once; 0 at the end.
+        """Fill a buffer by one read of the stream; 0 at the end.
 
         :raises InputTruncated: the compressed data ends too early.
         :raises InputDamaged: it is damaged. :raises InputError: it cannot be read.

@@ -1,7 +1,7 @@
-"""The formats that can be ingested, as an interface, and what reading one reports.
+"""The interface of a format, and the context in which it reads a document.
 
-A format turns the bytes of one document into events. It knows no database and no file system: the
-shell (:mod:`.inputs`) opens files, archives and standard input, and hands over binary streams.
+A format turns the bytes of one document into events. It has no database and no file system:
+:mod:`.inputs` opens files, archives and standard input, and gives it a binary stream.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ...events import Event, Reference, canonical_json
 from ...events.payloads import Payload
 
 _LONGEST_REASON, _MOST_REASONS = 200, 100
-"""What is said of records that are left out: characters, and different ones."""
+"""Reasons for which records are left out: the longest, in characters, and how many."""
 
 
-class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a watch told at first, from its first line on: what existed then.
+class InitialList(msgspec.Struct, frozen=True, kw_only=True):
+    """The initial list of a watch: the objects that existed when it began.
 
-    :param uids: of the objects. :param revision: at which the watch says that these are all; None
-        if it ends before it says so.
+    :param uids: of the objects. :param revision: of the bookmark that completes the list; None if
+        the watch ends before it.
     """
 
     source: str
@@ -35,29 +35,29 @@ class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     revision: int | None
 
 
-def _heedless() -> None:
+def _ignore() -> None:
     """Do nothing about a record that is left out."""
 
 
 class Context(msgspec.Struct, kw_only=True):
-    """What a format may know about the document that it reads, and where it leaves its notes.
+    """The document that a format reads, with options, and the notes that it leaves.
 
-    :param source: the document's name, as it will stand in events.
+    :param source: the document's name, as events have it.
     :param cluster: the cluster that the events belong to.
     :param received: when each line was received, by line from 1; microseconds, 0 where unknown.
     :param taken_at: between which times the document was fetched, microseconds.
     :param year: for logs without a year: the year in which the document's last line was written.
-    :param partial_lists: lists are excerpts; absence from one means nothing.
+    :param partial_lists: lists are excerpts; an object that is not in one may exist.
     :param skip_malformed: count malformed records instead of raising.
-    :param skipped: reason to count of records that were left out on purpose or as malformed.
+    :param skipped: reason to count of records that were left out, as malformed or otherwise.
     :param malformed: the first few malformed records, as messages.
     :param notes: remarks for the summary (``the last line is cut off``), in order of appearance.
-    :param pages: (group, kind, revision) of lists that came in pages: no page speaks for the whole.
-    :param spans: events that say of what a stretch of revisions tells everything, each with the
-        first of these revisions; left here because only the end of a document tells them.
-    :param first_runs: what a watch told at first; a file that was split in it is seen by that.
+    :param pages: (group, kind, revision) of lists that came in pages: no page is a complete list.
+    :param spans: events that say for which revisions a document is complete, each with the first of
+        these revisions; they are known only at the end of the document.
+    :param initial_lists: of watches; they show whether a file was split within one.
     :param lost: called after a record was left out as malformed, before the next one is read; set
-        by a format that concludes anything from what it was not told.
+        by a format that draws conclusions from missing records.
     """
 
     source: str
@@ -72,11 +72,11 @@ class Context(msgspec.Struct, kw_only=True):
     notes: list[str] = []
     pages: list[tuple[str, str, int]] = []
     spans: list[tuple[int, Event]] = []
-    first_runs: list[FirstRun] = []
-    lost: Callable[[], None] = _heedless
+    initial_lists: list[InitialList] = []
+    lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
-        """Leave an event that speaks for revisions from ``first`` on; its kind is the payload's."""
+        """Leave an event about revisions from ``first`` on; its kind is that of the payload."""
         event = Event(
             kind=str(payload.__struct_config__.tag),
             reference=reference,
@@ -88,20 +88,20 @@ class Context(msgspec.Struct, kw_only=True):
         self.spans.append((first, event))
 
     def received_at(self, line: int) -> int | None:
-        """Return when a line of the document had been received, as far as that is known."""
+        """Return by when a line of the document was received; None if it is not known."""
         if 0 < line <= len(self.received) and self.received[line - 1]:
             return int(self.received[line - 1])
         return None if self.taken_at is None else self.taken_at[1]
 
     def skip(self, reason: str) -> None:
-        """Count a record that is left out for a reason that is no fault (a read request, say)."""
+        """Count a record that is left out without a fault, such as a read request."""
         reason = reason[:_LONGEST_REASON]
         if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
             reason = "another reason"
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
     def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:
-        """Raise for a malformed record, or count it if the person asked for that.
+        """Raise for a malformed record, or count it if malformed records are skipped.
 
         :param path: JSON path of the fault inside the record, as in ``$.spec.minMember``.
         :raises EventMalformed: unless ``skip_malformed``.
@@ -135,5 +135,5 @@ class Format(Protocol):
         """Yield the document's events in the document's order, reading it once.
 
         :raises EventMalformed: a record is wrong (through ``context.reject``).
-        :raises InputTruncated: the document ends in the middle where it must not.
+        :raises InputTruncated: the document is cut off, and its format does not allow that.
         """

@@ -1,7 +1,7 @@
-"""Parts of objects in canonical form, each distinct one made once.
+"""Parts of objects in canonical form, each distinct one encoded once.
 
-Most of an object's version is what the version before it was: its ``spec``, its labels. So such a
-part is looked up by the bytes in which it was sent.
+Most parts of a version are the same in the version before: its ``spec``, its labels. So the
+canonical form of a part is cached by the bytes in which it was sent.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from .json_text import repeated_key
 from .sizes import hold_object
 
 HELD_BYTES = 32 * 2**20
-"""How much is remembered, about, before all of it is forgotten."""
+"""Approximate size at which the cache is cleared."""
 
 NOTHING = msgspec.Raw()
-"""What a part is that an object does not have."""
+"""Stands for a part that an object does not have."""
 
 _LEVELS = MAX_DEPTH - 2
-"""What is nested deeper than that may be too deep in an object."""
+"""A part that is nested deeper may be too deep in its object."""
 
 _ENTRY_BYTES = 500
-"""What an entry takes besides the texts in it."""
+"""Bytes of an entry besides its texts."""
 
 _DECODE = msgspec.json.Decoder().decode
 
@@ -31,7 +31,7 @@ _DECODE = msgspec.json.Decoder().decode
 class Fragment(msgspec.Struct, frozen=True, gc=False):
     """A JSON object in canonical form.
 
-    :param surplus: by how many bytes it was sent longer: white space, and escapes without need.
+    :param surplus: bytes that it had more when it was sent: white space, and needless escapes.
     """
 
     canonical: msgspec.Raw
@@ -42,7 +42,7 @@ _NO_FRAGMENT = Fragment(NOTHING, 0)
 
 
 class Fragments:
-    """Remembers the canonical forms of JSON objects, up to a bound.
+    """Caches the canonical forms of JSON objects, up to a bound.
 
     :param held_bytes: the bound.
     """
@@ -56,9 +56,9 @@ class Fragments:
         return len(self._known)
 
     def of(self, raw: msgspec.Raw) -> Fragment | None:
-        """Return the canonical form of a text; None if it is no JSON object, or repeats a key.
+        """Return the canonical form of a text; None if it is not a JSON object, or repeats a key.
 
-        :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+        :raises msgspec.DecodeError: it is not JSON. :raises RecursionError: it is nested too deep.
         :raises UnicodeDecodeError: it is not UTF-8.
         """
         if raw is NOTHING:

@@ -1,7 +1,7 @@
 """Paths to documents: files, folders, standard input, compressed or in archives, to any depth.
 
-The shell of ingest: it touches the file system, and hands binary streams to the formats. What a
-file is, is seen by its first bytes; names and suffixes say nothing.
+Unlike the formats, this module reads the file system; it gives them binary streams. The first bytes
+of a file show what it is; names and suffixes do not matter.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 _ZIP_FAULTS = (
     zipfile.BadZipFile,
     NotImplementedError,  # a method of compression
-    RuntimeError,  # a password is asked for
+    RuntimeError,  # a password is needed
     EOFError,
     OSError,
     UnicodeDecodeError,
     zlib.error,
     lzma.LZMAError,
 )
-"""What the library raises on a damaged archive, or on one that it cannot unpack."""
+"""Errors of the library for a damaged archive, or for one that it cannot unpack."""
 
-_CHECK = "check the path, and that you may read what is there"
+_CHECK = "check the path, and that you may read it"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -62,18 +62,18 @@ _SPECIAL = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
 _MOST_HEADER = 2**20
-"""Bytes of a name, or of what else is said of a member of a tar archive."""
+"""Bytes of a name, or of another header of a member of a tar archive."""
 
 _END_OF_ZIP, _END_OF_ZIP_BYTES = b"PK\x05\x06", 2**16 + 22
 _DIRECTORY_AT, _MOST_DIRECTORY = 12, 16 * 2**20
-"""Where the end of a zip says how many bytes its directory has, and how many it may have."""
+"""Where the end of a zip has the size of its directory; and the greatest allowed size."""
 
 
 class InputFile(msgspec.Struct, frozen=True):
     """A file that was named or found.
 
-    :param path: as it will stand in events. :param named: given by itself, not found in a folder.
-    :param size: bytes on disk; 0 when there is no telling.
+    :param path: as events have it. :param named: given by itself, not found in a folder.
+    :param size: bytes on disk; 0 if unknown.
     """
 
     path: str
@@ -82,7 +82,7 @@ class InputFile(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct):
-    """Something to be recognised and read, before the next one is opened.
+    """A document to recognise and read before the next one is opened.
 
     :param source: its name in events; members of archives are ``archive.tar.gz!member``.
     :param name: its file name without compression suffixes, as a hint.
@@ -100,10 +100,10 @@ class Document(msgspec.Struct):
 def find_files(
     paths: Sequence[str], skip: Callable[[str, str], None] = lambda _path, _why: None
 ) -> list[InputFile]:
-    """Return the files that paths stand for, each once, sorted by path; folders are searched.
+    """Return the files at paths, each once, sorted by path; folders are searched.
 
-    :param skip: told (path, reason) of what is in a folder and no file.
-    :raises InputError: a path does not exist, or cannot be looked at.
+    :param skip: called with (path, reason) for an entry of a folder that is not a file.
+    :raises InputError: a path does not exist, or cannot be read.
     """
     found: dict[str, InputFile] = {}
     for given in paths:
@@ -123,7 +123,7 @@ def find_files(
 
 def _status_of(given: str) -> os.stat_result:
     try:
-        if given:  # An empty path would be the current folder: an unset variable, most likely.
+        if given:  # An empty path means the current folder; most likely a variable is not set.
             return Path(given).stat()
     except (FileNotFoundError, ValueError):  # A path with a NUL byte is a ValueError.
         pass
@@ -162,10 +162,10 @@ def documents(
 ) -> Iterator[Document]:
     """Yield the documents in a file: one, or one for each member of an archive.
 
-    A document's stream is good until the next document is asked for.
+    A document's stream is valid until the next document is yielded.
 
     :param stdin: what ``-`` stands for; the process's own standard input by default.
-    :param read: told of bytes as they are read from disk.
+    :param read: called with the number of bytes that were read from disk.
     :raises InputError: the file cannot be opened or is damaged (from here, or from the streams).
     """
     if file.path == STDIN:
@@ -184,7 +184,7 @@ def documents(
 
 
 class _Counted(Source):
-    """A stream that tells how much was read of it; what was read ahead comes first."""
+    """A stream that reports how much was read of it; it begins with bytes that were read ahead."""
 
     def __init__(self, stream: BinaryIO, read: Callable[[int], None], ahead: bytes = b"") -> None:
         self._stream = cast("BufferedIOBase", stream)
@@ -205,7 +205,7 @@ def _buffered(stream: BinaryIO, source: str, read: Callable[[int], None]) -> Bin
 
 
 def _with_head(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
-    """Read the first bytes of a stream; return them, and a stream that begins with them still."""
+    """Read the first bytes of a stream; return them, and a stream that still begins with them."""
     head = stream.read(HEAD).removeprefix(_BYTE_ORDER_MARK)
     return head, _Counted(stream, lambda _size: None, ahead=head).buffered()
 
@@ -254,20 +254,20 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
 
 
 class _TarHeader(tarfile.TarInfo):
-    """A member's header, whose faults are told; the library takes them for the archive's end."""
+    """A member's header, which reports faults; the library treats them as the archive's end."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        """Read what a header of a header holds: the library reads all of it into memory.
+        """Read an extended header, within a limit: the library reads all of it into memory.
 
         :raises ReadError: it is too large, or the member is a sparse file.
         """
         if self.type in _SPECIAL and self.size > _MOST_HEADER:
             raise ReadError(f"a header of {self.size} bytes")
         if self.type == tarfile.GNUTYPE_SPARSE:
-            raise ReadError("a sparse file, of which no text is made")
+            raise ReadError("a sparse file, which cannot be a text")
         member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         if any(name.startswith("GNU.sparse.") for name in member.pax_headers):
-            raise ReadError("a sparse file, of which no text is made")
+            raise ReadError("a sparse file, which cannot be a text")
         return member
 
     @classmethod
@@ -279,9 +279,7 @@ class _TarHeader(tarfile.TarInfo):
         try:
             return super().fromtarfile(tarfile)
         except HeaderError as fault:
-            if (
-                type(fault).__name__ == "EOFHeaderError"
-            ):  # The end mark, not told by its type stubs.
+            if type(fault).__name__ == "EOFHeaderError":  # The end mark; its type stubs lack it.
                 raise
             raise ReadError(f"no member, and no end mark ({fault})") from None
 
@@ -308,7 +306,7 @@ class _TarMember(Source):
 
 
 def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
-    """Open a zip; its directory is at its end, so what cannot seek is copied first."""
+    """Open a zip; its directory is at its end, so a stream that cannot seek is copied first."""
     with ExitStack() as stack:
         if printable(file.path) == source and file.size:
             seekable: BinaryIO = stack.enter_context(Path(file.path).open("rb"))
@@ -336,7 +334,7 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
 
 
 def _hold_directory(stream: BinaryIO) -> None:
-    """Hold a zip's directory to a size: the library reads all of it into memory.
+    """Limit the size of a zip's directory: the library reads all of it into memory.
 
     :raises zipfile.BadZipFile: it is larger.
     """

@@ -1,7 +1,7 @@
-"""JSON as people have it: documents one after the other, of any layout, cut off or broken.
+"""JSON documents one after the other, in any layout; the last may be cut off.
 
-Documents are found by the parser itself, so that white space, line breaks and indentation do not
-matter, and memory is bounded by the largest document.
+The parser finds the end of each document, so white space and indentation do not matter, and memory
+is bounded by the largest document.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...nesting import TOO_DEEP
 from .formats import Context
 
 MAX_DOCUMENT = 256 * 2**20
-"""Bytes. A list of 50,000 pods takes about 200 MB, and is held once while it is read."""
+"""Bytes. A list of 50,000 pods takes about 200 MB, and is in memory once while it is read."""
 
 _PIECE = 2**20
 _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
@@ -41,9 +41,9 @@ def json_documents(
 ) -> Iterator[tuple[int, bytes | bytearray]]:
     """Yield (line on which it begins, text) of each JSON value; each is well formed.
 
-    :param head: what has been read of the stream already.
+    :param head: bytes of the stream that were read before.
     :param cut_is_normal: leave a note if the last document is cut off, instead of raising.
-    :raises EventMalformed: something is no JSON, or too long (through ``context.reject``).
+    :raises EventMalformed: a text is not JSON, or too long (through ``context.reject``).
     :raises InputTruncated: the last document is cut off (counted with ``skip_malformed``).
     """
     splitter = _Splitter(stream, context, head, limit)
@@ -82,7 +82,7 @@ class _Splitter:
             except RecursionError:
                 self._reject(TOO_DEEP)
             else:
-                # Nothing follows so far; more may come, but this document is whole.
+                # Nothing follows so far; more may come, but this document is complete.
                 return self._take(len(self._buffer) - self._start)
         return None
 
@@ -113,7 +113,7 @@ class _Splitter:
         return bool(piece)
 
     def _grow(self) -> None:
-        """Read as much again: so a long document is looked at a few times only."""
+        """Read as much again: so a long document is parsed only a few times."""
         have = len(self._buffer) - self._start
         if have > self._limit:
             self._reject(
@@ -128,7 +128,7 @@ class _Splitter:
         line, end = self._line, self._start + length
         text: bytes | bytearray
         if length > _PIECE or (not self._start and end == len(self._buffer)):
-            text = self._buffer  # As it is: a list can be large.
+            text = self._buffer  # Not copied: a list can be large.
             self._line += text.count(b"\n", self._start, end)
             self._buffer = text[end:]
             del text[end:]
@@ -172,9 +172,9 @@ class _Splitter:
 def array_items(text: bytes | bytearray | msgspec.Raw) -> Iterator[bytes]:
     """Yield the texts of the values in a JSON array; none of ``null``, or if there is no text.
 
-    They are found one by one: an array may have more of them than memory could hold.
+    They are found one by one, because all of them may not fit in memory.
 
-    :param text: known to be JSON. :raises msgspec.ValidationError: it is another value.
+    :param text: valid JSON. :raises msgspec.ValidationError: it is another value.
     """
     view = memoryview(text)
     space = _SPACE.match(view)
@@ -218,12 +218,12 @@ def report_cut(what: str, context: Context, line: int) -> None:
         raise InputTruncated(
             what,
             where=fault.where,
-            now="fetch the input again, or leave its rest out with --skip-malformed",
+            now="fetch the input again, or leave out its rest with --skip-malformed",
         ) from None
 
 
 def fault_of(fault: Exception) -> tuple[str, str]:
-    """Return in words (what is wrong, JSON path or empty) why JSON could not be decoded."""
+    """Return why JSON could not be decoded: what is wrong, and the JSON path or an empty text."""
     if isinstance(fault, RecursionError):
         return TOO_DEEP, ""
     if isinstance(fault, UnicodeDecodeError):
@@ -237,11 +237,11 @@ def fault_of(fault: Exception) -> tuple[str, str]:
 def repeated_key(text: bytes, canonical: bytes, *, quotes: int = 0) -> str | None:
     """Return a key that occurs twice in one object of ``text``, if there is one.
 
-    Decoders take the last silently, so a file that was edited by hand can say two things. It is
-    looked at closely only if ``text`` has more quotes than its canonical form: that costs little.
+    Decoders use the last without an error, so a file that was edited by hand can contradict itself.
+    The text is searched only if it has more quotes than its canonical form, so this costs little.
 
-    :param canonical: what is kept of ``text``, encoded again.
-    :param quotes: how many quotes ``text`` has besides, as far as that is known.
+    :param canonical: the decoded ``text``, encoded again.
+    :param quotes: how many more quotes ``text`` is known to have.
     """
     count = text.count(b'"')
     if count == canonical.count(b'"') + quotes:

@@ -1,4 +1,4 @@
-"""Lines and JSON documents of a binary stream, numbered, with a bound on how much one may take."""
+"""Lines and JSON documents of a binary stream, numbered, with a bound on the size of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_LINE = 64 * 2**20
 """Bytes; the longest line seen is 4 MB (an audited list of all pods of a busy cluster)."""
 
 MAX_LINES = 2_000_000
-"""Of one indented document."""
+"""Bytes of one indented document."""
 
 _PIECE = 2**20
 
@@ -21,7 +21,7 @@ def numbered_lines(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (1-based number, line with its newline if it has one); blank lines are left out.
 
-    :param after: how many lines have been read already.
+    :param after: how many lines were read before.
     :raises EventMalformed: a line is longer than ``limit`` (through ``context.reject``).
     """
     number = after
@@ -39,7 +39,7 @@ def _reject_long(context: Context, line: int, limit: int, what: str = "a line") 
     context.reject(
         f"{what} of more than {limit // 2**20} MiB",
         line=line,
-        now="look whether this is really text in lines; --skip-malformed passes over it",
+        now="check that this is text in lines, or leave it out with --skip-malformed",
     )
 
 
@@ -48,8 +48,8 @@ def json_documents(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (first line, text) of JSON documents: one per line, or indented.
 
-    An indented one begins with a line that is a brace and ends with one that is its partner, as
-    every common printer writes them. A text that was cut off ends without a newline.
+    An indented one begins with a line that is an opening brace and ends with one that is a closing
+    brace, as all common tools print them. A text that was cut off ends without a newline.
 
     :raises EventMalformed: a line is too long (through ``context.reject``).
     """

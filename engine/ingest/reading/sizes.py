@@ -1,6 +1,6 @@
-"""How much one record may take, so that no input takes more memory than a machine has.
+"""Limits on the size of one record, so that no input needs more memory than a machine has.
 
-A record is held as it was sent, as values, and as it is stored; all of that together stays below
+A record is in memory as it was sent, as values, and as it is stored; together these take less than
 some 500 MB.
 """
 
@@ -12,15 +12,15 @@ from typing import Protocol, TypeVar
 from ...errors import EventMalformed
 
 MAX_OBJECT = 8 * 2**20
-"""Bytes of one object; an API server takes no more than 3 MiB in a request."""
+"""Bytes of one object; an API server accepts at most 3 MiB in a request."""
 
 MAX_VALUES = 2_500_000
 """Values in one record. A pod has about 200."""
 
-TOO_LARGE = f"an object of more than {MAX_OBJECT // 2**20} MiB, which no API server takes"
+TOO_LARGE = f"an object of more than {MAX_OBJECT // 2**20} MiB, which no API server accepts"
 
 _SMALL = 2 * MAX_VALUES
-"""Bytes that cannot hold more values: each takes one, and a comma or a bracket."""
+"""Bytes that cannot have more values: each takes one, and a comma or a bracket."""
 
 
 class Loaded(Protocol):
@@ -35,9 +35,9 @@ _T = TypeVar("_T", bound=Loaded)
 
 
 def in_batches(loaded: Iterable[_T], *, most: int, most_bytes: int) -> Iterator[list[_T]]:
-    """Yield things that have payloads in lists of ``most``, or of fewer that are large.
+    """Yield things with payloads in lists of ``most``, or of fewer if they are large.
 
-    :param most_bytes: of payloads; a list ends with the one that goes beyond.
+    :param most_bytes: of payloads; a list ends with the one that exceeds it.
     """
     batch, size = list[_T](), 0
     for each in loaded:
@@ -51,7 +51,7 @@ def in_batches(loaded: Iterable[_T], *, most: int, most_bytes: int) -> Iterator[
 
 
 def hold_values(text: bytes | bytearray | memoryview) -> None:
-    """Hold the text of a JSON value to :data:`MAX_VALUES`.
+    """Check that the text of a JSON value has at most :data:`MAX_VALUES`.
 
     :raises EventMalformed: it has more; the text begins with the path ``$``.
     """
@@ -64,7 +64,7 @@ def hold_values(text: bytes | bytearray | memoryview) -> None:
 
 
 def hold_object(text: bytes | bytearray | memoryview) -> None:
-    """Hold the text of an object to :data:`MAX_OBJECT`, and to :data:`MAX_VALUES`.
+    """Check that the text of an object is within :data:`MAX_OBJECT` and :data:`MAX_VALUES`.
 
     :raises EventMalformed: it is larger; the text begins with the path ``$``.
     """

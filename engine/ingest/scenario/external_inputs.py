@@ -1,7 +1,7 @@
-"""What sessions need and no object tells: how busy nodes were, what an extender answered.
+"""Inputs of sessions that are not Kubernetes objects: usage of nodes, answers of extenders.
 
-One JSON record a line. Its ``type`` is the kind of the event that it becomes; the same records
-stand among the events of a scenario.
+One JSON record a line. Its ``type`` is the kind of the event that it becomes; scenarios have the
+same records among their events.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ RECORD_TYPES = tuple(_SHAPES)
 """The types that a record may have."""
 
 
-class Told(NamedTuple):
-    """What a record says.
+class ParsedRecord(NamedTuple):
+    """The content of a record.
 
     :param observed_at: microseconds since 1970 UTC; None if the record does not say when.
     """
@@ -70,10 +70,10 @@ class Told(NamedTuple):
     observed_at: int | None
 
 
-def parse_record(value: Any) -> Told:
-    """Return what a decoded record says.
+def parse_record(value: Any) -> ParsedRecord:
+    """Return the content of a decoded record.
 
-    :raises EventMalformed: it is none; the text begins with the path of the fault, as in ``$.cpu``.
+    :raises EventMalformed: it is not valid; the text begins with a path, as in ``$.cpu``.
     """
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in _SHAPES:
@@ -83,11 +83,11 @@ def parse_record(value: Any) -> Told:
         record = msgspec.convert(value, type=_SHAPES[kind])
     except msgspec.ValidationError as fault:
         raise EventMalformed(_fault_text(str(fault))) from None
-    return Told(_payload(record), _time(record.observed_at))
+    return ParsedRecord(_payload(record), _time(record.observed_at))
 
 
 def _fault_text(text: str) -> str:
-    """Turn ``Expected `float`, got `str` - at `$.cpu``` into what we say: the path comes first."""
+    """Turn ``Expected `float`, got `str` - at `$.cpu``` into a message with the path first."""
     what, _, place = text.replace("`", "").partition(" - at ")
     if "matching regex" in what:
         what = "expected a name, without spaces"
@@ -118,12 +118,12 @@ def _time(text: str | None) -> int | None:
         raise EventMalformed(f"$.observedAt: {fault}") from None
 
 
-def record_event(told: Told, *, source: str, line: int, cluster: str) -> Event:
-    """Make the event of a record; its place in history is the caller's.
+def record_event(record: ParsedRecord, *, source: str, line: int, cluster: str) -> Event:
+    """Return the event of a record; the caller sets its revision.
 
-    What was measured is about its node; an answer is about no object.
+    Usage is about its node; an answer is about no object.
     """
-    payload = told.payload
+    payload = record.payload
     if isinstance(payload, UsageMeasured):
         kind, reference = "usage.measured", Reference(kind="Node", name=payload.node)
     else:
@@ -132,8 +132,8 @@ def record_event(told: Told, *, source: str, line: int, cluster: str) -> Event:
         kind=kind,
         reference=reference,
         payload=canonical_json(payload),
-        earliest=told.observed_at,
-        latest=told.observed_at,
+        earliest=record.observed_at,
+        latest=record.observed_at,
         source=source,
         line=line,
         cluster=cluster,
@@ -157,19 +157,21 @@ class ExternalInputRecords:
         return isinstance(kind, str) and _TYPE.fullmatch(kind) is not None
 
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
-        """Yield one event per line, without a revision; times are as the records tell them."""
+        """Yield one event per line, without a revision; times are those of the records."""
         for line, text in numbered_lines(stream, context):
             try:
                 hold_object(text)
                 value = msgspec.json.decode(text)
                 hold_depth(value, text)
-                told = parse_record(value)
+                record = parse_record(value)
             except _DECODE_FAULTS as fault:
                 self._undecodable(fault, text, line, context)
             except EventMalformed as fault:
                 context.reject(fault.what, line=line)
             else:
-                yield record_event(told, source=context.source, line=line, cluster=context.cluster)
+                yield record_event(
+                    record, source=context.source, line=line, cluster=context.cluster
+                )
 
     def _undecodable(self, fault: Exception, text: bytes, line: int, context: Context) -> None:
         if isinstance(fault, RecursionError):

@@ -1,8 +1,8 @@
 """Scenario files: a short history of a cluster, with marks where a scheduling session runs.
 
 The file leaves out what an API server fills in; :class:`.apiserver.Store` fills it in.
-Every event and every mark takes the next revision, so that the order of all of them is kept in the
-log: a session is asked for between two versions.
+Every event and every mark gets the next revision, so the log has their order, and a session can run
+between two versions.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Scenario:
         """Recognise JSON with steps of events (a result has steps without)."""
         if not head.lstrip().startswith(b"{"):
             return False
-        told = name.endswith((".case.json", ".case.json.gz", ".case.json.xz", ".case.json.zst"))
-        return _OWN.search(head) is not None and (told or _CHANGE.search(head) is not None)
+        is_case = name.endswith((".case.json", ".case.json.gz", ".case.json.xz", ".case.json.zst"))
+        return _OWN.search(head) is not None and (is_case or _CHANGE.search(head) is not None)
 
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield each step's configuration, changes and marks; a line is the number of the step."""
@@ -159,7 +159,7 @@ class _Reader:
         except EventMalformed as fault:
             self._context.reject(fault.what.replace("$", path, 1), line=number)
         else:
-            # A scenario's time is its order; times in its objects are part of its story.
+            # The order is the time of a scenario; times in its objects are part of the scenario.
             event = msgspec.structs.replace(event, earliest=None)
             yield event
             for extra in extra_events(document, event):
@@ -167,12 +167,12 @@ class _Reader:
 
     def _record(self, record: Document, number: int, path: str) -> Iterator[Event]:
         try:
-            told = parse_record(record)
+            parsed = parse_record(record)
         except EventMalformed as fault:
             self._context.reject(fault.what.replace("$", path, 1), line=number)
             return
         context = self._context
-        event = record_event(told, source=context.source, line=number, cluster=context.cluster)
+        event = record_event(parsed, source=context.source, line=number, cluster=context.cluster)
         yield self._placed(event)
 
     def _config(self, text: Any, number: int, path: str) -> Iterator[Event]:
@@ -182,7 +182,7 @@ class _Reader:
         try:
             parsed = parse_conf(text)
         except YamlFault:
-            parsed = None  # The scheduler meets it all the same, and says so.
+            parsed = None  # The scheduler reads it all the same, and reports the fault.
         event = config_event(
             text, parsed, source=self._context.source, line=number, cluster=self._context.cluster
         )

@@ -1,11 +1,11 @@
-"""Watch lines as API servers write them, read without building the object that is in them.
+"""A fast path for watch lines of API servers, which does not decode the whole object.
 
-Parts that seldom change are looked up by their bytes (:mod:`.fragments`), and ``managedFields`` are
-passed over. A line that differs in the least from what is usual is left to the plain way, which
-also finds the words for what is wrong with it.
+Parts that seldom change are cached by their bytes (:mod:`.fragments`), and ``managedFields`` are
+skipped. A line of any other form is left to :mod:`.stream`, which also reports what is wrong with
+it.
 
-That nothing is lost is seen by the lengths, as in the plain way: what is encoded must be as long as
-the line is without its wrapper and ``managedFields``.
+The lengths show that nothing is lost, as in :mod:`.stream`: the encoded object must be as long as
+the line without its wrapper and ``managedFields``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.kinds import NOUNS
-from ..objects.versions import bound_at, deletion_asked, later, newest_written, stamp_of
+from ..objects.versions import bound_at, deletion_requested, later, newest_written, stamp_of
 from ..reading.formats import Context
 from ..reading.fragments import NOTHING, Fragments
 from ..reading.sizes import MAX_OBJECT
@@ -27,13 +27,13 @@ _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
 
 _DIGITS = 18
-"""More than any cluster's revision has, and less than 2^61 has."""
+"""Digits: more than the revision of any cluster has, and fewer than 2^61 has."""
 
 _PATIENCE = 32
-"""Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
+"""After so many unusual lines in a row the fast path is no longer tried in this stream."""
 
 _LEVELS = 6
-"""Of a status below its own: those that Kubernetes and Volcano write have four."""
+"""Levels of a status below the first; those of Kubernetes and Volcano have four."""
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
@@ -49,7 +49,7 @@ def _shallow(levels: int) -> Any:
 
 if TYPE_CHECKING:
     _Status = dict[str, Any]
-else:  # So bounded, it is decoded as quickly, and no status need be walked to know its depth.
+else:  # With this bound it decodes as quickly, and the depth of a status need not be measured.
     _Status = dict[str, _shallow(_LEVELS)]
 
 
@@ -111,8 +111,8 @@ Place = Callable[[str, Reference, int, int | None, int], tuple[str, int | None]]
 class UsualLines:
     """Reads the usual lines of one watch stream.
 
-    :param place: told the type of a watch event, its object, revision, newest stamp and line,
-        gives the verb of the version and by when it was there; asked about each line, in order.
+    :param place: called for each line, in order, with the type of a watch event, its object,
+        revision, newest stamp and line; returns the verb of the version, and its latest time.
     """
 
     def __init__(self, context: Context, place: Place) -> None:
@@ -195,7 +195,7 @@ def _stamp(document: _Object, written_at: int | None) -> int | None:
             "deletionTimestamp": metadata.deletion_timestamp,
             "deletionGracePeriodSeconds": grace,
         }
-        newest = later(newest, deletion_asked(stamps))
+        newest = later(newest, deletion_requested(stamps))
     if document.kind == "Pod" and document.status is not msgspec.UNSET:
         newest = later(newest, bound_at(document.status))
     return newest

@@ -1,9 +1,9 @@
 """Receiving times: files beside watch streams that say when each line was received.
 
 ``watch-pods.recv`` belongs to ``watch-pods.jsonl`` (``.json``, ``.jsonl.gz`` …) in the same folder,
-on disk or in an archive, and may be compressed itself: a line for each of its lines, in seconds
-since 1970 UTC with a fraction. Lines that begin with ``#`` are comments and do not count. Whoever
-records a watch can write one; it says by when each change had happened.
+on disk or in an archive, and may be compressed. It has one time for each line of that file, in
+seconds since 1970 UTC with a fraction. Lines that begin with ``#`` are comments and do not count. A
+program that records a watch can write such a file; it shows by when each change had happened.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _LAST_SECOND = 253_402_300_799
 """The end of the year 9999."""
 
 _LONGEST_LINE = 256
-"""Bytes of a line; a time has some twenty."""
+"""Bytes of a line; a time has about twenty."""
 
 
 class Received(msgspec.Struct, frozen=True):
     """When the lines of a document were received.
 
-    :param times: microseconds, in the order of the lines. :param path: of the file that told;
+    :param times: microseconds, in the order of the lines. :param path: of the file with them;
         empty if there is none. :param fault: why it is not used; empty if it is.
     """
 
@@ -48,11 +48,11 @@ NOTHING = Received(np.empty(0, np.int64))
 
 
 class ReceivingTimes:
-    """The receiving times of the documents of one file, read when they are first asked for.
+    """The receiving times of the documents of one file, read when they are first needed.
 
-    An archive is gone through once for them, since times may stand behind what they are about.
+    An archive is searched once for all of them, because times may come after their document.
 
-    :param file: one on disk; standard input cannot be gone through twice, and has none.
+    :param file: one on disk; standard input cannot be read twice, and has none.
     """
 
     def __init__(self, file: InputFile) -> None:
@@ -61,20 +61,20 @@ class ReceivingTimes:
         self._described: set[str] = set()
 
     def of(self, source: str) -> Received:
-        """Return the receiving times of a document, none if no file beside it tells them.
+        """Return the receiving times of a document, none if no file beside it has them.
 
         :param source: path of the document, or ``archive!member``.
         """
         if source != self._file.path:
-            return self._in_archive().get(_told_by(source), NOTHING)
-        name = _told_by(source)
+            return self._in_archive().get(_times_name(source), NOTHING)
+        name = _times_name(source)
         for suffix in ("", *_COMPRESSED) if name else ():
             if Path(name + suffix).is_file():
                 return _read(name + suffix)
         return NOTHING
 
-    def tells_of_another(self, source: str) -> bool:
-        """Say whether a document holds the receiving times of another one beside it."""
+    def belongs_to_another(self, source: str) -> bool:
+        """Say whether a document has the receiving times of another one beside it."""
         name = _uncompressed(source)
         if not name.endswith(SUFFIX):
             return False
@@ -85,12 +85,12 @@ class ReceivingTimes:
             others = [str(one) for one in Path(source).parent.iterdir() if one.is_file()]
         except OSError:
             return False
-        return any(_told_by(other) == str(Path(name)) for other in others)
+        return any(_times_name(other) == str(Path(name)) for other in others)
 
     def _in_archive(self) -> dict[str, Received]:
         if self._members is None:
             self._members = {}
-            with suppress(InputError):  # Whoever reads the documents comes upon the same.
+            with suppress(InputError):  # The caller that reads the documents raises the same error.
                 self._members.update(self._found())
         return self._members
 
@@ -102,7 +102,7 @@ class ReceivingTimes:
             if name.endswith(SUFFIX):
                 yield name, _times_in(document.stream, document.source)
             else:
-                self._described.add(_told_by(document.source))
+                self._described.add(_times_name(document.source))
 
 
 def _read(path: str) -> Received:
@@ -121,7 +121,7 @@ def _times_in(stream: BinaryIO, path: str) -> Received:
     except (InputError, ValueError) as fault:
         return Received(NOTHING.times, path, str(fault))
     if not ((seconds > 0) & (seconds < _LAST_SECOND)).all():
-        return Received(NOTHING.times, path, "a line is no time in seconds since 1970")
+        return Received(NOTHING.times, path, "a line is not a time in seconds since 1970")
     return Received(np.rint(seconds * SECOND_US).astype(np.int64), path)
 
 
@@ -149,8 +149,8 @@ def _uncompressed(source: str) -> str:
     return source
 
 
-def _told_by(source: str) -> str:
-    """Return the name that a file with the times of a document has; empty if it can have none."""
+def _times_name(source: str) -> str:
+    """Return the name of a file with the times of a document; empty if there can be none."""
     stem = _uncompressed(source)
     start = max(stem.rfind("/"), stem.rfind("!")) + 1
     base, dot, suffix = stem[start:].rpartition(".")

@@ -1,27 +1,27 @@
-"""From which revision to which a watch told everything, noted while the stream is read.
+"""The range of revisions for which a watch is complete, noted while the stream is read.
 
-A watch is complete from a bookmark on that ends what it tells at first of what exists. Without such
-a bookmark (kubectl prints none) what it tells at first is seen by its order, which is that of
-names: a revision falls somewhere. A first run whose revisions only rise may as well be objects that
-came one after the other, and proves nothing.
+A watch is complete from the bookmark on that ends its initial list. kubectl prints no bookmarks.
+Then the initial list shows by its order, which is that of names: somewhere a revision is less than
+the one before. If the revisions of the first ADDED lines only rise, the objects may also have been
+created in this order, so they prove nothing.
 """
 
 from __future__ import annotations
 
 from ...events import Reference
 from ...events.payloads import WatchFollowed
-from ..lists.complete import scope
+from ..lists.listing import scope
 from ..reading.formats import Context
 
 MARKED, UNMARKED, RESUMED, CHANGES = "marked", "unmarked", "resumed", "changes"
 
 
 class WatchSpan:
-    """What one stream has told since it last began.
+    """What one stream covers since it last began.
 
-    ``since`` is the revision from which on it tells everything, None while that is not decided;
-    ``top`` the greatest that it told. Whoever reads changes may raise ``top`` itself once ``since``
-    is known. ``silent`` once nothing more is said.
+    ``since`` is the revision from which on it is complete, None while that is not known; ``top`` is
+    its greatest revision. A caller may raise ``top`` directly once ``since`` is known. ``silent``
+    is set when the stream covers nothing more.
     """
 
     def __init__(self, context: Context) -> None:
@@ -30,12 +30,12 @@ class WatchSpan:
         self.silent = False
         self.top = -1
         self.since: int | None = None
-        self.begin_anew()
+        self.restart()
 
-    def begin_anew(self, *, sure: bool = True) -> None:
-        """Forget what was told; the stream tells what exists again.
+    def restart(self, *, sure: bool = True) -> None:
+        """Begin again: the stream repeats its initial list.
 
-        :param sure: False if something was left out, so that no list can be made of it.
+        :param sure: False if a record was left out, so that the list is not complete.
         """
         self.top = self._first = -1
         self.since = None
@@ -44,24 +44,24 @@ class WatchSpan:
         self._sure = sure
 
     def fall_silent(self) -> None:
-        """Say no more: streams of several kinds are laid into each other."""
+        """Cover nothing more: streams of several kinds are mixed."""
         self.silent = True
 
     def added(self, revision: int) -> None:
-        """Note an object that the stream told as added."""
+        """Note an ADDED object."""
         if self.since is None:
             if revision < self.top:
                 self._falls = True
             if self._first < 0:
                 self._first = revision
-        if revision > self.top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
+        if revision > self.top:  # noqa: PLR1730 -- runs for every line, and a call takes longer
             self.top = revision
 
     def changed(self, revision: int) -> None:
         """Note a change or a deletion."""
         if self.since is None:
             self._open(revision)
-        if revision > self.top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
+        if revision > self.top:  # noqa: PLR1730 -- runs for every line, and a call takes longer
             self.top = revision
 
     def bookmark(self, revision: int) -> None:
@@ -70,13 +70,13 @@ class WatchSpan:
         self.changed(revision)
 
     def listed(self, revision: int) -> None:
-        """Note that what was told is all there is at a revision."""
+        """Note that the objects so far are all that exist at a revision."""
         self._bookmarks = True
         self.since, self._begin = revision, MARKED if self._sure else CHANGES
         self.top = max(self.top, revision)
 
     def _open(self, revision: int) -> None:
-        """Decide what the first run of added objects was, at the first thing that is another."""
+        """Decide what the first ADDED lines were, at the first line of another type."""
         if self._falls and self._sure:
             self.since, self._begin = self.top, UNMARKED
         elif self._first < 0:
@@ -87,9 +87,9 @@ class WatchSpan:
     def end(
         self, group: str, kind: str, namespaces: list[str], *, line: int, interrupted: bool = False
     ) -> None:
-        """Leave what the stream told since it began, if it says anything.
+        """Leave what the stream covers since it began, if anything.
 
-        :param namespaces: of all objects that were told, sorted.
+        :param namespaces: of all its objects, sorted.
         """
         since, context = self.since, self._context
         spaces = scope(group, kind, namespaces)

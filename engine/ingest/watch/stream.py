@@ -1,8 +1,8 @@
 """Watch streams: lines of an API watch, or the documents that kubectl prints of one.
 
-A stream begins by telling what exists: ADDED for each object, in the order of names. An API watch
-ends this with a bookmark that says at which revision it was complete, which makes it a list. After
-a reconnection the stream tells all over again; that is seen by revisions that are not new.
+A stream begins with its initial list: ADDED for each object, in the order of names. An API watch
+ends it with a bookmark that has the revision of the list. After a reconnection the stream repeats
+the list; its revisions are then not new.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import WatchInterrupted
 from ...kubernetes.units import SECOND_US
-from ..lists.complete import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
+from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
+from ..lists.listing import list_event, scope
 from ..objects.derived import extra_events
 from ..objects.versions import decode_slim, revision_of, version_event
-from ..reading.formats import Context, FirstRun
+from ..reading.formats import Context, InitialList
 from ..reading.json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
 from ..reading.lines import numbered_lines
 from .fast_path import UsualLines
@@ -48,8 +49,8 @@ _MARKER = len('"managedFields":0,')
 class WatchStream:
     """Watch events, one per line or as documents one after the other.
 
-    The first run of ADDED becomes ``<noun>.observed``, later ones ``created``. A stream of which
-    the end is cut off is kept up to there, and noted.
+    The first run of ADDED becomes ``<noun>.observed``, later ones ``created``. A stream that is
+    cut off is read up to there, with a note.
     """
 
     name = "watch-stream"
@@ -86,52 +87,52 @@ def _is_whole(text: bytes) -> bool:
 
 
 class _Reader:
-    """What one stream has told so far."""
+    """Reads one stream."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._initial = True
         self._highest = -1
         self._last: Reference | None = None
-        self._kind = self._group = ""  # Of that: asked of every line.
+        self._kind = self._group = ""  # Those of _last, compared for every line.
         self._line = 0
         self._kinds: set[tuple[str, str]] = set()
         self._span = WatchSpan(context)
-        # The objects of the list that the stream may be telling, and all namespaces seen.
+        # The objects of the initial list, if the stream is in one, and all namespaces so far.
         self._listed: dict[str, str] = {}
         self._listing = True
         self._namespaces: dict[str, None] = {}
-        self._spaces: dict[str, None] = {}  # Of the kind that is told now.
-        # The newest stamp in each object's version before, while none can have been missed.
+        self._spaces: dict[str, None] = {}  # Of the current kind.
+        # The newest stamp in the last version of each object, if no version can be missing.
         self._stamps: dict[str, int | None] = {}
         self._has_times = len(context.received) > 0 or context.taken_at is not None
-        # Nothing was left out of the list that the stream may be telling, and since a change.
+        # No record was left out of the initial list, and none since a change.
         self._whole = self._sure = True
-        self._at_first = True  # All that was told so far is what existed.
+        self._only_initial = True  # All lines so far are the initial list.
         context.lost = self._lost
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
-        """Return what one watch event says."""
+        """Return the events of one watch event."""
         self._line = line
         return self._read(line, text, may_be_cut=may_be_cut)
 
     def _lost(self) -> None:
-        """Take into account that a record was left out: it may have told anything."""
+        """Note that a record was left out: it may have had any change."""
         self._stamps.clear()
         self._whole = self._sure = False
         self._end_span()
-        self._span.begin_anew(sure=False)
+        self._span.restart(sure=False)
 
     def end(self) -> None:
-        """Leave what the stream told, at its end."""
-        if self._at_first and self._listed:
-            self._told_at_first(None)
+        """Leave what the stream covers, at its end."""
+        if self._only_initial and self._listed:
+            self._leave_initial_list(None)
         self._end_span()
 
-    def _told_at_first(self, revision: int | None) -> None:
+    def _leave_initial_list(self, revision: int | None) -> None:
         last = self._last or Reference()
-        self._context.first_runs.append(
-            FirstRun(
+        self._context.initial_lists.append(
+            InitialList(
                 source=self._context.source,
                 group=last.group,
                 kind=last.kind,
@@ -141,7 +142,7 @@ class _Reader:
         )
 
     def _end_span(self, *, interrupted: bool = False) -> None:
-        """Leave what the stream told up to here without a break."""
+        """Leave what the stream covers up to here, without a gap."""
         last = self._last or Reference()
         spaces = sorted(self._spaces)
         self._span.end(last.group, last.kind, spaces, line=self._line, interrupted=interrupted)
@@ -202,7 +203,8 @@ class _Reader:
         except EventMalformed as fault:
             self._reject(fault.what.replace("$", "$.object", 1), line)
             return ()
-        # Equal lengths prove that nothing was dropped; else white space, escapes or a repetition.
+        # Equal lengths prove that nothing was dropped. Otherwise there are spaces, escapes or a
+        # repeated key.
         if len(text) != len(event.payload) + _WRAPPER + len(kind) + (_MARKER if cut else 0) and (
             not self._says_it_once(text, event, 2 if cut else 0, line)
         ):
@@ -224,7 +226,7 @@ class _Reader:
     def place(
         self, kind: str, reference: Reference, revision: int, stamp: int | None, line: int
     ) -> tuple[str, int | None]:
-        """Keep track of what is told; return a version's verb, and by when it was there.
+        """Note a version; return its verb, and its latest time.
 
         :param stamp: the newest in the object. If the version before had an older one, then this
             write set it, and took effect within its second.
@@ -255,10 +257,10 @@ class _Reader:
 
     def _added(self, reference: Reference, revision: int) -> str:
         if revision <= self._highest and not self._initial:
-            self._initial = self._listing = True  # Not new: the stream began again.
-            self._at_first = False
+            self._initial = self._listing = True  # Not new: the stream repeats its list.
+            self._only_initial = False
             self._end_span()
-            self._span.begin_anew(sure=self._sure)
+            self._span.restart(sure=self._sure)
         self._span.added(revision)
         self._listed[reference.uid] = reference.namespace
         return "observed" if self._initial else "created"
@@ -269,7 +271,7 @@ class _Reader:
             span.changed(revision)
         elif revision > span.top:
             span.top = revision
-        self._initial = self._at_first = False
+        self._initial = self._only_initial = False
         self._sure = True
         if not self._listing:
             self._whole = True
@@ -281,22 +283,22 @@ class _Reader:
             self._listed[reference.uid] = reference.namespace
 
     def _turn_to(self, reference: Reference) -> None:
-        """Go on with another kind: streams one after the other, or laid into each other."""
+        """Change to another kind: streams follow each other, or are mixed."""
         if self._last is not None:
-            self._at_first = False
+            self._only_initial = False
         if not self._span.silent:
             self._begin_kind((reference.group, reference.kind))
         self._last, self._kind, self._group = reference, reference.kind, reference.group
 
-    def _begin_kind(self, told: tuple[str, str]) -> None:
+    def _begin_kind(self, kind: tuple[str, str]) -> None:
         if self._last is not None:
             self._end_span()
-            self._span.begin_anew()
+            self._span.restart()
             self._spaces = {}
-        if told in self._kinds:
+        if kind in self._kinds:
             self._span.fall_silent()
             self._spaces = self._namespaces
-        self._kinds.add(told)
+        self._kinds.add(kind)
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
         found = document.get("metadata")
@@ -304,9 +306,9 @@ class _Reader:
         annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
             self._context.skip("bookmark")
-            told = revision_of(metadata.get("resourceVersion"))
-            if told is not None:
-                self._span.bookmark(told)
+            at = revision_of(metadata.get("resourceVersion"))
+            if at is not None:
+                self._span.bookmark(at)
             return
         kind, revision = document.get("kind"), revision_of(metadata.get("resourceVersion"))
         group = str(document.get("apiVersion") or "").rpartition("/")[0]
@@ -315,11 +317,11 @@ class _Reader:
             return
         if self._last is None or kind != self._last.kind:
             self._turn_to(Reference(group, kind))
-        if self._at_first:
-            self._told_at_first(revision)
+        if self._only_initial:
+            self._leave_initial_list(revision)
         listed, self._listed = self._listed, {}
         whole, self._whole, self._sure = self._whole, True, True
-        self._initial = self._listing = self._at_first = False
+        self._initial = self._listing = self._only_initial = False
         self._span.listed(revision)
         namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
         if self._context.partial_lists:
@@ -341,11 +343,11 @@ class _Reader:
             )
 
     def _error(self, status: dict[str, Any], line: int) -> Event:
-        """Make the event of an ERROR, after which the stream may begin anew."""
+        """Return the event of an ERROR, after which the stream may begin again."""
         self._end_span(interrupted=True)
-        self._span.begin_anew()
+        self._span.restart()
         self._initial = self._listing = self._whole = self._sure = True
-        self._at_first = False
+        self._only_initial = False
         self._listed = {}
         self._stamps.clear()
         code = status.get("code")

@@ -1,8 +1,8 @@
-"""The part of the Common Expression Language with which devices are chosen.
+"""The part of the Common Expression Language (CEL) that selects devices.
 
 Literals, ``device``, fields and indices, arithmetic, comparison, logic, ``in``, lists, the
-conditional, texts' methods, ``size``, ``has``, ``cel.bind``, and ``quantity`` and ``semver`` with
-their comparisons. Whatever else there is (macros over lists, dates, networks) is refused.
+conditional, methods of strings, ``size``, ``has``, ``cel.bind``, and ``quantity`` and ``semver``
+with their comparisons. All other features (macros over lists, dates, networks) are refused.
 
 Source: https://github.com/google/cel-spec; k8s.io/dynamic-resource-allocation/cel/compile.go.
 """
@@ -20,15 +20,15 @@ from ..quantity import Quantity, parse
 
 Scope = Mapping[str, Any]
 Evaluate = Callable[[Scope], Any]
-"""What an expression is worth, by the values of its variables."""
+"""Returns the value of an expression for values of its variables."""
 
 
 class CelError(Exception):
-    """An expression that has no value, as CEL says it."""
+    """An expression without a value, with CEL's message."""
 
 
 class CelUnknown(Exception):
-    """An expression of which some part is not known here."""
+    """An expression with a part that is not supported here."""
 
 
 class Semver(NamedTuple):
@@ -42,7 +42,7 @@ class Semver(NamedTuple):
     def parse(cls, text: str) -> Semver:
         """Read a version.
 
-        :raises CelError: it is none.
+        :raises CelError: it is malformed.
         """
         match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST_VERSION else None
         if match is None:
@@ -63,10 +63,10 @@ _TOKEN = re.compile(
     r"|(?P<mark>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]]))"
 )
 _DEEPEST = 30
-"""So many expressions within each other are read."""
+"""The deepest nesting of expressions that is read."""
 _LONGEST_NUMBER = 40
 _LONGEST_VERSION = 256
-"""Characters; the API server takes 64 for the version of a device."""
+"""The most characters; the API server accepts 64 for the version of a device."""
 _ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = MappingProxyType({"n": "\n", "t": "\t", "r": "\r"})
 _LITERALS: Mapping[str, Any] = MappingProxyType({"true": True, "false": False, "null": None})
@@ -74,10 +74,10 @@ _LITERALS: Mapping[str, Any] = MappingProxyType({"true": True, "false": False, "
 
 @lru_cache(maxsize=1024)
 def compile_cel(expression: str) -> Evaluate:
-    """Return what evaluates an expression.
+    """Return a function that evaluates an expression.
 
-    :raises CelError: it is no expression.
-    :raises CelUnknown: some part of it is not known here.
+    :raises CelError: it is not a valid expression.
+    :raises CelUnknown: a part of it is not supported here.
     """
     parser = _Parser(_tokens(expression))
     made = parser.expression()
@@ -279,7 +279,7 @@ def _variable(scope: Scope, name: str) -> Any:
 
 
 class _Field:
-    """A field of a value; ``has`` asks whether it is there."""
+    """A field of a value; ``has`` checks whether it exists."""
 
     def __init__(self, of: Evaluate, name: str) -> None:
         self._of = of
@@ -289,7 +289,7 @@ class _Field:
         return _index(self._of(scope), self._name)
 
     def is_there(self, scope: Scope) -> bool:
-        """Say whether the value has the field."""
+        """Return whether the value has the field."""
         return self._name in self._of(scope)
 
 

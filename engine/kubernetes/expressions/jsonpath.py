@@ -1,6 +1,6 @@
 r"""JSONPath templates in kubectl's dialect: ``{range .items[*]}{.metadata.name}{"\n"}{end}``.
 
-What is understood: text outside braces; quoted text; fields (``.a``, ``['a']``, ``.a\.b``),
+Supported: text outside braces; quoted text; fields (``.a``, ``['a']``, ``.a\.b``),
 wildcards, indices, slices, unions, recursive descent (``..a``), filters (``?(@.a=="b")``), ``$``
 and ``@``, ``range`` and ``end``. A missing field gives nothing, as in ``kubectl get``.
 
@@ -88,7 +88,7 @@ _ESCAPES = (("n", "\n"), ("t", "\t"), ("r", "\r"))
 
 
 class Template(NamedTuple):
-    """A template that was read, ready to be filled in."""
+    """A parsed template."""
 
     nodes: tuple[Node, ...]
 
@@ -108,7 +108,7 @@ def parse_template(text: str) -> Template:
 def parse_path(text: str) -> Path:
     """Read one path, with or without braces and leading dot, as ``--sort-by`` takes it.
 
-    :raises UsageError: it is no path.
+    :raises UsageError: it is not a path.
     """
     inner = text.strip()
     if inner.startswith("{") and inner.endswith("}"):

@@ -1,4 +1,7 @@
-"""Selectors over labels, of pods and of nodes, as Kubernetes parses and matches them.
+"""Label selectors as Kubernetes matches them, and as it reads them from objects.
+
+A :class:`Selector` is a list of conditions on labels. It comes from a field of an object
+(:func:`label_selector`, :func:`node_term`) or from a text for kubectl (``selector_text.py``).
 
 Source: k8s.io/apimachinery/pkg/labels/selector.go; k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go
 LabelSelectorAsSelector; k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go.
@@ -9,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .. import objects
 from ..go.text import parse_int
+
+if TYPE_CHECKING:  # A matcher for kubectl needs no objects, and should start without them.
+    from .. import objects
 
 IN = "In"
 NOT_IN = "NotIn"
@@ -33,14 +38,17 @@ class SelectorError(ValueError):
 
 
 class Requirement(NamedTuple):
-    """One condition on the value of one label."""
+    """One condition on the value of one label.
+
+    :param values: for ``Gt`` and ``Lt`` exactly one, a decimal integer.
+    """
 
     key: str
     operator: str
     values: tuple[str, ...] = ()
 
     def holds(self, value: str | None) -> bool:
-        """Return whether a label's value (``None``: there is no such label) meets the condition."""
+        """Say whether a label's value (``None``: there is no such label) meets the condition."""
         if self.operator == IN:
             return value is not None and value in self.values
         if self.operator == NOT_IN:
@@ -56,7 +64,7 @@ class Requirement(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """All of some conditions; ``nothing`` matches no labels at all."""
+    """A conjunction of conditions; with ``nothing`` it never matches."""
 
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
@@ -67,13 +75,13 @@ class Selector(NamedTuple):
         return not self.requirements and not self.nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether labels meet all conditions."""
+        """Say whether labels meet all conditions."""
         return not self.nothing and all(
             requirement.holds(labels.get(requirement.key)) for requirement in self.requirements
         )
 
     def add(self, requirements: Iterable[Requirement]) -> Selector:
-        """Return a selector with more conditions; nothing stays nothing."""
+        """Return a selector with more conditions; one that never matches stays so."""
         return self if self.nothing else Selector((*self.requirements, *requirements))
 
 
@@ -82,7 +90,7 @@ NOTHING = Selector(nothing=True)
 
 
 def exactly(labels: Mapping[str, str]) -> Selector:
-    """Return what matches objects that have all these labels. Source: ``SelectorFromSet``."""
+    """Return the selector for objects with all these labels. Source: ``SelectorFromSet``."""
     return Selector(tuple(Requirement(key, IN, (labels[key],)) for key in sorted(labels)))
 
 
@@ -110,7 +118,7 @@ def label_selector(source: objects.LabelSelector | None) -> Selector:
 def requirement(key: str, operator: str, values: tuple[str, ...]) -> Requirement:
     """Return a checked condition.
 
-    :raises SelectorError: Kubernetes would not make it.
+    :raises SelectorError: Kubernetes would refuse it.
 
     Source: ``NewRequirement``.
     """
@@ -158,7 +166,7 @@ def _quoted(text: str) -> str:
 
 
 def _integer(text: str | None) -> int | None:
-    """Return what Go's ParseInt makes of a text in base 10; ``None`` if it fails."""
+    """Return what Go's ParseInt returns for a text in base 10; ``None`` if it fails."""
     return None if text is None else parse_int(text)
 
 
@@ -170,7 +178,7 @@ class NodeTerm(NamedTuple):
 
 
 def node_term(source: objects.NodeSelectorTerm) -> NodeTerm | None:
-    """Return a term of a node selector; ``None`` if it is empty, and so matches no node.
+    """Return a term of a node selector; ``None`` if it is empty, which matches no node.
 
     :raises SelectorError: it does not parse; such a term matches no node.
 

@@ -1,4 +1,4 @@
-"""Sums and products of ``int64`` as Go has them: wrapped around, or held at the bounds.
+"""Sums and products of ``int64`` as in Go: with overflow, or saturating.
 
 Source: pkg/scheduler/api/saturating.go since v1.15.1.
 """
@@ -17,12 +17,12 @@ def wrap(number: int) -> int:
 
 
 def saturate(number: int) -> int:
-    """Return the number of 64 bits that is nearest."""
+    """Return the nearest number of 64 bits."""
     return max(-_HALF, min(_HALF - 1, number))
 
 
 def as_unsigned(number: int) -> int:
-    """Return what a number is without a sign: one less than nothing is a huge one."""
+    """Return a number converted to unsigned: -1 becomes the largest number."""
     return number % (2 * _HALF)
 
 

@@ -1,7 +1,7 @@
-"""Go's regular expressions, on the engine that they were made after: RE2, which never backtracks.
+"""Go's regular expressions, run by RE2, the engine that Go's were modelled on: no backtracking.
 
-A pattern comes from whoever wrote an object, so it must not be able to take exponential time. What
-Go refuses and RE2 takes is refused here.
+Users write patterns into objects, so no pattern may take exponential time. A pattern that RE2
+accepts and Go refuses is refused here.
 
 Source: Go regexp/syntax: https://pkg.go.dev/regexp/syntax.
 """
@@ -15,7 +15,7 @@ from types import MappingProxyType
 import re2
 
 _MOST_MEMORY = 8 * 2**20
-"""Bytes that one pattern may take, and as much again while it is looked for: RE2's default."""
+"""The memory for one pattern in bytes, and again as much during a search: RE2's default."""
 
 _FAULTS = MappingProxyType(
     {
@@ -42,13 +42,13 @@ class GoRegexp:
         self._compiled = compiled
 
     def found_in(self, text: str) -> bool:
-        """Say whether the pattern matches anywhere in a text (Go's ``MatchString``)."""
+        """Return whether the pattern matches anywhere in a text (Go's ``MatchString``)."""
         return self._compiled.search(text.encode(errors="replace")) is not None
 
 
 @lru_cache(maxsize=16)
 def compile_go(pattern: str) -> GoRegexp:
-    """Return the pattern compiled.
+    """Compile a pattern.
 
     :raises ValueError: Go would not compile it (look-around, back references …).
     """
@@ -72,7 +72,7 @@ def _fault(what: str, place: str) -> ValueError:
 
 
 def _refuse_what_only_re2_takes(pattern: str) -> None:
-    r"""Refuse ``\C`` (one byte), and a name that two groups have."""
+    r"""Refuse ``\C`` (one byte), and two groups of one name."""
     names = list[str]()
     place, in_class = 0, False
     while place < len(pattern):
@@ -89,7 +89,7 @@ def _refuse_what_only_re2_takes(pattern: str) -> None:
         if in_class:
             in_class = two[0] != "]"
         elif two[0] == "[":
-            # A bracket that comes first is one of the class.
+            # A bracket in the first place is a member of the class.
             in_class = True
             place += 1 + pattern.startswith("^", place + 1)
             place += pattern.startswith("]", place)
@@ -103,7 +103,7 @@ def _refuse_what_only_re2_takes(pattern: str) -> None:
 
 
 def _name_at(pattern: str, place: int) -> list[str]:
-    """Return the name of the group that begins at a place, if one with a name does."""
+    """Return the name of the group that begins at a place, if a named group does."""
     for begin in ("(?P<", "(?<"):
         first = place + len(begin)
         if pattern.startswith(begin, place) and pattern[first : first + 1] not in {"", "=", "!"}:

@@ -1,4 +1,4 @@
-"""How Go reads numbers and truth values from texts such as annotations."""
+"""How Go reads numbers and booleans from texts such as annotations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 
 def parse_bool(text: str) -> bool | None:
-    """Return the truth value that a text stands for; None if it stands for none.
+    """Return a text as a boolean; None if it is not one.
 
     Source: strconv.ParseBool.
     """
@@ -23,7 +23,7 @@ def parse_bool(text: str) -> bool | None:
 
 
 def parse_int(text: str, bits: int = 64) -> int | None:
-    """Return a decimal integer of that many bits; None if the text is none, or too large.
+    """Return a text as an integer of that many bits; None if it is not one, or too large.
 
     Source: strconv.ParseInt with base 10.
     """

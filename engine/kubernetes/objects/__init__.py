@@ -20,7 +20,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .decoding import KINDS, decode, told
+from .decoding import KINDS, decode, decode_known
 from .devices import (
     Allocation,
     Device,
@@ -153,5 +153,5 @@ __all__ = [
     "Volume",
     "WeightedPodAffinityTerm",
     "decode",
-    "told",
+    "decode_known",
 ]

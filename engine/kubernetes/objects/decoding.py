@@ -1,4 +1,4 @@
-"""Objects from what an API server would send, as leniently and as strictly as Go decodes them."""
+"""Objects decoded from an API server's JSON, exactly as leniently and strictly as in Go."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def _decoder(kind: type[Object]) -> msgspec.json.Decoder[Any]:
 
 
 def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
-    """Return the object of that kind which ``payload`` is, in JSON or as JSON values.
+    """Decode an object of a kind from JSON, or from JSON values.
 
-    Unknown fields are ignored, and ``null`` is the same as nothing.
+    Unknown fields are ignored, and ``null`` counts as missing.
 
-    :raises EventMalformed: a field that is looked at has another type than the API's, an amount of
-        a resource is no quantity, or a time is none.
+    :raises EventMalformed: a field that is read has another type than the API's, or an amount or a
+        time is malformed.
     """
-    item = told(kind, payload)
+    item = decode_known(kind, payload)
     try:
         for listed in _resource_lists(item):
             for quantity in listed.values():
@@ -74,10 +74,10 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     return item
 
 
-def told(kind: type[O], payload: bytes | dict[str, Any]) -> O:
-    """Return what :func:`decode` does, and spare the look at amounts and times: it was decoded.
+def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    """Decode an object that :func:`decode` has accepted before: amounts are not checked again.
 
-    :raises EventMalformed: a field that is looked at has another type than the API's.
+    :raises EventMalformed: a field that is read has another type than the API's.
     """
     try:
         if isinstance(payload, bytes):
@@ -88,7 +88,7 @@ def told(kind: type[O], payload: bytes | dict[str, Any]) -> O:
 
 
 def _resource_lists(item: Object) -> Iterator[ResourceList]:
-    """Yield what an object says of amounts of resources."""
+    """Yield the resource lists of an object."""
     if isinstance(item, Pod):
         yield item.spec.overhead
         for container in (*item.spec.containers, *item.spec.init_containers):
@@ -117,7 +117,7 @@ def _amounts_of(device: Device) -> ResourceList:
 
 
 def _times(item: Object) -> Iterator[str | None]:
-    """Yield the times that an object tells."""
+    """Yield the times of an object."""
     yield item.metadata.creation_timestamp
     yield item.metadata.deletion_timestamp
     if isinstance(item, Pod | PodGroup):
@@ -145,7 +145,7 @@ def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
 
 
 def _without_nulls(value: Any, *, text: bool = False) -> Any:
-    """Leave out nulls, which Go takes for zero values; in a map of texts that is an empty text."""
+    """Leave out nulls, which Go reads as zero values; in a map of strings, as empty strings."""
     if isinstance(value, dict):
         return {
             key: "" if item is None else _without_nulls(item, text=key in _MAPS_OF_TEXT)

@@ -1,8 +1,8 @@
 """Devices that pods claim (``resource.k8s.io``): claims, classes, and what nodes have.
 
-Source: k8s.io/api/resource/v1/types.go. Objects of v1beta1 say themselves what those of v1 say
-within ``exactly`` of a request, and have within ``basic`` of a device what it says itself; an API
-server turns one into the other.
+Source: k8s.io/api/resource/v1/types.go. In v1beta1 a request has the fields that v1 has within
+``exactly``, and a device has fields within ``basic`` that v1 has directly. An API server converts
+one into the other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class DeviceSelector(Part, frozen=True, gc=False):
 
 
 class DeviceSubRequest(Part, frozen=True, gc=False):
-    """So many devices of a class; one of several wishes, or what is asked for exactly."""
+    """A number of devices of a class: an exact request, or one of several alternatives."""
 
     name: str = ""
     device_class_name: str = ""
@@ -36,14 +36,14 @@ class DeviceSubRequest(Part, frozen=True, gc=False):
 
 
 class DeviceRequest(DeviceSubRequest, frozen=True, gc=False):
-    """One request of a claim: exactly these devices, or the first of several wishes."""
+    """One request of a claim: exactly these devices, or the first possible alternative."""
 
     exactly: DeviceSubRequest | None = None
     first_available: tuple[DeviceSubRequest, ...] | None = None
 
     @property
     def exact(self) -> DeviceSubRequest | None:
-        """What is asked for, if it is one wish and not several."""
+        """The exact request; None if it lists several alternatives."""
         if self.first_available is not None:
             return None
         if self.exactly is None and self.device_class_name:
@@ -72,7 +72,7 @@ class ResourceClaimSpec(Part, frozen=True, gc=False):
 
 
 class AllocatedDevice(Part, frozen=True, gc=False):
-    """A device that a claim has; with ``admin_access`` others may have it as well."""
+    """A device allocated to a claim; with ``admin_access`` other claims may have it as well."""
 
     driver: str = ""
     pool: str = ""
@@ -87,7 +87,7 @@ class AllocatedDevices(Part, frozen=True, gc=False):
 
 
 class Allocation(Part, frozen=True, gc=False):
-    """What a claim has, and from which nodes that can be used; from all without a selector."""
+    """The allocation of a claim, and the nodes that can use it; all nodes without a selector."""
 
     devices: AllocatedDevices = msgspec.field(default_factory=AllocatedDevices)
     node_selector: NodeSelector | None = None
@@ -141,7 +141,7 @@ class DeviceCapacity(Part, frozen=True, gc=False):
 
 
 class DeviceTraits(Part, frozen=True, gc=False):
-    """What a device is; a node selection or counters of its own are behind gates that are off."""
+    """A device's attributes and capacity; feature gates for the other fields are off."""
 
     attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
     capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)
@@ -162,7 +162,7 @@ class Device(DeviceTraits, frozen=True, gc=False):
 
 
 class ResourcePool(Part, frozen=True, gc=False):
-    """To what a slice belongs: the slices of the newest generation are the pool."""
+    """The pool of a slice: the slices of its newest generation."""
 
     name: str = ""
     generation: Int64 = 0
@@ -170,7 +170,7 @@ class ResourcePool(Part, frozen=True, gc=False):
 
 
 class ResourceSliceSpec(Part, frozen=True, gc=False):
-    """Devices, and from which nodes they can be used."""
+    """Devices, and the nodes that can use them."""
 
     driver: str = ""
     pool: ResourcePool = msgspec.field(default_factory=ResourcePool)

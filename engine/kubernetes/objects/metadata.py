@@ -1,4 +1,4 @@
-"""What every object has, and how objects name sets of others."""
+"""Metadata of objects, and selectors of other objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class OwnerReference(Part, frozen=True, gc=False):
 def seconds(text: str) -> int:
     """Return an RFC 3339 time in whole seconds since 1970.
 
-    :raises ValueError: it is none.
+    :raises ValueError: it is malformed.
     """
     return parse_time(text) // SECOND_US
 
@@ -92,7 +92,7 @@ class Object(Part, frozen=True, gc=False):
 
     @property
     def uid(self) -> str:
-        """What tells the object from others of the same name, before and after it."""
+        """What distinguishes the object from earlier and later ones of the same name."""
         return self.metadata.uid
 
     @property
@@ -127,7 +127,7 @@ class LabelSelector(Part, frozen=True, gc=False):
 
 
 class NodeSelectorTerm(Part, frozen=True, gc=False):
-    """Nodes that satisfy all expressions; a term without any selects nothing."""
+    """Selects nodes that satisfy all expressions; a term without expressions selects none."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()

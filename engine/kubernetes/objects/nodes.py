@@ -55,7 +55,7 @@ class Node(Object, frozen=True, gc=False):
 
 
 class VolumeNodeResources(Part, frozen=True, gc=False):
-    """How many volumes of a driver a node takes; without a count, any number."""
+    """How many volumes of a driver a node can attach; without a count, any number."""
 
     count: Int32 | None = None
 

@@ -68,7 +68,7 @@ class NodeAffinity(Part, frozen=True, gc=False):
 
 
 class PodAffinityTerm(Part, frozen=True, gc=False):
-    """Pods that are meant, and the domain in which nearness is counted."""
+    """The selected pods, and the topology domain that counts as near."""
 
     label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
@@ -178,13 +178,13 @@ class Volume(Part, frozen=True, gc=False):
 
     @property
     def binds(self) -> bool:
-        """Whether the volume has a source of which a node takes so many, or one pod at a time."""
+        """Whether the volume has a source with a limit per node, or for one pod at a time."""
         disks = (self.gce_persistent_disk, self.aws_elastic_block_store, self.rbd, self.iscsi)
         return self.csi is not None or any(disk is not None for disk in disks)
 
 
 class SchedulingGate(Part, frozen=True, gc=False):
-    """What must be taken away before a pod is scheduled."""
+    """A gate that must be removed before a pod is scheduled."""
 
     name: str = ""
 
@@ -198,7 +198,7 @@ class PodResourceClaim(Part, frozen=True, gc=False):
 
 
 class PodSpec(Part, frozen=True, gc=False):
-    """What is asked of the cluster for a pod."""
+    """The fields of a pod's spec that scheduling reads."""
 
     node_name: str = ""
     scheduler_name: str = ""
@@ -237,7 +237,7 @@ class PodResourceClaimStatus(Part, frozen=True, gc=False):
 
 
 class ContainerStatus(Part, frozen=True, gc=False):
-    """What a container that runs has, and what its node has set aside for it."""
+    """The resources of a running container, and those allocated to it by its node."""
 
     name: str = ""
     resources: Requirements | None = None

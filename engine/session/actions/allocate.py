@@ -53,7 +53,7 @@ class Allocation:
             self._visit(queue, jobs.pop())
 
     def _pick_up(self) -> None:
-        """Put all jobs that may be looked at into their queues.
+        """Put all jobs that may be placed into their queues.
 
         The original also puts jobs there that have no pending task; all that comes of it is that
         their queue is taken and put back, so here it is enough that their queue is there. It is not
@@ -90,7 +90,7 @@ class Allocation:
                 self._jobs[queue].push(job)
 
     def _visit(self, queue: str, job: int) -> None:
-        """Place what can be placed of one job, and put its queue back."""
+        """Place as many tasks of one job as possible, and requeue its queue."""
         ssn = self.ssn
         tasks = self._tasks_of(job)
         if self._queue_requeued_before_placing or not tasks:
@@ -128,7 +128,7 @@ class Allocation:
         self._queues.push(queue)
 
     def _has_groups(self, job: int) -> bool:
-        """Return whether a job's tasks go in groups, or near each other, which is one group."""
+        """Return whether a job is placed by groups; a job with a topology is one group."""
         jobs = self.ssn.jobs
         return (
             job in jobs.grouped
@@ -137,13 +137,13 @@ class Allocation:
         )
 
     def _returns(self, *, committed: bool) -> bool:
-        """Return whether a job with tasks left is looked at again."""
+        """Return whether a job with tasks left is tried again."""
         if self._job_requeue is JobRequeue.IF_COMMITTED:
             return committed
         return self._placing.interrupted or self._job_requeue is JobRequeue.ALWAYS
 
     def _tasks_of(self, job: int) -> Queue[int]:
-        """Return the job's tasks that are still to be placed, in order."""
+        """Return the job's tasks to place, in order."""
         tasks = self._pending.get(job)
         if tasks is None:
             tasks = self._pending[job] = orders.task_queue(self.ssn, self._pending_tasks(job))

@@ -1,4 +1,4 @@
-"""backfill: place the tasks that ask for nothing.
+"""backfill: place the tasks without requests.
 
 Source: ``pkg/scheduler/actions/backfill/backfill.go``.
 """
@@ -22,7 +22,7 @@ from .placing import everywhere
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
-    """Place each task without request at once; neither Overused nor Allocatable votes."""
+    """Place each task without requests; neither Overused nor Allocatable is checked."""
     failure = ssn.behaviours.backfill_failure
     by_job = failure in {BackfillFailure.ENDS_JOB, BackfillFailure.UNPREPARED_ENDS_JOB}
     for tasks in _by_job(ssn) if by_job else [_pick_up(ssn)]:
@@ -37,7 +37,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
 
 
 def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache) -> bool:
-    """Place one task; return whether those after it are to be placed as well."""
+    """Place one task; return whether later tasks are tried."""
     job = int(ssn.tasks.job[task])
     error = voting.pre_predicate(ssn, task)
     if error is not None:
@@ -67,7 +67,7 @@ def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache
 
 
 def _take_any(ssn: Session, task: int, rows: Rows, errors: FitErrors) -> None:
-    """Place a task on the first node that has it, of an order that is any."""
+    """Place a task on the first node that fits; the order of nodes is arbitrary."""
     job, names = int(ssn.tasks.job[task]), ssn.nodes.names
     left = {names[row]: row for row in rows.tolist()}
     while left:
@@ -83,7 +83,7 @@ def _take_any(ssn: Session, task: int, rows: Rows, errors: FitErrors) -> None:
 
 
 def _by_job(ssn: Session) -> Iterator[list[int]]:
-    """Yield the pending tasks of each job that ask for nothing; queues and orders do not matter."""
+    """Yield each job's pending tasks without requests; queues and orders do not count."""
     info = ssn.tasks.info
     for job in range(len(ssn.jobs)):
         if not ssn.jobs.is_pending(job) and voting.job_valid(ssn, job) is None:

@@ -1,4 +1,4 @@
-"""Bundles of victims: of each job those that it can spare, and those that would end its gang.
+"""Bundles of victims: of each job the tasks beyond its minimum, and those that would end its gang.
 
 Source: ``pkg/scheduler/actions/utils/bundle.go`` since v1.15.
 """
@@ -24,9 +24,9 @@ _HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
 class Bundle:
     """Victims of one job that are evicted together.
 
-    :param whole: whether the job loses its gang by it.
+    :param whole: whether the job loses its gang.
     :param freed: what they request.
-    :param lost: what the job loses: all that its tasks request if it is ``whole``, else nothing.
+    :param lost: what the job loses: all requests of its tasks if it is ``whole``, else nothing.
     """
 
     whole: bool
@@ -36,7 +36,7 @@ class Bundle:
     lost: Resource
 
     def worth(self, need: Resource) -> float:
-        """Return how much of what is needed it frees for what the job loses.
+        """Return the ratio of the needed resources that it frees to what the job loses.
 
         Infinite if nothing is lost. Source: ``bundleROI``.
         """
@@ -45,7 +45,7 @@ class Bundle:
 
 
 class _Surplus:
-    """What a job can lose and still be ready: tasks, of each role, and groups of each policy."""
+    """How many tasks a ready job can lose: in total, by role, and groups by policy."""
 
     def __init__(self, ssn: Session, job: int) -> None:
         self._ssn = ssn
@@ -64,9 +64,9 @@ class _Surplus:
             self._groups[policy] = self._groups.get(policy, 0) - least
 
     def spare(self, task: int) -> bool:
-        """Take a task away if the job stays ready without it; return whether."""
+        """Remove a task if the job stays ready without it; return whether it was removed."""
         role = self._ssn.tasks.info[task].role
-        if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_spares(task):
+        if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_allows(task):
             return False
         self.tasks -= 1
         if role in self._roles:
@@ -78,8 +78,8 @@ class _Surplus:
                 self._groups[sub.policy] = self._groups.get(sub.policy, 0) - 1
         return True
 
-    def _group_spares(self, task: int) -> bool:
-        """Return whether a task's group is broken anyway, or one more of its policy may be."""
+    def _group_allows(self, task: int) -> bool:
+        """Return whether a task's group is already incomplete, or its policy allows one more."""
         if not self._in_groups:
             return True
         sub = self._ssn.sub_jobs.of_task(task)
@@ -87,9 +87,9 @@ class _Surplus:
 
 
 def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bundle]:
-    """Part some of a job's tasks into those that it can spare and the rest.
+    """Divide some of a job's tasks: those beyond its minimum (a safe bundle), and the rest.
 
-    The least important are spared first. If the job is not ready as it is, it can spare all.
+    The least important tasks are in the safe bundle. If the job is not ready, all tasks are.
     """
     info = ssn.tasks.info
     tasks = sorted(tasks, key=lambda task: (info[task].priority, info[task].uid))
@@ -109,7 +109,7 @@ def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bun
 
 
 def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int]) -> list[Bundle]:
-    """Return what is left of bundles: of spared tasks those allowed; others all or not at all."""
+    """Return what is left of bundles: of a safe one the allowed tasks; of others all or nothing."""
     valid = []
     for bundle in bundles:
         kept = [task for task in bundle.tasks if task in allowed]
@@ -121,9 +121,9 @@ def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int])
 
 
 def _roles(ssn: Session, job: int) -> dict[str, int]:
-    """Return, by role that has a minimum, how many tasks more than that are ready.
+    """Return, by role with a minimum, how many more tasks are ready.
 
-    None is looked at if the job may run with less than the minima of its roles.
+    Roles do not count if the job may run with less than the minima of its roles.
     """
     info = ssn.jobs.info[job]
     if ssn.jobs.min_available[job] < info.task_min_available_total:

@@ -1,4 +1,4 @@
-"""Which tasks may have others evicted for them.
+"""Which tasks may preempt.
 
 Source: ``actions/preempt/preempt.go:taskEligibleToPreempt``.
 """
@@ -15,17 +15,17 @@ BY_PREEMPTION = "PreemptionByScheduler"
 
 
 def never_preempts(ssn: Session, task: int) -> bool:
-    """Return whether a pod's policy forbids that others go for it."""
+    """Return whether a pod's policy forbids preemption."""
     policy = ssn.tasks.info[task].pod.spec.preemption_policy
     return policy == "Never" and ssn.behaviours.preemption_policy_respected
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:
-    """Return whether a task may preempt: its policy allows it, and it waits for no node.
+    """Return whether a task may preempt: its policy allows it, and it has no nominated node.
 
-    A pod that was nominated a node waits if the node takes it, or pods of lower priority that it
-    preempted are still about to go. It may preempt anew if the node never will. Filters that were
-    not prepared for the pod in this session report an error: then the node does not take it.
+    A pod with a nominated node waits if it fits there, or if pods of lower priority that it
+    preempted still terminate. It may preempt again if the node can never fit. If filters were not
+    prepared for the pod in this session, they report an error, and the pod does not fit.
     """
     if never_preempts(ssn, task):
         return False

@@ -14,7 +14,7 @@ from ..nodes.node_views import NodeViews
 def execute(ssn: Session, _: NodeViews) -> None:
     """Take queues and their pending jobs in order, and enqueue each job that no plugin rejects.
 
-    A job without minResources is enqueued without asking. A rejected job is not looked at again.
+    A job without minResources is enqueued without votes. A rejected job is not tried again.
     """
     queues = orders.queues_in_order(ssn)
     jobs_of: dict[str, Queue[int]] = {}

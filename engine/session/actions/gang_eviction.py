@@ -1,13 +1,13 @@
-"""What ``gangpreempt`` and ``gangreclaim`` share: evicting for a whole gang, or not at all.
+"""What ``gangpreempt`` and ``gangreclaim`` share: evictions for a whole gang, or none.
 
-For one starving job after the other, hypernodes are tried as domains, the widest first. In a domain
-the victims are in bundles (:mod:`.bundle`); one more is taken until what is free then would do, and
-the gang is found to be placed with it (:mod:`.simulate`).
+For each starving job, hypernodes are tried as domains, the widest first. In a domain
+the victims are in bundles (:mod:`.bundle`). Bundles are added until enough is free, and
+a simulation places the gang (:mod:`.simulate`).
 
-The hypernode that was made room in is a fact of that session alone: the original notes it in the
+The hypernode with the new room is known only in that session: Volcano stores it in the
 session's copy of the job (``NominatedHyperNode``), where no later session finds it; only an
-``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is the
-node that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
+``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is each
+pod's ``nominatedNodeName``; ``allocate`` tries that node first.
 
 Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since
 v1.15.
@@ -46,9 +46,9 @@ Verdicts = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class GangArguments:
-    """What a process remembers: by action, how many domains, and whether jobs may lose their gang.
+    """The process's last arguments, by action: how many domains, may jobs lose their gang.
 
-    A process has a record of its own for each action.
+    A process has one record per action.
     """
 
     by_action: dict[str, tuple[int, bool]] = field(default_factory=dict)
@@ -56,17 +56,17 @@ class GangArguments:
 
 @dataclass(frozen=True, slots=True)
 class GangRules:
-    """How an action differs from the other.
+    """The differences between the two actions.
 
-    :param may: whether an action evicts at all for these tasks of a queue.
-    :param gives_way: (job, task, its status on its node): whether the task may be evicted.
-    :param sort: the bundles for a job, those to be taken first in front.
+    :param may: whether the action evicts for these tasks of a queue.
+    :param may_be_evicted: (job, task, its status on its node): whether the task may be evicted.
+    :param sort: sorts the bundles for a job, those to use first in front.
     """
 
     action: Literal["gangpreempt", "gangreclaim"]
     skips: Callable[[Session, str], bool]
     may: Callable[[Session, str, list[int]], bool]
-    gives_way: Callable[[Session, int, int, int], bool]
+    may_be_evicted: Callable[[Session, int, int, int], bool]
     sort: Callable[[Session, int, list[Bundle], Resource], list[Bundle]]
 
 
@@ -84,7 +84,7 @@ class _Search:
 
 
 def execute(ssn: Session, views: NodeViews, rules: GangRules) -> None:
-    """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
+    """Take queues and their starving jobs in order; evict for a job if that pipelines it."""
     most, takes_whole = _arguments(ssn, rules.action)
     names, jobs_of, _ = starving_jobs(ssn)
     queues = orders.queues_in_order(ssn, names)
@@ -112,7 +112,7 @@ def execute(ssn: Session, views: NodeViews, rules: GangRules) -> None:
 def _arguments(ssn: Session, action: str) -> tuple[int, bool]:
     """Return how many domains are tried, and whether jobs may lose their gang.
 
-    What a configuration leaves out stays as the one before had it.
+    Arguments that a configuration leaves out keep their old values.
     """
     known = ssn.process.memory.of(GangArguments).by_action
     most, takes_whole = known.get(action, (_DEFAULT_DOMAINS, True))
@@ -126,7 +126,7 @@ def _arguments(ssn: Session, action: str) -> tuple[int, bool]:
 
 
 def _nominate(ssn: Session, job: int, hypernodes: dict[str, str]) -> None:
-    """Note where room was made for the groups of a job, for the rest of the session."""
+    """Store where room was made for the groups of a job, for the rest of the session."""
     for sub in ssn.sub_jobs.of(job).sub_jobs if hypernodes else ():
         sub.nominated = hypernodes.get(sub.uid, sub.nominated)
         ssn.sub_jobs.nominated.add(job)
@@ -135,7 +135,7 @@ def _nominate(ssn: Session, job: int, hypernodes: dict[str, str]) -> None:
 def _evict(
     ssn: Session, selection: NodeSelection, statement: Statement, search: _Search, most: int
 ) -> dict[str, str]:
-    """Find the first domain and the fewest bundles there that make room; plan the evictions.
+    """Find the first domain, and the fewest bundles there, that make room; plan the evictions.
 
     :returns: the hypernodes in which the job's groups find room, by UID; empty if there is none.
     """
@@ -181,7 +181,7 @@ def _domains(ssn: Session, job: int, most: int) -> list[str]:
 
 
 def _room(ssn: Session, rows: Rows) -> Resource:
-    """Return what nodes have idle or releasing; that others wait for it is not looked at."""
+    """Return what is idle or releasing on nodes; pipelined tasks are ignored."""
     room = (ssn.nodes.idle[rows] + ssn.nodes.releasing[rows]).sum(axis=0)
     return Resource.from_vector(ssn.dims, room.tolist())
 
@@ -196,7 +196,7 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
             if (
                 theirs != NO_JOB
                 and ssn.tasks.info[task].preemptable
-                and rules.gives_way(ssn, job, task, status)
+                and rules.may_be_evicted(ssn, job, task, status)
                 and may_lose_gang(ssn, theirs)
             ):
                 tasks_of.setdefault(theirs, []).append(task)
@@ -213,7 +213,7 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
 
 
 def may_lose_gang(ssn: Session, job: int) -> bool:
-    """Return whether a PodGroup does not say that it must not be preempted.
+    """Return whether a PodGroup may be preempted, by its annotation or label.
 
     Source: ``IsJobPreemptableForGangEviction``.
     """

@@ -20,7 +20,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
     gang_eviction.execute(ssn, views, _RULES)
 
 
-def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
     """Return whether a task is bound or runs, for a less important job of the same queue."""
     jobs, theirs = ssn.jobs, ssn.tasks.job.item(task)
     return (
@@ -31,9 +31,9 @@ def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
 
 
 def _sort(ssn: Session, _: int, bundles: list[Bundle], __: Resource) -> list[Bundle]:
-    """Put first what jobs can spare; of both kinds, the job that would come last.
+    """Put safe bundles first; among safe bundles, and among others, the job that comes last.
 
-    What the original compares then, what a bundle is worth, never decides: no two jobs are equal.
+    Volcano then compares the value of bundles, which never decides: no two jobs are equal.
 
     Source: ``SortBundlesForPreempt``.
     """
@@ -45,6 +45,6 @@ _RULES = gang_eviction.GangRules(
     action=PREEMPT,
     skips=lambda _ssn, _queue: False,
     may=lambda _ssn, _queue, _tasks: True,
-    gives_way=_gives_way,
+    may_be_evicted=_may_be_evicted,
     sort=_sort,
 )

@@ -22,7 +22,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
     gang_eviction.execute(ssn, views, _RULES)
 
 
-def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
     """Return whether a task runs in another queue that may be reclaimed from."""
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
@@ -34,7 +34,7 @@ def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
 
 
 def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list[Bundle]:
-    """Put first what jobs can spare; then by queue, and within a queue what is worth most.
+    """Put safe bundles first; then by queue, and within a queue the most valuable first.
 
     Source: ``SortBundlesForReclaim``.
     """
@@ -57,7 +57,7 @@ def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list
 
 
 def _place(ssn: Session, bundle: Bundle) -> tuple[str, str, int]:
-    """Return by what bundles of equal worth are ordered. Source: ``stableBundleLess``."""
+    """Return the sort key of bundles of equal value. Source: ``stableBundleLess``."""
     first = ssn.tasks.info[bundle.tasks[0]].uid
     return ssn.jobs.keys[bundle.job], first, len(bundle.tasks)
 
@@ -66,6 +66,6 @@ _RULES = gang_eviction.GangRules(
     action=RECLAIM,
     skips=voting.overused,
     may=voting.preemptive,
-    gives_way=_gives_way,
+    may_be_evicted=_may_be_evicted,
     sort=_sort,
 )

@@ -1,7 +1,7 @@
-"""Groups of tasks and hypernodes in allocate, as newer releases try them: narrow hypernodes first.
+"""Groups of tasks and hypernodes in allocate of newer releases: small hypernodes first.
 
-A job is tried in one hypernode after the other, and in each of them its groups
-(:mod:`..sub_jobs`), each in hypernodes within that. What is best is done, all else taken back.
+A job is tried in each hypernode, and in each of them its groups
+(:mod:`..sub_jobs`), each in hypernodes within that. The best attempt is kept, all others undone.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``organizeJobWorksheet``,
 ``allocateForJob``, ``allocateForSubJob``) and ``recorder.go`` since v1.14.
@@ -26,7 +26,7 @@ from .placing import Placing
 
 @dataclass(slots=True)
 class Worksheet:
-    """What is still to be placed of a job.
+    """The tasks of a job to place.
 
     :param sub_jobs: the groups that have tasks to place; those that the job needs come first.
     :param tasks: by UID of the group.
@@ -36,7 +36,7 @@ class Worksheet:
     tasks: dict[str, Queue[int]]
 
     def clone(self) -> Worksheet:
-        """Return a worksheet with the same groups and tasks, to be tried."""
+        """Return a copy with the same groups and tasks, for an attempt."""
         return Worksheet(
             self.sub_jobs.clone(), {uid: tasks.clone() for uid, tasks in self.tasks.items()}
         )
@@ -45,7 +45,7 @@ class Worksheet:
 def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
     """Return the worksheet of a job.
 
-    :param tasks: those of its tasks that are to be placed.
+    :param tasks: its tasks to place.
 
     Source: ``organizeJobWorksheet``.
     """
@@ -90,9 +90,9 @@ class Gradients:
         """By job and hypernode tried for it: the hypernodes of its groups, by UID."""
 
     def visit(self, job: int, tasks: list[int]) -> bool:
-        """Place what can be placed of a job; return whether it is to be looked at again.
+        """Place as many tasks of a job as possible; return whether it is tried again.
 
-        :param tasks: those of its tasks that are to be placed, at the first visit.
+        :param tasks: its tasks to place, at the first visit.
         """
         sheet = self._worksheets.get(job)
         if sheet is None:
@@ -103,7 +103,7 @@ class Gradients:
         return self._visit_anywhere(job, sheet)
 
     def _visit_anywhere(self, job: int, sheet: Worksheet) -> bool:
-        """Place the tasks that are of no group one by one on all nodes."""
+        """Place the tasks without a group one by one, on all nodes."""
         ssn, sub = self._ssn, self._ssn.sub_jobs.default(job)
         tasks = None if sub is None else sheet.tasks.get(sub.uid)
         if sub is None or not tasks:
@@ -138,7 +138,7 @@ class Gradients:
         return bool(self._worksheets[job].sub_jobs)
 
     def _search(self, job: int, sheet: Worksheet) -> tuple[str, Statement] | None:
-        """Try one gradient after the other; do what was best in the first that has a solution.
+        """Try one gradient after the other; keep the best attempt of the first with a solution.
 
         Source: ``allocateForJob``.
         """
@@ -170,7 +170,7 @@ class Gradients:
         )
 
     def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Attempt | None:
-        """Place a job within a hypernode, and take it back; ``None`` if it cannot be met there."""
+        """Place a job within a hypernode, and undo it; ``None`` if it does not fit there."""
         ssn = self._ssn
         ssn.jobs.reset_fit_errors(job)
         sub_jobs = ssn.sub_jobs.of(job).sub_jobs
@@ -201,7 +201,7 @@ class Gradients:
     ) -> tuple[Statement, float] | None:
         """Place a group's next tasks in the best hypernode within one; ``None`` if there is none.
 
-        :returns: what was done, and its score; the tasks left over are in the worksheet.
+        :returns: the statement and its score; tasks left over are in the worksheet.
 
         Source: ``allocateForSubJob``.
         """

@@ -1,4 +1,4 @@
-"""The hypernode of a job: what it wants, where it is by now, and what its nodes scored there.
+"""The hypernode of a job: its topology, its current hypernode, and its nodes' scores there.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` and ``util/scheduler_helper.go``.
 """
@@ -19,7 +19,7 @@ ALLOCATED_HYPERNODE = "volcano.sh/job-allocated-hypernode"
 
 @dataclass(slots=True)
 class HypernodeScores:
-    """What a process remembers: scores of the nodes chosen in attempts, over all sessions.
+    """The process's memory: scores of the nodes chosen in attempts, over all sessions.
 
     :ivar by_job: the sum by job and hypernode.
     """
@@ -28,7 +28,7 @@ class HypernodeScores:
 
 
 def hard_tier(ssn: Session, job: int) -> int | None:
-    """Return the highest tier that a job may span, ``None`` if that is left open."""
+    """Return the highest tier that a job may span, ``None`` if it is not limited."""
     wanted = _network_topology(ssn, job)
     if wanted is None or wanted.highest_tier_allowed is None or wanted.mode != "hard":
         return None
@@ -36,7 +36,7 @@ def hard_tier(ssn: Session, job: int) -> int | None:
 
 
 def is_soft(ssn: Session, job: int) -> bool:
-    """Return whether a job wants its tasks near each other without insisting."""
+    """Return whether a job has a soft topology."""
     wanted = _network_topology(ssn, job)
     return wanted is not None and wanted.mode == "soft"
 
@@ -55,7 +55,7 @@ def keeps_near(ssn: Session, job: int) -> bool:
 
 
 def allocated_hypernode(ssn: Session, job: int) -> str:
-    """Return the hypernode that a job was placed in, as its PodGroup is annotated by now."""
+    """Return the hypernode that a job was placed in, from its PodGroup's current annotation."""
     known: str | None = ssn.jobs.hypernode.get(job)
     if known is not None:
         return known
@@ -87,7 +87,7 @@ def leaf_hypernode(ssn: Session, node: int) -> str:
 
 
 def add_score(ssn: Session, job: int, hypernode: str, score: float) -> None:
-    """Add what a chosen node scored to a hypernode that is tried; it is kept over sessions."""
+    """Add a chosen node's score to a tried hypernode; the sum is kept over sessions."""
     if hypernode:
         scores = ssn.process.memory.of(HypernodeScores).by_job.setdefault(ssn.jobs.keys[job], {})
         scores[hypernode] = scores.get(hypernode, 0.0) + score
@@ -108,5 +108,5 @@ def note_soft(ssn: Session, job: int, placed_in: str) -> None:
 
 
 def remembered_scores(ssn: Session, job: int) -> Mapping[str, float]:
-    """Return by hypernode what the nodes chosen for a job scored so far."""
+    """Return by hypernode the scores of the nodes chosen for a job so far."""
     return ssn.process.memory.of(HypernodeScores).by_job.get(ssn.jobs.keys[job], {})

@@ -1,8 +1,8 @@
-"""Groups that an earlier action of the session made room for: they go where that was.
+"""Groups for which an earlier action of the session made room: they are placed there.
 
-``gangpreempt`` and ``gangreclaim`` nominate a hypernode for each group that they plan; its pods
-must have been nominated nodes in there, by an earlier session. If anything is amiss, the
-nominations are dropped, and the group is placed like any other.
+``gangpreempt`` and ``gangreclaim`` nominate a hypernode for each planned group; its pods
+must have nominated nodes in it, from an earlier session. If any condition fails, the
+nominations are dropped, and the group is placed like others.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateFromNomination``,
 ``validateNomination``, ``invalidateSubJobNomination``) since v1.15.
@@ -28,7 +28,7 @@ Plan = list[tuple[int, int]]
 def place_nominated(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Statement | None:
     """Place a group's tasks on the nodes that they were nominated for; ``None`` if that fails.
 
-    No task is left over then, and the group is in the hypernode.
+    On success, no task is left over, and the group is in the hypernode.
     """
     ssn = placing.ssn
     plan = _plan(placing, sub, tasks.clone())
@@ -50,7 +50,7 @@ def place_nominated(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Stateme
 
 
 def _plan(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Plan | None:
-    """Return where the tasks go; ``None`` if one of them cannot go where it was nominated."""
+    """Return the tasks' nominated nodes; ``None`` if one of them does not fit there."""
     ssn = placing.ssn
     rows = hypernode_rows(ssn, sub.nominated)
     within = set() if rows is None else set(rows.tolist())

@@ -1,6 +1,6 @@
 """Placing the pending tasks of a job, or of one of its groups, on some nodes.
 
-:mod:`.allocate` goes through queues and jobs; :mod:`.topology`, :mod:`.gradients` and
+:mod:`.allocate` iterates over queues and jobs; :mod:`.topology`, :mod:`.gradients` and
 :mod:`.nomination` try hypernodes. All of them place tasks here.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourcesForTasks``).
@@ -65,19 +65,19 @@ class _Visit:
     statement: Statement
     cache: ErrorCache | None
     keeps_near: bool
-    """Whether the job wants its tasks near each other, without insisting."""
+    """Whether the job has a soft topology."""
     placed_in: str
-    """Hypernode that the job is in by now, if it wants its tasks near each other."""
+    """The job's current hypernode, if it has a topology."""
     named_hypernode: str = ""
-    """Hypernode that is named where no node takes a task."""
+    """The hypernode in the message if no node fits a task."""
     sub_job: SubJob | None = None
-    """The group whose tasks they are, where a job has groups."""
+    """The group of the tasks, if the job has groups."""
 
 
 class Placing:
     """Places tasks in one session, with one set of arguments.
 
-    :ivar uses_cache: whether failures of a role are kept for the length of a visit.
+    :ivar uses_cache: whether failures of a role are cached during a visit.
     :ivar interrupted: whether the last visit to a job ended because it is ready, with tasks left.
     """
 
@@ -101,8 +101,8 @@ class Placing:
     ) -> Statement | None:
         """Place tasks of a job on some nodes until it is ready, or no task is left.
 
-        :returns: what is to be committed; ``None`` if the job is not ready. If it is then not even
-            pipelined, all is taken back; else its tasks keep their places in this session.
+        :returns: the statement to commit; ``None`` if the job is not ready. If it is not even
+            pipelined, all is undone; else its tasks keep their nodes in this session.
         """
         ssn = self.ssn
         visit = _Visit(
@@ -128,7 +128,7 @@ class Placing:
     ) -> Statement | None:
         """Place tasks of a group on the nodes of a hypernode until it is ready, or none is left.
 
-        :returns: what was done if the group is ready or pipelined; else all is taken back.
+        :returns: the statement if the group is ready or pipelined; else all is undone.
         """
         ssn, job = self.ssn, sub_job.job
         visit = _Visit(
@@ -154,7 +154,7 @@ class Placing:
         return None
 
     def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
-        """Place one task after the other, until the job, or group, is ready or cannot be met."""
+        """Place the tasks one by one, until the job or group is ready, or cannot become ready."""
         self.interrupted = False
         while tasks:
             after = self._allocate_task(visit, tasks.pop())
@@ -174,7 +174,7 @@ class Placing:
         return self.ssn.sub_jobs.need_continue_allocating(visit.sub_job)
 
     def _allocate_task(self, visit: _Visit, task: int) -> _After:
-        """Place one task, or note why no node takes it."""
+        """Place one task, or store why it fits no node."""
         ssn, job = self.ssn, visit.job
         refused = self._refused(visit, task)
         if refused is not None:
@@ -200,7 +200,7 @@ class Placing:
         return _After.PLACED
 
     def _refused(self, visit: _Visit, task: int) -> _After | None:
-        """Return how it goes on where a task is not to be placed at all; ``None`` if it is."""
+        """Return how the visit continues if a task is skipped; ``None`` if it is to be placed."""
         ssn, job = self.ssn, visit.job
         if not voting.allocatable(ssn, visit.queue, task):
             return _After.NEXT
@@ -219,19 +219,19 @@ class Placing:
         """Find a node near where the job is; a task that fits nowhere keeps its old hypernode."""
         if not visit.keeps_near:
             return self._find(visit, task)
-        told = self.ssn.tasks.job_hypernode
-        before = told.get(task)
-        told[task] = visit.placed_in
+        hypernodes = self.ssn.tasks.job_hypernode
+        before = hypernodes.get(task)
+        hypernodes[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
             if before is None:
-                del told[task]
+                del hypernodes[task]
             else:
-                told[task] = before
+                hypernodes[task] = before
         return found
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
-        """Return (the best node, its score), or why no node takes a task."""
+        """Return (the best node, its score), or why a task fits no node."""
         if self._overfull_crash:
             check_future_idle(self.ssn, visit.rows, *_PREDICATING)
         if visit.rows is self.ssn.all_rows and self.nominated_row(task) == NO_NODE:
@@ -242,7 +242,7 @@ class Placing:
         return fitting if isinstance(fitting, FitErrors) else self._best(task, fitting)
 
     def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
-        """Return the nodes that take a task, or why none does; its nominated node goes first."""
+        """Return the nodes that fit a task, or why none does; its nominated node is tried first."""
         node = self.nominated_row(task)
         elsewhere = self._nominated_within and rows is not self.ssn.all_rows
         if elsewhere and node not in rows:
@@ -268,7 +268,7 @@ class Placing:
         return fits(self.ssn.named_request(task), room)
 
     def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
-        """Return the best node that has room now, else the best that will have it."""
+        """Return the best node with room now, else the best with room in the future."""
         columns = self.selection.columns(task)
         idle = columns.fits_idle[rows]
         for fits_now in (True, False):
@@ -298,7 +298,7 @@ class Placing:
 
 
 def _skipped(ssn: Session, task: int) -> FitErrors:
-    """Return what is said of a task whose role was found to fit nowhere."""
+    """Return the message of a task whose role was found to fit nowhere."""
     info, errors = ssn.tasks.info[task], FitErrors.none(ssn.reasons, len(ssn.nodes))
     errors.set_error(
         f"Task {info.name} with role spec {info.role} has already predicated failed, skip"
@@ -307,7 +307,7 @@ def _skipped(ssn: Session, task: int) -> FitErrors:
 
 
 def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:
-    """Return fit errors that say the same of some nodes."""
+    """Return fit errors with the same reason for some nodes."""
     errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
     errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, error)
     return errors

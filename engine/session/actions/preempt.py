@@ -21,15 +21,15 @@ from .eligibility import may_preempt
 from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
 SessionPoint = tuple[int, FitErrors | None]
-"""How many node changes the session had made, and why the task fits nowhere as far as known."""
+"""The number of node changes so far in the session, and the known fit errors of the task."""
 
 
 class _Search:
-    """What the tasks that preempt leave behind for those that come after them.
+    """Results of earlier preemptors that later ones reuse.
 
     A task finds no node where one of its job and class found none just before, as long as nothing
-    has changed on any node; that is only used where the trace does not tell of every attempt, and
-    where plugins look at the class only.
+    has changed on any node. This shortcut is only used where the trace does not record every
+    attempt, and where plugins look at the class only.
     """
 
     def __init__(self, views: NodeViews) -> None:
@@ -38,7 +38,7 @@ class _Search:
         self._failed: dict[tuple[int, int, bool], SessionPoint] = {}
 
     def begin(self, ssn: Session, task: int, *, own: bool) -> SessionPoint | None:
-        """Return the present moment; ``None`` if the task is known to find no node."""
+        """Return the state of the session; ``None`` if the task is known to find no node."""
         now = len(ssn.touched), ssn.jobs.fit_errors.get(task)
         return None if self._failed.get(self._key(ssn, task, own=own)) == now else now
 
@@ -62,10 +62,10 @@ def _looks_at_class_only(ssn: Session, selection: NodeSelection, task: int) -> b
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
-    """Let starving jobs preempt: first each against other jobs of its queue, then within itself.
+    """Let starving jobs preempt: first other jobs of their queue, then their own tasks.
 
     The second part runs once for every queue, over the starving jobs of all queues, and leaves to
-    the next queue only the tasks that it has not tried, as the original does.
+    the next queue only the tasks that it has not tried, as in Volcano.
     """
 
     def starves(job: int) -> bool:
@@ -97,7 +97,7 @@ def _in_queue_order(
     tasks_of: dict[int, Queue[int]],
     search: _Search,
 ) -> None:
-    """Take the queues with starving jobs in order; the second part is about their own jobs only."""
+    """Take the queues with starving jobs in order; the second part uses only their own jobs."""
     starving = sorted(tasks_of)
     queues = orders.queues_in_order(ssn, sorted(jobs_of))
     while queues:
@@ -111,7 +111,7 @@ def _in_queue_order(
 
 
 def _evict_unwanted(ssn: Session) -> None:
-    """Evict the tasks that plugins want evicted for their own sake."""
+    """Evict the victim tasks that plugins name, for no other task."""
     statement = Statement(ssn)
     for victim in voting.victim_tasks(ssn, []):
         statement.evict(victim, "evict")
@@ -124,7 +124,7 @@ def _preempt_between_jobs(
     tasks_of: dict[int, Queue[int]],
     search: _Search,
 ) -> None:
-    """Let the first job preempt until it starves no more; commit if it is then pipelined."""
+    """Let the first job preempt until it no longer starves; commit if it is then pipelined."""
     job = jobs.pop()
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
@@ -141,7 +141,7 @@ def _preempt_between_jobs(
 
 
 def _preempt_within_job(ssn: Session, tasks: Queue[int], search: _Search) -> None:
-    """Let a job's tasks preempt its own, one after the other, until one finds no place."""
+    """Let a job's tasks preempt other tasks of the job, one by one, until one finds no node."""
     while tasks:
         statement = Statement(ssn)
         assigned = _preempt(ssn, statement, tasks.pop(), search, own=True)
@@ -156,9 +156,9 @@ def _preempt_within_job(ssn: Session, tasks: Queue[int], search: _Search) -> Non
 def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, own: bool) -> bool:
     """Find a node for a task by evicting, and pipeline it there; return whether it was found.
 
-    Evictions on a node that does not suffice in the end stay in the statement.
+    Evictions on a node that is not used in the end stay in the statement.
 
-    :param own: whether tasks of the same job go, and not those of other jobs of the queue.
+    :param own: whether victims are tasks of the same job, not of other jobs of the queue.
     """
     if (
         not may_preempt(ssn, search.views.selection, task)
@@ -177,7 +177,7 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
 def _find_node(
     ssn: Session, statement: Statement, task: int, search: _Search, *, own: bool
 ) -> bool:
-    """Go through the nodes from the best to the worst, until evicting on one gives it room."""
+    """Try the nodes from the best to the worst, until evictions on one make room."""
     selection, candidates = search.views.selection, search.views.candidates
     resolvable = resolvable_nodes(ssn, task)
     rows, _ = selection.predicate(task, resolvable, Purpose.PREEMPT, search.cache)
@@ -199,7 +199,7 @@ def _find_node(
             if done < len(statement.operations):
                 takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:
-                continue  # nobody can be evicted there, and only evictions let a queue take more
+                continue  # nothing can be evicted there, and only evictions let a queue take more
         victims = voting.preemptable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims, "actions/preempt.preempt"):
             continue
@@ -209,7 +209,7 @@ def _find_node(
 
 
 def _attempt(ssn: Session, statement: Statement, task: int, node: int, victims: list[int]) -> bool:
-    """Evict on a node for a task; where that does not suffice, take it back if the release does."""
+    """Evict on a node for a task; if that does not help, undo it, if the release does so."""
     if not ssn.behaviours.evictions_on_unused_nodes_undone:
         return _evict_for(ssn, statement, task, node, victims)
     own = Statement(ssn)
@@ -223,7 +223,7 @@ def _attempt(ssn: Session, statement: Statement, task: int, node: int, victims: 
 def _evict_for(
     ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
 ) -> bool:
-    """Evict victims until the queue and the node take a task, and pipeline it if they do."""
+    """Evict victims until the queue and the node have room for a task, then pipeline it."""
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     waiting = victims_queue(ssn, victims, task)
     evicted = False
@@ -246,7 +246,7 @@ def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
 
 
 def _queue_takes(ssn: Session, queue: str, task: int) -> bool:
-    """Return whether a queue stands in the way of a task no longer."""
+    """Return whether a queue allows a task now."""
     if ssn.behaviours.preempt_checks_overused:
         return not voting.overused(ssn, queue)
     return voting.allocatable(ssn, queue, task)

@@ -1,4 +1,4 @@
-"""reclaim: evict tasks of other queues for a queue that has less than it deserves.
+"""reclaim: evict tasks of other queues for a queue below its deserved.
 
 Source: ``pkg/scheduler/actions/reclaim/reclaim.go``.
 """
@@ -23,9 +23,9 @@ _EXECUTE = "actions/reclaim.(*Action).Execute"
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
-    """Take queues in order; for one task of each visit, evict on the first node where that helps.
+    """Take queues in order; for one task per visit, evict on the first node where that helps.
 
-    A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
+    A queue whose job no longer starves, or may not reclaim, is dropped. Evictions are immediate.
     """
     by_queue = ssn.behaviours.preemptive_ignores_task
     starves = STARVES[ssn.behaviours.reclaiming_jobs](ssn)
@@ -77,7 +77,7 @@ STARVES: Mapping[ReclaimingJobs, Callable[[Session], Callable[[int], bool]]] = M
 
 
 def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
-    """Evict on one node after the other until one gives a task its request; return whether."""
+    """Try the nodes until evictions on one free a task's request; return whether one does."""
     candidates = views.candidates
     who = candidates.reclaimable_by(queue)
     for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
@@ -90,7 +90,7 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
 def _victims(
     ssn: Session, selection: NodeSelection, task: int, node: int, candidates: list[int]
 ) -> list[int] | None:
-    """Return which candidates a task may reclaim on a node; ``None`` if none helps."""
+    """Return the candidates that a task may reclaim on a node; ``None`` if that does not help."""
     if not candidates:
         return None
     row = ssn.all_rows[node : node + 1]
@@ -101,7 +101,7 @@ def _victims(
 
 
 def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
-    """Evict victims until they give a task its request; what the node has idle does not count."""
+    """Evict victims until they free a task's request; idle resources do not count."""
     request = ssn.tasks.info[task].request
     reclaimed = Resource()
     for victim in _ordered(ssn, task, victims):

@@ -1,4 +1,4 @@
-"""reclaim, as newer releases do it: for a whole job at a time, or not at all.
+"""reclaim in newer releases: for a whole job at a time, or not at all.
 
 Source: ``pkg/scheduler/actions/reclaim/reclaim.go`` since v1.14.
 """
@@ -18,7 +18,7 @@ from .victims import resolvable_nodes, starving_jobs, would_help
 
 
 def execute(ssn: Session, views: NodeViews) -> None:
-    """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
+    """Take queues and their starving jobs in order; evict for a job if that pipelines it."""
     names, jobs_of, tasks_of = starving_jobs(ssn)
     queues = orders.queues_in_order(ssn, names)
     while queues:
@@ -73,9 +73,9 @@ def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, t
 def _evict_for(
     ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
 ) -> bool:
-    """Evict at least one victim, until the node takes a task; pipeline it if it does.
+    """Evict at least one victim, until a task fits the node; pipeline it if it does.
 
-    Evictions stay in the statement if the node does not take it in the end.
+    Evictions stay in the statement even if the task does not fit in the end.
     """
     waiting, evicted = victims_queue(ssn, victims, task), False
     request, room = ssn.named_request(task), _room(ssn, node)
@@ -96,7 +96,7 @@ def _evict_for(
 def _evict_on_node(
     ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
 ) -> bool:
-    """Evict until the node takes a task, and pipeline it; else nothing was done on the node."""
+    """Evict until a task fits the node, and pipeline it; else undo the evictions."""
     own = Statement(ssn)
     waiting, evicted = victims_queue(ssn, victims, task), False
     request, room = ssn.named_request(task), _room(ssn, node)

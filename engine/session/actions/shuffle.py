@@ -1,7 +1,7 @@
-"""shuffle: evict the tasks that plugins want evicted for their own sake.
+"""shuffle: evict the victim tasks that plugins name, for no other task.
 
-Nothing is placed in their stead: that is for the next session, and for whoever makes new pods of
-them. All releases do the same.
+It places nothing instead: controllers create new pods, and the next session places them. All
+releases do the same.
 
 Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 """
@@ -17,9 +17,9 @@ REASON = "shuffle"
 
 
 def execute(ssn: Session, _: NodeViews) -> None:
-    """Let the plugins choose among all running tasks, and evict their choice at once.
+    """Let the plugins choose among all running tasks, and evict these immediately.
 
-    The original evicts in the order of a map, here it is that of rows; a task that several plugins
+    Volcano evicts in the order of a map, this code in that of rows; a task that several plugins
     name is evicted once.
     """
     running = [

@@ -1,4 +1,4 @@
-"""A gang's plan in a hypernode: which tasks to evict, and where its own go; simulated, then undone.
+"""A gang's plan in a hypernode: its victims, and its tasks' nodes; simulated, then undone.
 
 Source: ``pkg/scheduler/actions/utils/simulate.go`` since v1.15.
 """
@@ -24,7 +24,7 @@ ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 
 
 def worksheet(ssn: Session, job: int) -> Worksheet:
-    """Return what is to be placed of a job: all of it that waits, without what has gates."""
+    """Return the tasks of a job to place: all pending ones without gates."""
     info = ssn.tasks.info
     return organize(
         ssn,
@@ -40,7 +40,7 @@ def worksheet(ssn: Session, job: int) -> Worksheet:
 def pending_tasks(ssn: Session, job: int) -> list[int]:
     """Return the tasks for which a job would evict, in order.
 
-    Of a job that is ready these are the tasks of one group; else all that is to be placed.
+    For a ready job these are the tasks of one group; else all tasks to place.
 
     Source: ``CollectPendingTasksForGangEviction``.
     """
@@ -54,14 +54,14 @@ def pending_tasks(ssn: Session, job: int) -> list[int]:
 
 
 class Plan(NamedTuple):
-    """What is to be done for a job, and the hypernodes of its groups, by UID."""
+    """The plan for a job, and the hypernodes of its groups, by UID."""
 
     operations: list[Operation]
     hypernodes: dict[str, str]
 
 
 class _Attempt(NamedTuple):
-    """What the attempts at one plan share.
+    """The state that all attempts at one plan share.
 
     ``evicts`` says whether there are victims at all.
     """
@@ -77,9 +77,9 @@ def plan_in_domain(
 ) -> Plan | None:
     """Evict victims, then place the job's groups one after the other until it is pipelined.
 
-    All is taken back in any case.
+    All is undone in any case.
 
-    :returns: what to do; ``None`` if the job is not pipelined then.
+    :returns: the plan; ``None`` if it does not pipeline the job.
 
     Source: ``BuildNominationPlanInDomain``.
     """
@@ -109,9 +109,9 @@ def plan_in_domain(
 
 
 def _place_group(attempt: _Attempt, sub: SubJob, tasks: Queue[int]) -> tuple[Statement, str] | None:
-    """Place a group in the first hypernode that takes all of it; ``None`` if none does.
+    """Place a group in the first hypernode with room for all of it; ``None`` if none has.
 
-    It is the domain itself if neither the job nor a group is bound to hypernodes.
+    It is the domain itself if neither the job nor a group has a hard topology.
     """
     ssn, domain = attempt.ssn, attempt.eviction.hypernode
     gradients = [[domain]]
@@ -132,14 +132,14 @@ def _place_group(attempt: _Attempt, sub: SubJob, tasks: Queue[int]) -> tuple[Sta
 def _place_within(
     attempt: _Attempt, sub: SubJob, tasks: Queue[int], hypernode: str
 ) -> Statement | None:
-    """Pipeline all of a group's tasks on the nodes of a hypernode, or nothing.
+    """Pipeline all of a group's tasks on the nodes of a hypernode, or none.
 
     Source: ``runSimulateTrialAtHyperNode``.
     """
     ssn, rows = attempt.ssn, hypernode_rows(attempt.ssn, hypernode)
     if rows is None or not len(rows):
         return None
-    # The flag is that of allocate: these actions have none of their own.
+    # The flag is that of allocate: these actions have no separate one.
     uses_cache = ssn.conf.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
     cache = new_error_cache() if uses_cache else None
     statement = Statement(ssn)
@@ -167,9 +167,9 @@ def _pipeline(attempt: _Attempt, statement: Statement, task: int, node: int) -> 
 def _find_node(
     ssn: Session, selection: NodeSelection, task: int, rows: Rows, cache: ErrorCache | None
 ) -> int | None:
-    """Return the best node that has room now, else the best that will have it.
+    """Return the best node with room now, else the best with room in the future.
 
-    Where evicting is known to help nowhere, all nodes are looked at nevertheless.
+    If evictions are known to help nowhere, all nodes are tried nevertheless.
     """
     if not voting.allocatable(ssn, ssn.jobs.queue[ssn.tasks.job.item(task)], task):
         return None

@@ -1,4 +1,4 @@
-"""Network topology in allocate: a job within one hypernode (hard), or as near as can be (soft).
+"""Network topology in allocate: a job within one hypernode (hard), or as near as possible (soft).
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourceForTasksWithTopology``,
 ``selectBestHyperNode``) and ``util/scheduler_helper.go`` (``PrioritizeHyperNodes``).
@@ -20,7 +20,7 @@ def allocate_in_hypernodes(
 ) -> tuple[Statement | None, Queue[int] | None]:
     """Try the hypernodes tier by tier, and take the best of the lowest tier that has one.
 
-    :returns: what is to be committed, and the tasks that are left over.
+    :returns: the statement to commit, and the tasks left over.
     """
     ssn = placing.ssn
     annotated = allocated_hypernode(ssn, job)
@@ -53,7 +53,7 @@ def allocate_in_hypernodes(
 
 
 def _span(ssn: Session, name: str, annotated: str, highest_tier: int) -> str | None:
-    """Return what a job would span if it took a hypernode; ``None`` if that is too much."""
+    """Return the hypernode that a job would span with this one; ``None`` if too high."""
     if not annotated:
         return name
     common = ssn.hypernodes.get_lca(name, annotated)

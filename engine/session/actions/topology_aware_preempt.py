@@ -1,7 +1,7 @@
-"""preempt with ``enableTopologyAwarePreemption``: the node where the least important pods go.
+"""preempt with ``enableTopologyAwarePreemption``: the node with the least important victims.
 
-On each node victims are tried out: first so many as are needed, then those that can stay after all.
-Affinity to pods is asked again, as the victims would be gone.
+On each node victims are simulated: first all that are needed, then some are reprieved.
+Pod affinity is checked again, as if the victims were gone.
 
 Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 ``SelectVictimsOnNode``, ``pickOneNodeForPreemption``) since v1.13.
@@ -33,7 +33,7 @@ class _Candidate(NamedTuple):
 
 
 class _Simulated(NamedTuple):
-    """A victim whose eviction is simulated, and what it was before."""
+    """A victim whose eviction is simulated, and its state before."""
 
     victim: int
     status: int
@@ -42,9 +42,9 @@ class _Simulated(NamedTuple):
 
 @dataclass(slots=True)
 class TopologyAwareOptions:
-    """What a process remembers of this kind of preemption: its last arguments.
+    """The process's memory of this kind of preemption: its last arguments.
 
-    :ivar percentage: how many of the nodes are candidates; ``least`` and ``most`` bound the number.
+    :ivar percentage: how many of the nodes are candidates, between ``least`` and ``most``.
     """
 
     enabled: bool = False
@@ -54,9 +54,9 @@ class TopologyAwareOptions:
 
 
 def read_arguments(ssn: Session) -> None:
-    """Read what the configuration says; the action does so whenever it runs.
+    """Read the arguments, each time that the action runs.
 
-    What it leaves out stays as the one before had it.
+    Missing arguments keep their old values.
     """
     options, given = _options(ssn), ssn.conf.action_arguments("preempt")
     options.enabled = given.get_bool(ENABLED, options.enabled)
@@ -70,7 +70,7 @@ def _options(ssn: Session) -> TopologyAwareOptions:
 
 
 def enabled(ssn: Session) -> bool:
-    """Return whether the arguments ask for this kind of preemption, and the release has it."""
+    """Return whether this kind of preemption is enabled, and the release has it."""
     return ssn.behaviours.topology_aware_preemption and _options(ssn).enabled
 
 
@@ -117,7 +117,7 @@ def _number(ssn: Session, nodes: int) -> int:
 def _victims_on(
     ssn: Session, candidates: EvictionCandidates, task: int, node: int, *, own: bool
 ) -> list[int]:
-    """Return who has to go on a node for a task; nobody, if that does not help."""
+    """Return the victims on a node for a task; empty if evicting them does not help."""
     who = candidates.preemptable_by(task, own=own)
     possible = voting.preemptable(ssn, task, candidates.on(node, who))
     if not would_help(ssn, task, node, possible):
@@ -133,7 +133,7 @@ def _victims_on(
 
 
 def _needed_victims(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) -> list[int]:
-    """Return which victims are needed; all of them are back on the node in the end."""
+    """Return which victims are needed; all evictions are undone at the end."""
     gone: list[_Simulated] = []
     while waiting:
         gone.append(_without(ssn, waiting.pop()))
@@ -161,7 +161,7 @@ def _without(ssn: Session, victim: int) -> _Simulated:
 
 
 def _bring_back(ssn: Session, simulated: _Simulated) -> None:
-    """Undo a simulated eviction: the victim has its old status again, where undo says Running."""
+    """Undo a simulated eviction: the victim gets its old status, not always Running."""
     simulated.attempt.discard()
     if ssn.tasks.status.item(simulated.victim) != simulated.status:
         ssn.set_status(simulated.victim, simulated.status)
@@ -178,12 +178,12 @@ def _fits(ssn: Session, task: int, node: int) -> bool:
 
 
 def _affinity_allows(ssn: Session, task: int, node: int) -> bool:
-    """Return whether affinity to pods allows a node; it does already if it heeds no victims."""
+    """Return whether pod affinity allows a node; not checked again if it ignores victims."""
     return not ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)
 
 
 def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]:
-    """Return what is least for the best candidate: who goes should matter least, and be few."""
+    """Return a key that is least for the best candidate: unimportant and few victims."""
     pods = [ssn.tasks.info[victim].pod for victim in candidate.victims]
     priorities = [pod.spec.priority or 0 for pod in pods]
     total = sum(priority + 2**31 for priority in priorities)

@@ -1,4 +1,4 @@
-"""Victims: who may be evicted on a node, whether it would help, and who goes first.
+"""Victims: which tasks may be evicted on a node, whether that helps, and in which order.
 
 Source: ``framework/session_plugins.go:BuildVictimsPriorityQueue``,
 ``util/scheduler_helper.go:ValidateVictims``, ``framework/session.go:
@@ -18,7 +18,7 @@ from ..nodes.future_idle import check_future_idle
 
 
 def resolvable_nodes(ssn: Session, task: int) -> Rows:
-    """Return the nodes where evicting could help a task, as far as this session has found out."""
+    """Return the nodes where evictions could help a task, as far as this session knows."""
     rows = ssn.all_rows
     errors = ssn.jobs.fit_errors.get(task)
     if not ssn.behaviours.unresolvable_nodes_skipped:
@@ -27,9 +27,9 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
 
 
 def would_help(ssn: Session, task: int, node: int, victims: list[int], place: str = "") -> bool:
-    """Return whether a task fits a node when victims are gone; none may be needed.
+    """Return whether a task fits a node when the victims are gone; victims may be empty.
 
-    :param place: the function that asks, for a crash that the release may have here.
+    :param place: the calling function in Volcano, for a crash that the release may have here.
     """
     if ssn.behaviours.overfull_nodes_crash:
         check_future_idle(ssn, ssn.all_rows[node : node + 1], "util.ValidateVictims", place)
@@ -44,7 +44,7 @@ def starving_jobs(
 ) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, Queue[int]]]:
     """Return the queues with jobs, and by queue the starving jobs, with their pending tasks.
 
-    :param starves: whether a job starves; if not given, what plugins say.
+    :param starves: whether a job starves; by default the plugins decide.
     """
     starves = starves or partial(voting.job_starving, ssn)
     queues: dict[str, None] = {}
@@ -66,7 +66,7 @@ def starving_jobs(
 
 
 def pending_queue(ssn: Session, job: int) -> Queue[int]:
-    """Return a job's pending tasks without gates, in order; those without request too."""
+    """Return a job's pending tasks without gates, in order, including those without requests."""
     info = ssn.tasks.info
     return orders.task_queue(
         ssn, [task for task in ssn.jobs.pending_tasks(job) if not info[task].gated]

@@ -15,13 +15,13 @@ _NAMES = frozenset(field.name for field in dataclasses.fields(Behaviours)) - {"r
 class RecordedBehaviours(Behaviours):
     """The behaviours of a release, which record that they were read.
 
-    Values are those of the record that it was made of (:meth:`of`).
+    Values are those of the original record (:meth:`of`).
     """
 
     __slots__ = ("_asked", "_opening", "_steps", "_trace", "plain")
 
     plain: Behaviours
-    """The record that this was made of; reads of it are not recorded."""
+    """The original record; reads of it are not recorded."""
 
     _asked: dict[str, None]
     _steps: dict[str, list[int]]
@@ -34,7 +34,7 @@ class RecordedBehaviours(Behaviours):
 
     @classmethod
     def of(cls, behaviours: Behaviours) -> RecordedBehaviours:
-        """Return a record with the same values, of which nothing was read yet."""
+        """Return a record with the same values and no reads yet."""
         plain = behaviours.plain if isinstance(behaviours, RecordedBehaviours) else behaviours
         values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
         made = cls(**values)
@@ -42,7 +42,7 @@ class RecordedBehaviours(Behaviours):
         return made
 
     def begin(self, trace: Trace) -> None:
-        """Let a session begin: reads from now on count for its steps."""
+        """Start a session: reads from now on count for its steps."""
         self._set(_steps={}, _opening={}, _trace=trace)
 
     def _set(self, **values: object) -> None:
@@ -75,8 +75,8 @@ class RecordedBehaviours(Behaviours):
     def at(self, trace: Sequence[TraceStep], number: int) -> list[str]:
         """Return the behaviours that were read for a step, by name.
 
-        They are those that were read between the step before and this one, when its plugin was
-        opened, and when its action began: code may read once and act on it later.
+        They are those that were read between the previous step and this one, when its plugin was
+        opened, and when its action began: code may read once and use the value later.
 
         :param number: from 0.
         """

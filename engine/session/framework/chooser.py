@@ -1,6 +1,6 @@
-"""Which of several equals is taken: an input decides where the original picks at random.
+"""Which of several equals is chosen: an input decides where Volcano picks at random.
 
-The golden data takes the least name, so that is the default.
+The recorded outcomes use the least name, so that is the default.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class Chooser(Protocol):
     """Chooses among equals."""
 
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
-        """Return the index of the one that is taken.
+        """Return the index of the chosen one.
 
         :param what: the kind of choice: ``node`` or ``hypernode``.
         :param about: what it is chosen for, ``ns/pod`` or ``ns/podgroup``.
@@ -33,7 +33,7 @@ class LeastName:
 
 
 class Recorded:
-    """Takes what was recorded, if it is among the equals; else the least name.
+    """Chooses what was recorded, if it is among the equals; else the least name.
 
     :param choices: (kind of choice, what for) to the name.
     """
@@ -48,13 +48,13 @@ class Recorded:
 
 
 class Seeded:
-    """Takes one by a hash of a seed and the question: the same on every machine."""
+    """Chooses by a hash of a seed and the question: the same on every machine."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
-        """Return an index that depends on nothing but the seed and the question."""
-        told = "\0".join((str(self._seed), what, about, *equals))
-        digest = blake2b(told.encode(), digest_size=8).digest()
+        """Return an index that depends only on the seed and the question."""
+        hashed = "\0".join((str(self._seed), what, about, *equals))
+        digest = blake2b(hashed.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") % len(equals)

@@ -1,4 +1,4 @@
-"""Operations that take effect at once; :mod:`.statement` has those that can be taken back.
+"""Operations that take effect at once; those in :mod:`.statement` can be undone.
 
 Source: ``pkg/scheduler/framework/session.go`` (``Allocate``, ``Pipeline``, ``Evict`` and
 ``dispatch``).
@@ -60,7 +60,7 @@ def evict(ssn: Session, task: int, reason: str) -> str | None:
 
 
 def dispatch(ssn: Session, task: int) -> str | None:
-    """Have the cache bind an allocated task; return the error, or ``None``."""
+    """Bind an allocated task through the cache; return the error, or ``None``."""
     info, node = ssn.tasks.info[task], ssn.tasks.node.item(task)
     name = ssn.nodes.names[node]
     error = ssn.cache.add_bind_task(info.job, info.uid, name)
@@ -74,7 +74,7 @@ def dispatch(ssn: Session, task: int) -> str | None:
 
 
 def evict_in_cache(ssn: Session, task: int, reason: str) -> str | None:
-    """Have the cache evict a task; return the error, or ``None``."""
+    """Evict a task through the cache; return the error, or ``None``."""
     info = ssn.tasks.info[task]
     error = ssn.cache.evict(info.job, info.uid, reason)
     if error is None:

@@ -1,7 +1,7 @@
-"""What an action goes by where a configuration leaves an argument out: what it was given before.
+"""What an action uses where a configuration leaves an argument out: the value it had before.
 
-Actions are made once in a process. Each session they read their arguments anew, and keep of those
-before what is not there, or has another type.
+Actions are created once in a process. They read their arguments in each session. Where an argument
+is absent or has the wrong type, the value of an earlier session stays.
 
 Source: ``parseArguments`` of the actions; ``framework/arguments.go``.
 """
@@ -15,13 +15,13 @@ from .session import Session
 
 @dataclass(slots=True)
 class ActionArguments:
-    """What a process remembers: the last arguments of its actions, by action and name."""
+    """The process's memory: the last arguments of its actions, by action and name."""
 
     by_action: dict[str, dict[str, int | bool]] = field(default_factory=dict)
 
 
 class KeptArguments:
-    """The arguments of an action, to be read each time that it runs."""
+    """The arguments of an action, read each time that it runs."""
 
     def __init__(self, ssn: Session, action: str) -> None:
         self._given = ssn.conf.action_arguments(action)
@@ -29,13 +29,13 @@ class KeptArguments:
         self._kept = known.setdefault(action, {})
 
     def get_int(self, key: str, default: int) -> int:
-        """Return an integer; ``default`` is that of a process that was never given any."""
+        """Return an integer; ``default`` is used if the process never got one."""
         value = self._given.get_int(key, int(self._kept.get(key, default)))
         self._kept[key] = value
         return value
 
     def get_bool(self, key: str, default: bool) -> bool:  # noqa: FBT001 - a value like the others
-        """Return a truth value; ``default`` is that of a process that was never given any."""
+        """Return a boolean; ``default`` is used if the process never got one."""
         value = self._given.get_bool(key, bool(self._kept.get(key, default)))
         self._kept[key] = value
         return value

@@ -1,4 +1,4 @@
-"""In which order queues, jobs, tasks and victims are taken: plugins' opinions, then Volcano's own.
+"""The order of queues, jobs, tasks and victims: first by plugins, then by Volcano's defaults.
 
 Source: ``framework/session_plugins.go`` (``JobOrderFn``, ``QueueOrderFn``, ``TaskOrderFn``,
 ``BuildVictimsPriorityQueue`` and the like).
@@ -16,7 +16,7 @@ from .session import Session
 
 
 def job_key(ssn: Session, job: int) -> tuple[Any, ...]:
-    """Return by what jobs are ordered: plugins' keys, the time of creation, then ns/name."""
+    """Return the sort key of jobs: plugins' keys, the time of creation, then ns/name."""
     keys = [key(job) for _, key in ssn.registry.flat("JobOrder")]
     return (*keys, ssn.jobs.created[job], job)  # rows are in order of ns/name, the job's UID
 
@@ -55,7 +55,7 @@ def queues_in_order(ssn: Session, names: Iterable[str] = ()) -> PriorityQueue[st
 def victim_queue_order(ssn: Session, left: str, right: str, preemptor: str) -> bool:
     """Return whether the left queue's victims come first.
 
-    :param preemptor: the queue of the task that others are evicted for.
+    :param preemptor: the queue of the preempting task.
     """
     for tier in ssn.registry.functions("VictimQueueOrder"):
         for _, fn in tier:
@@ -68,7 +68,7 @@ def victim_queue_order(ssn: Session, left: str, right: str, preemptor: str) -> b
 def task_order(ssn: Session, left: int, right: int) -> bool:
     """Return whether the left task comes first.
 
-    Without an opinion of a plugin: the number at the end of the pod's name, then the time of
+    If no plugin decides: by the number at the end of the pod's name, then the time of
     creation, then the UID (``pkg/controllers/job/helpers:CompareTask``).
     """
     for _, order in ssn.registry.flat("TaskOrder"):
@@ -83,7 +83,7 @@ def task_order(ssn: Session, left: int, right: int) -> bool:
 
 
 def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
-    """Return by what tasks are ordered, if all orders have keys; see :func:`task_queue`."""
+    """Return the sort key of tasks, if all orders have keys; see :func:`task_queue`."""
     known = ssn.task_keys.get(task)
     if known is None:
         info = ssn.tasks.info[task]
@@ -96,7 +96,7 @@ def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
 def task_queue(ssn: Session, tasks: list[int]) -> Queue[int]:
     """Return a queue with these tasks.
 
-    If some of their pods have numbers and others do not, no key can say how they compare.
+    If some of their pods have numbers and others do not, no sort key exists.
     """
     numbered = {pod_index(ssn.tasks.info[task].name) is not None for task in tasks}
     keyed = all(order.key is not None for _, order in ssn.registry.flat("TaskOrder"))
@@ -129,7 +129,7 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
 
 
 def sub_job_key(ssn: Session, sub: SubJob) -> tuple[Any, ...]:
-    """Return by what a job's groups are ordered: plugins' keys, number, UID.
+    """Return the sort key of a job's groups: plugins' keys, number, UID.
 
     It stays the same as long as nothing happens to the group's tasks.
     """

@@ -1,4 +1,4 @@
-"""What a session decided and wrote: plain data, in order of decision or sorted by name."""
+"""The result of a session: plain data, in order of decision or sorted by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .trace import TraceStep
 
 
 class Condition(NamedTuple):
-    """A condition of a PodGroup; ``ours`` says that this session wrote it (its transition id)."""
+    """A condition of a PodGroup; ``ours``: this session wrote it (its transition id)."""
 
     type: str
     status: str
@@ -38,7 +38,7 @@ class PodGroupStatus(NamedTuple):
 
 
 class QueueStatus(NamedTuple):
-    """What the scheduler says of a queue; resource lists are quantities as texts.
+    """The status of a queue; resource lists are quantities as texts.
 
     ``deserved`` and ``guarantee`` are ``None`` where the queue's spec is not written.
     """
@@ -52,7 +52,7 @@ class QueueStatus(NamedTuple):
 class PodCondition(NamedTuple):
     """The PodScheduled=False condition that a pod gets, and the node it is nominated for.
 
-    ``drops_node`` says that the node that it was nominated for before is taken from it.
+    ``drops_node``: its earlier nominated node is removed.
     """
 
     reason: str
@@ -66,7 +66,7 @@ class SessionResult:
     """Everything that one session did.
 
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
-    rest is what had been done by then; nothing of the close is written.
+    rest is what had been done by then; the close writes nothing.
     """
 
     binds: list[tuple[str, str]] = field(default_factory=list)

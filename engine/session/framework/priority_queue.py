@@ -1,7 +1,7 @@
 """The scheduler's priority queue: a binary heap that moves its elements exactly as Go's does.
 
 The order of equal elements, and of elements whose rank changed while they were in the heap, depends
-on which swaps are done; Python's ``heapq`` does others. Where neither happens, every heap
+on which swaps are done; Python's ``heapq`` does others. If neither happens, every heap
 gives the same order, and :class:`KeyedQueue` is faster.
 
 Source: ``pkg/scheduler/util/priority_queue.go`` and Go's ``container/heap``.
@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 Key = Any
-"""Whatever can be compared with others of its kind: mostly a tuple."""
+"""A value that can be compared: mostly a tuple."""
 
 
 class Queue(Protocol[T]):
@@ -39,9 +39,9 @@ class Queue(Protocol[T]):
 
 
 class KeyedQueue(Generic[T]):
-    """A heap of items under keys, of which no two are equal; the least comes out first.
+    """A heap of items with distinct keys; the least comes out first.
 
-    An item's key is computed once, as it is pushed: it must not change while the item is here.
+    An item's key is computed once, when it is pushed, and must not change while it is queued.
     """
 
     def __init__(self, key: Callable[[T], Key], items: Iterable[T] = ()) -> None:
@@ -64,7 +64,7 @@ class KeyedQueue(Generic[T]):
         return heappop(self._heap)[1]
 
     def clone(self) -> KeyedQueue[T]:
-        """Return a queue with the same items under the same keys."""
+        """Return a copy with the same items and keys."""
         other: KeyedQueue[T] = KeyedQueue(self._key)
         other._heap = self._heap.copy()
         return other
@@ -106,7 +106,7 @@ class PriorityQueue(Generic[T]):
         return items.pop()
 
     def clone(self) -> PriorityQueue[T]:
-        """Return a queue with the same items, pushed in the order in which they are here."""
+        """Return a new queue with the same items, pushed in their current order."""
         return PriorityQueue(self._less, self._items)
 
     def _down(self, size: int) -> None:

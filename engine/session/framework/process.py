@@ -1,8 +1,8 @@
 """What a scheduler process keeps between its sessions, outside its cache.
 
 It has three kinds of parts. The *memory* is what the process of the release remembers: it changes
-decisions, and a restart loses it. *Caches* only save this program work: without them every decision
-is the same. *External values* are inputs that are not Kubernetes objects; a restart keeps them.
+decisions, and a restart loses it. *Caches* only save time: without them all decisions
+are the same. *External values* are inputs that are not Kubernetes objects; a restart keeps them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Part = TypeVar("Part")
 class Parts:
     """Records of several types, at most one of each type.
 
-    A plugin or action keeps its own record here; nothing else has to know the record's type.
+    A plugin or action keeps its own record here; other code need not know the record's type.
     """
 
     def __init__(self) -> None:
         self._by_type: dict[type[Any], object] = {}
 
     def of(self, kind: type[Part], make: Callable[[], Part] | None = None) -> Part:
-        """Return the record of a type; the first time it is made.
+        """Return the record of a type; it is created at the first use.
 
         :param make: makes the record; the type without arguments if not given.
         """
@@ -61,9 +61,9 @@ class ExternalValues:
     """Inputs of sessions that are not Kubernetes objects.
 
     :ivar node_usage: the last measurement of each node, by name.
-    :ivar extender_answers: recorded answers of an extender, by verb and by what the request was
-        about: ``ns/pod node`` for predicates, ``ns/pod`` for priorities and for victims,
-        ``ns/podgroup`` or a queue's name, and nothing for the opening and the close. An answer is
+    :ivar extender_answers: recorded answers of an extender, by verb and subject of the request:
+        ``ns/pod node`` for predicates, ``ns/pod`` for priorities and for victims,
+        ``ns/podgroup`` or a queue's name, and empty for the opening and the close. An answer is
         the JSON object that the service sent; victims are named by ``ns/pod``.
     :ivar device_config: the configuration of shared devices, ``None`` until it is read.
     """
@@ -78,10 +78,10 @@ class ProcessState:
     """What a scheduler process keeps from session to session outside its cache.
 
     :ivar gauges: the exported metrics by queue.
-    :ivar memory: what the process of the release remembers, a record of each plugin and action.
-    :ivar caches: what saves work, also a record of each owner; it never changes a decision.
+    :ivar memory: what the release's process remembers, a record of each plugin and action.
+    :ivar caches: cached results, a record of each owner; they never change a decision.
     :ivar external: inputs that are not Kubernetes objects.
-    :ivar from_start: whether the process is known since its start; else it ran for long before its
+    :ivar from_start: whether the process is known since its start; else it ran long before its
         first session here.
     """
 

@@ -14,15 +14,15 @@ from ...model.tables import IS_ALLOCATED, NO_JOB
 from .session import Session
 
 PREFIX = "deviceclass/"
-"""Of the names of resources that are numbers of devices, before the class."""
+"""The prefix of resource names for numbers of devices; the class follows."""
 
 
 def devices_held(
     ssn: Session, lineage: Callable[[str], Iterable[str]]
 ) -> dict[str, dict[str, str]]:
-    """Return by queue what ``status.allocated`` says of classes of devices.
+    """Return by queue the device classes in ``status.allocated``.
 
-    :param lineage: gives a queue and those above it, each of which counts a claim once.
+    :param lineage: returns a queue and its ancestors, each of which counts a claim once.
     """
     merge = counting(saturates=ssn.behaviours.device_counts_saturate).merge
     counted: dict[str, set[str]] = {}
@@ -41,7 +41,7 @@ def devices_held(
 
 
 def _claiming(ssn: Session) -> list[int]:
-    """Return the tasks that hold something and have claims: what a class names, all of it do."""
+    """Return the tasks with resources and claims; a class has claims in all tasks or none."""
     tasks = ssn.tasks
     rows = np.flatnonzero(IS_ALLOCATED[tasks.status] & (tasks.job != NO_JOB))
     first = tasks.first_of_class(rows)

@@ -1,6 +1,6 @@
 """What plugins register in a session: their functions, by extension point and plugin.
 
-The points have Volcano's names without ``Fn``. :mod:`.voting` makes one answer of several.
+The points have Volcano's names without ``Fn``. :mod:`.voting` combines the answers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Per = Literal["class", "task"]
 
 
 class ScoreError(Exception):
-    """A plugin could not score: no node is chosen. The message is what the scheduler logs."""
+    """A plugin could not score, so no node is chosen. The scheduler logs the message."""
 
 
 PREEMPT: Final = "gangpreempt"
@@ -63,9 +63,9 @@ class GangEviction(NamedTuple):
 class EvictableEntry(NamedTuple):
     """A registered choice of victims on one node.
 
-    ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
-    nodes; more may be told than are chosen. ``None`` tells nothing. ``per`` says whether the answer
-    depends on the evictor's job and class only, or on the task.
+    ``may`` returns which candidates on all nodes could be chosen, independent of the other pods on
+    their nodes. It may return more than are chosen; ``None`` excludes nothing. ``per`` says whether
+    the answer depends on the evictor's job and class only, or on the task.
     """
 
     function: Callable[[Any, list[int]], tuple[list[int] | None, int]]
@@ -76,8 +76,8 @@ class EvictableEntry(NamedTuple):
 class PredicateEntry(NamedTuple):
     """A registered filter; ``one`` answers for a single node.
 
-    ``per(task)`` says what the answer for tasks of that class depends on. ``final``: where it
-    passes a node, no filter after it is asked.
+    ``per(task)`` says what the answer for tasks of that class depends on. ``final``: if it
+    passes a node, no later filter is run.
     """
 
     plugin: str
@@ -90,9 +90,9 @@ class PredicateEntry(NamedTuple):
 class NodeOrderEntry(NamedTuple):
     """A registered score of nodes, and what it depends on.
 
-    ``partial``: it may be no number for a node, of which then nobody's score counts. ``one``
-    answers for a single node. ``late``: it is summed up with the scores over lists, before both are
-    added to the others; sums of fractions depend on that in their last digits.
+    ``partial``: it may be no number for a node; then no plugin's score counts there. ``one``
+    is the function for a single node. ``late``: it is summed up with the scores over lists, before
+    both are added to the others; the last digits of sums of fractions depend on that order.
     """
 
     plugin: str
@@ -104,7 +104,7 @@ class NodeOrderEntry(NamedTuple):
 
 
 class TaskOrder(NamedTuple):
-    """A registered order of tasks; with a ``key`` it is nothing but the comparison of keys."""
+    """A registered order of tasks; with a ``key`` it only compares keys."""
 
     compare: Compare
     key: Callable[[int], float] | None
@@ -113,8 +113,8 @@ class TaskOrder(NamedTuple):
 class BatchEntry(NamedTuple):
     """A registered score over a list of candidates.
 
-    ``uniform(task)`` is what every candidate gets where that depends on the task's class only,
-    whoever the candidates are; ``None`` where the function must be asked.
+    ``uniform(task)`` is the score of every candidate, where that depends on the task's class only
+    and not on the candidates; ``None`` where the function must be called.
     """
 
     plugin: str
@@ -123,7 +123,7 @@ class BatchEntry(NamedTuple):
 
 
 class Registry:
-    """The functions that plugins registered in one session, and which of them count.
+    """The functions that plugins registered in one session, and which are enabled.
 
     :param tiers: the plugins of the configuration, with their enable flags.
     """
@@ -137,9 +137,9 @@ class Registry:
         self._flat: dict[str, list[tuple[str, Any]]] = {}
 
     def functions(self, point: str) -> list[list[tuple[str, Any]]]:
-        """Return, by tier, the (plugin, function) pairs that answer at a point.
+        """Return, by tier, the (plugin, function) pairs of an extension point.
 
-        What is registered after the first call for a point does not count any more.
+        Functions registered after the first call for a point do not count.
         """
         known = self._by_tier.get(point)
         if known is None:
@@ -162,7 +162,7 @@ class Registry:
         return known
 
     def enabled_points(self, plugin: str) -> set[str]:
-        """Return the enable flags that some tier has on for a plugin."""
+        """Return the enable flags that any tier sets for a plugin."""
         options = (option for tier in self.tiers for option in tier if option.name == plugin)
         return {point for option in options for point in option.enabled}
 
@@ -176,18 +176,18 @@ class Registry:
         return first is not None and first.enabled_hierarchy
 
     def notify_allocated(self, task: int, node: int) -> list[str]:
-        """Let the plugins know that a task was placed; return their errors."""
+        """Notify the plugins that a task was placed; return their errors."""
         return [error for handle in self._on_allocate if (error := handle(task, node))]
 
     def notify_deallocated(self, task: int, node: int) -> None:
-        """Let the plugins know that a task was taken away."""
+        """Notify the plugins that a task was removed."""
         for handle in self._on_deallocate:
             handle(task, node)
 
     def add_job_order(self, name: str, key: Callable[[int], Any]) -> None:
-        """Register an order of jobs by a key, which is least for the job that comes first.
+        """Register an order of jobs by a key; the least comes first.
 
-        It may change only with what happens to the job itself.
+        It may change only when the job itself changes.
         """
         self._add("JobOrder", name, key)
 
@@ -204,7 +204,7 @@ class Registry:
         self._add("TaskOrder", name, TaskOrder(fn, None))
 
     def add_task_key(self, name: str, key: Callable[[int], float]) -> None:
-        """Register an order of tasks by a key that never changes, least for who comes first."""
+        """Register an order of tasks by a key that never changes; the least comes first."""
 
         def compare(left: int, right: int) -> int:
             one, other = key(left), key(right)
@@ -213,11 +213,11 @@ class Registry:
         self._add("TaskOrder", name, TaskOrder(compare, key))
 
     def add_job_ready(self, name: str, fn: Callable[[int], bool]) -> None:
-        """Register whether a job has what it needs to be bound."""
+        """Register whether a job is ready to be bound."""
         self._add("JobReady", name, fn)
 
     def add_job_pipelined(self, name: str, fn: Callable[[int], int]) -> None:
-        """Register a vote on whether a job would be ready when what is released is free."""
+        """Register a vote on whether a job would be ready after releasing tasks are gone."""
         self._add("JobPipelined", name, fn)
 
     def add_job_starving(self, name: str, fn: Callable[[int], bool]) -> None:
@@ -237,7 +237,7 @@ class Registry:
         self._add("JobEnqueued", name, fn)
 
     def add_overused(self, name: str, fn: Callable[[str], Verdict]) -> None:
-        """Register whether a queue has what it deserves (permit: it is overused)."""
+        """Register whether a queue is overused (permit: it is)."""
         self._add("Overused", name, fn)
 
     def add_allocatable(self, name: str, fn: Callable[[str, int], Verdict]) -> None:
@@ -253,7 +253,7 @@ class Registry:
     ) -> None:
         """Register which candidates on a node a task may preempt.
 
-        :param may: see :class:`EvictableEntry`; it saves asking ``fn`` about many nodes.
+        :param may: see :class:`EvictableEntry`; it avoids calls of ``fn`` for many nodes.
         """
         self._add("Preemptable", name, EvictableEntry(fn, may, per))
 
@@ -268,11 +268,11 @@ class Registry:
         self._add("UnifiedEvictable", name, EvictableEntry(fn, None, "task"))
 
     def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
-        """Register which tasks are to be evicted for their own sake; a plugin may add several."""
+        """Register victim tasks, evicted for no other task; a plugin may add several functions."""
         self._registered.setdefault("VictimTasks", {}).setdefault(name, []).append(fn)
 
     def add_pre_predicate(self, name: str, fn: Callable[[int], str | None]) -> None:
-        """Register a check of a task before nodes are looked at: the error, or ``None``."""
+        """Register a check of a task before nodes are filtered: the error, or ``None``."""
         self._add("PrePredicate", name, fn)
 
     def add_predicate(
@@ -287,8 +287,8 @@ class Registry:
         """Register a filter: verdict ids over node rows; ``None`` if all pass.
 
         :param per: what the answer depends on, for all tasks or for those of a given task's class.
-        :param one: the same of one node, where that can be had without the cost of calling NumPy;
-            only asked about tasks for which the class is enough.
+        :param one: the same for one node, if that is possible without the cost of calling NumPy;
+            only called for tasks whose verdict depends on the class only.
         :param final: see :class:`PredicateEntry`.
         """
         depends: Callable[[int], Per] = per if callable(per) else lambda _: per
@@ -328,7 +328,7 @@ class Registry:
         self._add("HyperNodeOrder", name, fn)
 
     def add_hyper_node_gradient(self, name: str, fn: HyperNodeGradientFn) -> None:
-        """Register which hypernodes are to be tried for a job, in which order."""
+        """Register which hypernodes are tried for a job, in which order."""
         self._add("HyperNodeGradient", name, fn)
 
     def add_sub_job_ready(self, name: str, fn: Callable[[SubJob], bool]) -> None:
@@ -336,17 +336,17 @@ class Registry:
         self._add("SubJobReady", name, fn)
 
     def add_sub_job_pipelined(self, name: str, fn: Callable[[SubJob], int]) -> None:
-        """Register a vote on whether a group would be ready when what is released is free."""
+        """Register a vote on whether a group would be ready after releasing tasks are gone."""
         self._add("SubJobPipelined", name, fn)
 
     def add_sub_job_order(self, name: str, key: Callable[[SubJob], Any]) -> None:
-        """Register an order of a job's groups by a key, least for the one that comes first."""
+        """Register an order of a job's groups by a key; the least comes first."""
         self._add("SubJobOrder", name, key)
 
     def add_event_handler(
         self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
     ) -> None:
-        """Register what to do when a task is placed or pipelined, and taken away or evicted."""
+        """Register what to do when a task is placed or pipelined, and removed or evicted."""
         if allocate is not None:
             self._on_allocate.append(allocate)
         if deallocate is not None:
@@ -354,7 +354,7 @@ class Registry:
 
     @property
     def event_handlers(self) -> list[EventFn]:
-        """Return what plugins do when a task is placed on a node, and when it goes from there."""
+        """Return what plugins do when a task is placed on a node, and when it is removed."""
         return [*self._on_allocate, *self._on_deallocate]
 
     def _add(self, point: str, name: str, fn: object) -> None:
@@ -381,7 +381,7 @@ _FLAG_OF = MappingProxyType(
         "VictimTasks": "Victim",
     }
 )
-"""Points that go by another point's enable flag."""
+"""Points that use another point's enable flag."""
 
 _ALWAYS = frozenset({"JobValid", "VictimQueueOrder", "UnifiedEvictable"})
 """Points without an enable flag."""

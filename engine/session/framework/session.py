@@ -1,7 +1,7 @@
 """A scheduling session: its tables, its configuration, and what it has changed so far.
 
-A session is data. Plugins register functions in its registry; :mod:`.voting` makes one answer of
-theirs, :mod:`.orders` sorts by them, and :mod:`.immediate` and :mod:`.statement` place and evict.
+A session is data. Plugins register functions in its registry; :mod:`.voting` combines
+their answers, and :mod:`.orders` sorts by them. :mod:`.immediate` and :mod:`.statement` change it.
 
 Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 """
@@ -92,7 +92,7 @@ class Session:
         self.conf = conf
         self.behaviours = behaviours
         self.now = now
-        """Microseconds since 1970: the time that the session believes it is."""
+        """The session's current time, in microseconds since 1970."""
         self.process = process
         self.cache = cache
         self.trace = trace
@@ -101,7 +101,7 @@ class Session:
         """Whether the search for nodes ends when enough are found."""
         self.registry = Registry(conf.tiers)
         self.victim_selection_restarts = behaviours.victim_selection_restarts
-        """Whether a plugin decides alone after the ones before it agreed on no victim."""
+        """Whether a plugin decides alone if the earlier ones agreed on no victim."""
         self._take_tables(snapshot)
         self._begin_results()
         self._set_hooks()
@@ -121,9 +121,9 @@ class Session:
         self.objects = snapshot.objects
         self.hypernodes = session_tree(snapshot, behaviours)
         self.accounts_checked = behaviours.subtractions_checked
-        """Whether a node takes a task only if its account has room."""
+        """Whether a task is added to a node only if its account has room."""
         self.subtract = subtraction(checked=self.accounts_checked)
-        """How accounts give back: with an assertion, or what there is."""
+        """How accounts subtract: with an assertion, or down to 0."""
         self.out_of_sync = self.nodes.overfull() & behaviours.overfull_nodes_skipped
         """By node: whether it is skipped because more is used on it than it has."""
         self.total: Resource = snapshot.total()
@@ -140,7 +140,7 @@ class Session:
         self.sub_jobs = SubJobs(self.jobs, self.tasks, self.hypernodes, behaviours, recovery)
 
     def _begin_results(self) -> None:
-        """Begin with nothing decided and nothing written."""
+        """Initialise the results: no decisions, no writes."""
         self.reasons = Reasons()
         self.errors: list[str] = []
         """What the scheduler would log at error level."""
@@ -155,10 +155,10 @@ class Session:
         self.node_scores: dict[int, tuple[Rows, Floats]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
         self.task_keys: dict[int, tuple[Any, ...]] = {}
-        """By task: its key in the order of tasks, as far as it was needed."""
+        """By task: its key in the order of tasks, if it was needed."""
 
     def _set_hooks(self) -> None:
-        """Set what a plugin offers to another one, or to an action; here as without that plugin."""
+        """Set what a plugin offers to others or to actions, as if that plugin were missing."""
         self.share_devices: Callable[[int, int], str] = lambda _task, _node: ""
         """Of deviceshare: give a task its part of a node's devices; returns the error."""
         self.take_devices: Callable[[int, int], None] = lambda _task, _node: None
@@ -167,7 +167,7 @@ class Session:
         """Of deviceshare, by task: what queues' statuses count of shared devices instead of its
         request."""
         self.simulated_predicate: Callable[[int, int], bool] = lambda _task, _node: True
-        """Of predicates: whether affinity to pods lets a task onto a node as things are now."""
+        """Of predicates: whether pod affinity currently allows a task on a node."""
         self.affinity_counts_victims = True
         """Of predicates: whether that answer changes while evictions are simulated."""
         self.prepared: set[int] | None = None
@@ -177,18 +177,18 @@ class Session:
         """Of preempt: whether evictions are being simulated. The original does so on copies, which
         plugins do not see."""
         self.simulations_fail = False
-        """Whether a plugin gets simulated evictions without being prepared for the pod."""
+        """Whether a plugin gets simulated evictions without PrePredicate for the pod."""
         self.reserved: dict[int, list[Callable[[], object]]] = {}
-        """By job: how plugins that permitted it to be enqueued give back what they reserved."""
+        """By job: functions of plugins that release its reservation from enqueueing."""
         self.total_guarantee = Resource()
         """Of capacity; written to the root queue at the close."""
         self.total_deserved = Resource()
         """Of capacity, for releases that do not write the total there."""
 
     def expect_simulations(self, plugin: str) -> None:
-        """Note whether simulated evictions fail for a plugin that must be prepared for the pod.
+        """Determine whether simulated evictions fail for a plugin that needs PrePredicate.
 
-        It gets the victims under one enable flag, and is prepared under another.
+        One enable flag gives it the victims, another one PrePredicate.
         """
         points = self.registry.enabled_points(plugin)
         simulates = bool(points & {"Preemptable", "Allocatable"})
@@ -211,7 +211,7 @@ class Session:
             self.jobs.move(job, task, status)
 
     def place(self, task: int, node: int) -> str | None:
-        """Put a task with its present status on a node's account; return the error, or ``None``.
+        """Add a task with its current status to a node's account; return the error, or ``None``.
 
         Source: ``api/node_info.go:AddTask``.
         """
@@ -228,7 +228,7 @@ class Session:
         return None
 
     def unplace(self, task: int, node: int) -> None:
-        """Take a task off a node's account, by what the node noted of it.
+        """Remove a task from a node's account, with the status that the account has.
 
         Source: ``api/node_info.go:RemoveTask``.
         """
@@ -237,7 +237,7 @@ class Session:
             self._account(noted[0], node, noted[1], -1.0)
 
     def replace(self, task: int, node: int) -> str | None:
-        """Note a task's new status on its node.
+        """Set a task's new status in its node's account.
 
         Source: ``api/node_info.go:UpdateTask``.
         """
@@ -260,7 +260,7 @@ class Session:
         return known
 
     def _takes(self, task: int, node: int, status: int) -> bool:
-        """Return whether a node has room; where a task is not bound, only if all is checked.
+        """Return whether a node has room; checked for binds, and for all if the release does so.
 
         Source: ``api/node_info.go:AddTask``, which checks when a task is to be bound.
         """

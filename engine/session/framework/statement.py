@@ -1,4 +1,4 @@
-"""A statement: operations that are committed together, or taken back as if nothing had happened.
+"""A statement: operations that are committed together, or all undone.
 
 Source: ``pkg/scheduler/framework/statement.go``.
 """
@@ -25,10 +25,10 @@ class OperationKind(Enum):
 
 
 class Operation(NamedTuple):
-    """Something done to a task; the node is where it was placed.
+    """An operation on a task; the node is where it was placed.
 
-    ``before`` is what the task remembered of an earlier discard when the operation was saved;
-    ``evicted`` says whether others have to go for a task that is pipelined.
+    ``before`` is the task's memory of an earlier discard when the operation was saved;
+    ``evicted``: tasks are evicted for this pipelined task.
     """
 
     kind: OperationKind
@@ -49,7 +49,7 @@ class Statement:
         self._binds_or_takes_back = failing is not FailedPipelining.ERRORS_IGNORED
         self._lists_groups = ssn.behaviours.topology_gradients
         self._recovering = False
-        """Whether saved operations are done again, by handles of the status that they give."""
+        """Whether saved operations are repeated on task handles with the planned status."""
         self.operations: list[Operation] = []
 
     def evict(self, task: int, reason: str) -> str | None:
@@ -67,7 +67,7 @@ class Statement:
         return None
 
     def pipeline(self, task: int, node: int, *, evicted: bool = False) -> str | None:
-        """Promise a task what a node will have free.
+        """Pipeline a task on a node: it will get resources that become free.
 
         On an error, which is returned, nothing is recorded and nothing rolled back: that is for the
         caller (:meth:`un_pipeline`).
@@ -87,7 +87,7 @@ class Statement:
         return None
 
     def allocate(self, task: int, node: int) -> str | None:
-        """Give a task what a node has idle; as for :meth:`pipeline` on an error."""
+        """Allocate a task on a node's idle resources; on an error as :meth:`pipeline`."""
         ssn = self._ssn
         errors = self._put(task, node, Status.ALLOCATED)
         errors += ssn.registry.notify_allocated(task, node)
@@ -107,7 +107,7 @@ class Statement:
         self._take(task)
 
     def commit(self) -> None:
-        """Carry the operations out: evict and bind through the cache."""
+        """Commit the operations: evict and bind through the cache."""
         ssn = self._ssn
         for operation in self.operations:
             task = operation.task
@@ -125,7 +125,7 @@ class Statement:
                     ssn.errors.append(f"Failed to allocate task <{ssn.task_name(task)}>: {error}.")
 
     def discard(self) -> None:
-        """Take all operations back, the last one first; tasks remember what was planned."""
+        """Undo all operations, the last one first; tasks remember the plan."""
         ssn = self._ssn
         for operation in reversed(self.operations):
             task = operation.task
@@ -142,20 +142,21 @@ class Statement:
             ssn.trace.add("discard", "", outcome=f"{len(self.operations)} operations")
 
     def merge(self, other: Statement) -> None:
-        """Take over the operations of another statement, which is empty then."""
+        """Move the operations of another statement into this one."""
         assert other is not self, "a statement would lose its operations to itself"
         self.operations += other.operations
         other.operations = []
 
     def save_operations(self) -> list[Operation]:
-        """Return the operations, to be done again by :meth:`recover_operations`."""
+        """Return the operations for :meth:`recover_operations`."""
         before = self._ssn.tasks.last_transaction
         return [
             operation._replace(before=before.get(operation.task)) for operation in self.operations
         ]
 
     def recover_operations(self, operations: list[Operation]) -> str | None:
-        """Do saved operations again; stop at the first error and return it."""
+        """Repeat saved operations; stop at the first error and return it."""
+        assert not self._recovering, "saved operations are not saved again while they are redone"
         self._recovering = True
         error = self._recover(operations)
         self._recovering = False
@@ -191,7 +192,7 @@ class Statement:
         ssn.set_status(task, status)
 
     def _remember(self, task: int, discarded: tuple[int, int, bool] | None) -> None:
-        """Let a task remember what was planned for it, and taken back."""
+        """Store in a task what was planned for it and undone."""
         if discarded is None:
             self._ssn.tasks.last_transaction.pop(task, None)
         else:
@@ -215,7 +216,7 @@ class Statement:
         ssn.tasks.job_hypernode.pop(task, None)
 
     def _un_evict(self, task: int) -> None:
-        """Bring an evicted task back; it is Running then, whatever it was before."""
+        """Undo the eviction of a task; it is Running then, whatever its status was before."""
         ssn = self._ssn
         self._move(task, Status.RUNNING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])

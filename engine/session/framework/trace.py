@@ -1,4 +1,4 @@
-"""What a session did and why, step by step; it may be switched off, and then costs nothing."""
+"""What a session did and why, step by step; when it is off, it costs nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trace:
     """Collects steps while it is on.
 
     :ivar scores: whether what every node scored for every task is kept beside the steps.
-    :ivar action: the action that runs: steps are filed under it.
+    :ivar action: the running action, stored in steps.
     :ivar opening: the plugin that is being opened; empty when none is.
     """
 
@@ -71,5 +71,5 @@ class Trace:
             self.keep(TraceStep(self.action, what, about, by, outcome, numbers))
 
     def keep(self, step: TraceStep) -> None:
-        """Keep a step; what a trace of another kind does otherwise."""
+        """Add a step; other kinds of traces override this."""
         self.steps.append(step)

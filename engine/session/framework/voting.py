@@ -1,4 +1,4 @@
-"""Voting: how the answers of the plugins in all tiers become one.
+"""Voting: how the answers of all plugins are combined.
 
 Each extension point has its own rule of voting; they are those of
 ``framework/session_plugins.go``. A function counts if the plugin's enable flag for the point is on
@@ -21,7 +21,7 @@ VictimAnswer = tuple[list[int] | None, int]
 
 
 def job_valid(ssn: Session, job: int) -> Verdict | None:
-    """Return the first plugin's objection to a job, or ``None``."""
+    """Return the first plugin's error for a job, or ``None``."""
     for _, fn in ssn.registry.flat("JobValid"):
         verdict: Verdict | None = fn(job)
         if verdict is not None and verdict.vote != PERMIT:
@@ -30,7 +30,7 @@ def job_valid(ssn: Session, job: int) -> Verdict | None:
 
 
 def job_ready(ssn: Session, job: int) -> bool:
-    """Return whether no plugin says that a job is not ready."""
+    """Return whether all plugins accept a job as ready."""
     return all(fn(job) for _, fn in ssn.registry.flat("JobReady"))
 
 
@@ -49,7 +49,7 @@ def job_pipelined(ssn: Session, job: int) -> bool:
 
 
 def job_starving(ssn: Session, job: int) -> bool:
-    """Return the answer of the first tier that has an opinion: all of it must agree."""
+    """Return the answer of the first tier that votes: all of its plugins must agree."""
     for tier in ssn.registry.functions("JobStarving"):
         if tier:
             return all(fn(job) for _, fn in tier)
@@ -76,13 +76,13 @@ def job_enqueueable(ssn: Session, job: int, about: str) -> bool:
 
 
 def job_enqueued(ssn: Session, job: int) -> None:
-    """Let all plugins know that a job was enqueued."""
+    """Notify all plugins that a job was enqueued."""
     for _, fn in ssn.registry.flat("JobEnqueued"):
         fn(job)
 
 
 def sub_job_ready(ssn: Session, sub: SubJob) -> bool:
-    """Return whether no plugin says that a group is not ready; an undivided job votes as a job."""
+    """Return whether all plugins accept a group as ready; an undivided job votes as a job."""
     if not sub.divided:
         return job_ready(ssn, sub.job)
     return all(fn(sub) for _, fn in ssn.registry.flat("SubJobReady"))
@@ -102,7 +102,7 @@ def sub_job_pipelined(ssn: Session, sub: SubJob) -> bool:
 
 
 def overused(ssn: Session, queue: str) -> bool:
-    """Return whether a plugin says that a queue has what it deserves."""
+    """Return whether a plugin reports a queue as overused."""
     for plugin, fn in ssn.registry.flat("Overused"):
         verdict: Verdict = fn(queue)
         if ssn.trace.on:
@@ -113,12 +113,12 @@ def overused(ssn: Session, queue: str) -> bool:
 
 
 def allocatable(ssn: Session, queue: str, task: int) -> bool:
-    """Return whether no plugin keeps a task out of a queue."""
+    """Return whether all plugins allow a task in a queue."""
     return _all_permit(ssn, "Allocatable", queue, task, (task,))
 
 
 def preemptive(ssn: Session, queue: str, tasks: Sequence[int]) -> bool:
-    """Return whether no plugin keeps a queue from reclaiming for tasks together."""
+    """Return whether all plugins allow a queue to reclaim for some tasks."""
     return _all_permit(ssn, "Preemptive", queue, tasks, tasks)
 
 
@@ -138,7 +138,7 @@ def unified_evictable(ssn: Session, eviction: GangEviction, candidates: list[int
 
 
 def victim_tasks(ssn: Session, tasks: list[int]) -> list[int]:
-    """Return the tasks that the first tier with an answer wants evicted, in their order."""
+    """Return the victim tasks of the first tier with an answer, in order."""
     for tier in ssn.registry.functions("VictimTasks"):
         found = {task for _, fns in tier for fn in fns for task in fn(tasks)}
         if found:
@@ -169,12 +169,12 @@ def hyper_node_order(
 def hyper_node_gradient(
     ssn: Session, root: str, highest: int, given: str, least: Resource, *, purpose: SearchPurpose
 ) -> list[list[str]]:
-    """Return the hypernodes that the first plugin with an opinion wants searched, by gradient.
+    """Return the hypernodes to search, by gradient, from the first plugin that answers.
 
-    :param root: the hypernode within which is searched; it alone, if no plugin says more.
+    :param root: the hypernode to search in; only itself, if no plugin answers.
     :param highest: the highest tier that a job may span.
     :param given: the hypernode that the job is in; empty if in none.
-    :param least: what there must be room for.
+    :param least: the resources that must fit.
     :param purpose: for a job that evicts, the widest come first, and not all.
     """
     for _, fn in ssn.registry.flat("HyperNodeGradient"):
@@ -201,8 +201,8 @@ def _victims(
 ) -> list[int]:
     """Intersect the plugins' choices tier by tier.
 
-    A tier that is left with nothing is skipped. A plugin after an empty intersection may start
-    again with its own choice, as the original cannot distinguish a nil slice from an empty one.
+    A tier with an empty result is skipped. A plugin after an empty intersection may start
+    again with its own choice, because Volcano cannot distinguish a nil slice from an empty one.
     """
     victims: list[int] | None = None
     started = False

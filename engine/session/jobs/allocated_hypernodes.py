@@ -1,4 +1,4 @@
-"""The hypernodes in which jobs and their groups were placed: remembered, or found by their nodes.
+"""The hypernodes in which jobs and their groups were placed: stored, or found by their nodes.
 
 Source: ``framework/session.go`` (``removeInvalidAllocatedHyperNode``,
 ``recoverAllocatedHyperNode``), ``actions/allocate/recorder.go`` since v1.14.
@@ -29,7 +29,7 @@ _JOB = ""
 
 @dataclass(slots=True)
 class HypernodeMemory:
-    """What a process remembers of its placements.
+    """The process's memory of its placements.
 
     :ivar by_job: hypernode by job and UID of the group; "" stands for the job.
     """
@@ -42,7 +42,7 @@ class AllocatedHypernodes:
 
     :param memory: see :class:`HypernodeMemory`; it is changed.
     :param opening: the statuses of the tasks when the session was opened.
-    :param choose: which of several equal hypernodes a job is taken to be in, by index.
+    :param choose: chooses one of several equal hypernodes for a job, by index.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class AllocatedHypernodes:
         self._choose = choose
 
     def forget_absent(self) -> list[int]:
-        """Forget jobs that are gone; return those that are remembered and are there."""
+        """Forget jobs that are gone; return the others."""
         row = self._jobs.row
         for key in [key for key in self._memory if key not in row]:
             del self._memory[key]
         return [row[key] for key in sorted(self._memory)]
 
     def recover(self, job: int, division: Division) -> None:
-        """Enter where a job and its groups were placed when the session was opened."""
+        """Store where a job and its groups were placed when the session was opened."""
         known = self._memory.get(self._jobs.keys[job], {})
         division.hypernode = known.get(_JOB, "")
         for sub in division.sub_jobs:
@@ -106,7 +106,7 @@ class AllocatedHypernodes:
             self._memory.pop(self._jobs.keys[job], None)
 
     def _forget_invalid(self, job: int, division: Division) -> None:
-        """Forget hypernodes that are gone, and those where no task holds anything any more."""
+        """Forget hypernodes that are gone, and those where no task has resources any more."""
         names = self._tree.infos
         if division.hypernode not in names or not self._held(self._jobs.tasks[job]):
             division.hypernode = ""
@@ -133,7 +133,7 @@ class AllocatedHypernodes:
         return [task for task in tasks if status(task) in ALLOCATED_STATUS]
 
     def _nodes(self, tasks: Sequence[int]) -> set[str]:
-        """Return the names of the nodes that some tasks hold, also of such as the session lacks."""
+        """Return the names of some tasks' nodes, including nodes that are not in the session."""
         return {self._tasks.info[task].node_name for task in self._held(tasks)} - {""}
 
     def _lowest(self, job: int, nodes: set[str]) -> str:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 class SubJob:
     """One group of a job's tasks.
 
-    :param uid: ``namespace/podgroup/policy-values``; that of the job for tasks of no policy.
-    :param policy: what groups of one policy have in common (``GID``).
+    :param uid: ``namespace/podgroup/policy-values``; the job's for tasks without a policy.
+    :param policy: the id that groups of one policy share (``GID``).
     :param match_index: the value of the first key, if it is a number: by it groups are ordered.
     :param priority: the highest of its tasks', at least 0.
-    :param divided: whether its job is divided at all.
-    :param topology: whether its tasks want to be near each other.
-    :param tier: the highest tier that it may span; ``None`` if that is left open.
+    :param divided: whether its job is divided into groups.
+    :param topology: whether it has a network topology.
+    :param tier: the highest tier that it may span; ``None`` if it is not limited.
     :param hypernode: where its tasks were placed so far; empty if nowhere.
     :param nominated: where room was made for it in this session; empty if nowhere.
     """
@@ -44,8 +44,8 @@ class Division:
 
     :param sub_jobs: in order of UID; only those that have tasks.
     :param minima: by policy, how many of its groups must be ready.
-    :param tier: the highest tier that the job may span; ``None`` if that is left open.
-    :param hard: whether the job or a policy is bound to hypernodes, if perhaps in vain.
+    :param tier: the highest tier that the job may span; ``None`` if it is not limited.
+    :param hard: whether the job or a policy has a hard topology, even an impossible one.
     :param hypernode: where its tasks were placed so far; empty if nowhere.
     """
 
@@ -58,5 +58,5 @@ class Division:
 
     @property
     def near(self) -> bool:
-        """Whether the job or one of its groups wants its tasks near each other."""
+        """Whether the job or one of its groups has a network topology."""
         return self.topology or any(sub.topology for sub in self.sub_jobs)

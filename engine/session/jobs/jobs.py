@@ -1,4 +1,4 @@
-"""The jobs of a session: how many tasks are where, and the questions that plugins ask of that.
+"""The jobs of a session: counts of their tasks by status, and queries for plugins.
 
 Source: ``pkg/scheduler/api/job_info.go``.
 """
@@ -31,10 +31,10 @@ SCHEDULABLE = "Schedulable"
 UNSCHEDULABLE = "Unschedulable"
 
 FREE = STATUSES
-"""In place of a status: pending tasks that ask for nothing."""
+"""The index after all statuses: pending tasks without requests."""
 
 _IS_READY = tuple(int(status in READY_STATUS) for status in Status)
-_NOBODY = (0,) * (STATUSES + 1)
+_NO_TASKS = (0,) * (STATUSES + 1)
 _VALID = tuple(sorted(VALID_STATUS))
 _PLACED = (*sorted(READY_STATUS), Status.PIPELINED)
 _READY = (*sorted(READY_STATUS), FREE)
@@ -61,7 +61,7 @@ class JobTable:
         self.ready: list[int] = columns.counts[:, sorted(READY_STATUS)].sum(axis=1).tolist()
         """By job: how many tasks hold resources or have succeeded."""
         self.allocated = columns.allocated
-        """As at the opening; :meth:`allocated_resource` is as it is now."""
+        """The value at the opening; :meth:`allocated_resource` is the current one."""
         self.total_request = columns.total_request
         self.phase = columns.phase.copy()
         self.hypernode: dict[int, str] = {}
@@ -75,9 +75,9 @@ class JobTable:
         self._nodes = nodes
         self._min_resources: dict[int, Resource] = {}
         self.grouped: frozenset[int] = columns.grouped if behaviours.sub_groups else frozenset()
-        """Jobs whose tasks a policy divides into groups."""
+        """Jobs that a policy divides into groups."""
         self.group_of: dict[int, str] = {}
-        """By task of such jobs: the UID of its group, as far as it was asked for."""
+        """By task of such jobs: the UID of its group, once it was needed."""
         self._failed_roles: dict[int, dict[str, set[str]]] = {}
         """By job and group, which is "" for all tasks of jobs that are one group."""
         self._known_errors: dict[int, FitErrors] = {}
@@ -88,7 +88,7 @@ class JobTable:
         self._free = [
             self._count_free(job) if some else 0 for job, some in enumerate(self.best_effort)
         ]
-        """By job: how many pending tasks ask for nothing."""
+        """By job: how many pending tasks have no requests."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -148,11 +148,11 @@ class JobTable:
         return self.counts[job][Status.PIPELINED]
 
     def pending_best_effort_task_num(self, job: int) -> int:
-        """Return how many pending tasks ask for nothing."""
+        """Return how many pending tasks have no requests."""
         return self._free[job]
 
     def valid_task_num(self, job: int) -> int:
-        """Return how many tasks are not lost: neither releasing, failed nor unknown."""
+        """Return how many tasks are valid: neither releasing, failed nor unknown."""
         counts = self.counts[job]
         return sum(counts[status] for status in VALID_STATUS)
 
@@ -161,12 +161,12 @@ class JobTable:
         return self.ready[job] + self._free[job] >= self.min_available[job]
 
     def is_pipelined(self, job: int) -> bool:
-        """Return whether the gang has its minimum when what is released counts."""
+        """Return whether the gang has its minimum if pipelined tasks count."""
         waiting = self.counts[job][Status.PIPELINED]
         return waiting + self.ready[job] + self._free[job] >= self.min_available[job]
 
     def is_starving(self, job: int) -> bool:
-        """Return whether the gang lacks tasks; those that ask for nothing do not count."""
+        """Return whether the gang lacks tasks; those without requests do not count."""
         return self.waiting_task_num(job) + self.ready_task_num(job) < self.min_available[job]
 
     def check_task_valid(self, job: int) -> bool:
@@ -182,7 +182,7 @@ class JobTable:
         return not self._checks_roles(job) or self._has_minima(job, _READY_OR_PIPELINED)
 
     def check_task_starving(self, job: int) -> bool:
-        """Return whether a role lacks tasks; true if roles are not looked at."""
+        """Return whether a role lacks tasks; true if roles are not checked."""
         info = self.info[job]
         if info.min_available < info.task_min_available_total:
             return True
@@ -214,7 +214,7 @@ class JobTable:
         return total
 
     def deduct_sch_gated_resources(self, job: int, amount: Resource) -> Resource:
-        """Return an amount without what the job's gated tasks ask for, at least 0."""
+        """Return an amount minus the requests of the job's gated tasks, at least 0."""
         if not self._gated[job]:
             return amount
         info = self._tasks.info
@@ -238,7 +238,7 @@ class JobTable:
         return bool(role) and role in failed.get(self.group_of.get(task, ""), ())
 
     def need_continue_allocating(self, job: int) -> bool:
-        """Return whether the gang can still be met after a task that fits nowhere.
+        """Return whether the gang can still be ready after a task that fits nowhere.
 
         Source: ``JobInfo.NeedContinueAllocating``.
         """
@@ -259,9 +259,9 @@ class JobTable:
         return self._has_minima(job, _READY, minima)
 
     def set_fit_errors(self, job: int, task: int, errors: FitErrors) -> None:
-        """Note why no node takes a task; nothing may change it afterwards.
+        """Store why a task fits no node; the errors must not change afterwards.
 
-        What is the same as of another task of its class is kept once for both.
+        Equal errors of tasks of one class are stored once.
         """
         klass = self._tasks.klass.item(task)
         known = self._known_errors.get(klass)
@@ -307,7 +307,7 @@ class JobTable:
         )
 
     def task_scheduling_reason(self, task: int) -> tuple[str, str, str]:
-        """Return (reason, message, nominated node) that a task's condition says.
+        """Return (reason, message, nominated node) for a task's condition.
 
         Source: ``JobInfo.TaskSchedulingReason``.
         """
@@ -351,7 +351,7 @@ class JobTable:
         return ""
 
     def _checks_roles(self, job: int) -> bool:
-        """Return whether roles' minima matter: there are some, at most the gang's in sum."""
+        """Return whether roles' minima count: there are some, at most the gang's in sum."""
         info = self.info[job]
         return bool(info.task_min_available) and info.min_available >= info.task_min_available_total
 
@@ -365,13 +365,13 @@ class JobTable:
         wanted = self.info[job].task_min_available if minima is None else minima
         roles = self._roles(job) if any(wanted.values()) else {}
         for role, least in wanted.items():
-            counts = roles.get(role, _NOBODY)
+            counts = roles.get(role, _NO_TASKS)
             if sum(counts[status] for status in statuses) < least:
                 return False
         return True
 
     def _roles(self, job: int) -> dict[str, list[int]]:
-        """Return, by role, how many of a job's tasks are where."""
+        """Return, by role, the counts of a job's tasks by status."""
         known = self._by_role.get(job)
         if known is None:
             known = self._by_role[job] = {}

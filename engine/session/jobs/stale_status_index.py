@@ -1,14 +1,14 @@
-"""Where a job's groups list tasks by status besides where they are: traces of plans done again.
+"""Stale entries of tasks in their groups' lists by status, left by repeated plans.
 
-A plan is saved with copies of its tasks, each with the status that the plan gave it. When it is
-done again, the copy is taken off its group's list of that status, where it is not, and the task
-stays on the list of the status that it has. Who goes through the waiting tasks of a group later in
-the session meets it again, though it was placed.
+A plan is saved with copies of its tasks, each with its planned status. When it is repeated,
+Volcano removes the copy from its group's list of that status, where it is not, and the task
+stays on the list of its old status. Code that later in the session iterates over the pending
+tasks of a group finds the task again, although it was placed.
 
-Source: ``pkg/scheduler/api/job_info.go`` (``DeleteTaskInfo``, which takes the task off its group by
-what it is given), ``framework/statement.go`` (``SaveOperations``) since v1.14.
+Source: ``pkg/scheduler/api/job_info.go`` (``DeleteTaskInfo``, which removes it from its group by
+its argument's status), ``framework/statement.go`` (``SaveOperations``) since v1.14.
 
-The handle by which it is met there is the old one, and remembers what was planned for it before.
+The entry there is the old handle of the task, with the earlier plan.
 
 """
 
@@ -18,7 +18,7 @@ Discarded = tuple[int, int, bool]
 
 
 class StaleStatusIndex:
-    """By task: the statuses under which its group lists it besides its own."""
+    """By task: the statuses under which its group lists it, except its own."""
 
     def __init__(self) -> None:
         self._besides: dict[int, set[int]] = {}
@@ -28,7 +28,7 @@ class StaleStatusIndex:
         return bool(self._besides)
 
     def move(self, task: int, present: int, noted: int, status: int) -> None:
-        """Note that a task goes from its present status to another.
+        """Note that a task changes from its current status to another.
 
         :param noted: the status of the handle by which it is moved.
         """
@@ -41,13 +41,13 @@ class StaleStatusIndex:
             del self._besides[task]
 
     def keep(self, task: int, discarded: Discarded | None) -> None:
-        """Keep what the handle of a task remembers, before its plan is done on a copy."""
+        """Store the earlier plan in a task's handle, before its plan is repeated on a copy."""
         self._kept[task] = discarded
 
     def kept(self, task: int) -> Discarded | None:
-        """Return what the old handle remembers: (status, node, whether others had to go)."""
+        """Return the plan in the old handle: (status, node, whether tasks were evicted)."""
         return self._kept.get(task)
 
     def under(self, status: int) -> list[int]:
-        """Return the tasks that are listed under a status besides their own."""
+        """Return the tasks that are listed under a status that is not their own."""
         return sorted(task for task, besides in self._besides.items() if status in besides)

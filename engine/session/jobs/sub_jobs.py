@@ -1,6 +1,6 @@
-"""Groups within a job: how ``subGroupPolicy`` divides its tasks, and which of them are complete.
+"""Groups within a job: how ``subGroupPolicy`` divides its tasks, and which groups are ready.
 
-A job without the policy is one group, of which nothing is asked but what is asked of the job.
+A job without the policy is one group, without requirements beyond those of the job.
 
 Source: ``pkg/scheduler/api/sub_job_info.go`` and ``job_info.go`` (``getOrCreateSubJob``,
 ``checkSubJobCondition``) since v1.14.
@@ -37,7 +37,7 @@ _READY = sorted(READY_STATUS)
 
 
 class SubJobs:
-    """The groups of a session's jobs; each job is divided when it is asked for."""
+    """The groups of a session's jobs; each job is divided when its groups are first needed."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class SubJobs:
         self._of: dict[int, Division] = {}
         self._of_task: dict[int, SubJob] = {}
         self.stale = StaleStatusIndex()
-        """Statuses under which groups list tasks that have another status by now."""
+        """Statuses under which groups still list tasks that now have another status."""
         self.nominated: set[int] = set()
         """Jobs for whose groups room was made in this session."""
         self.nominations_dropped: set[int] = set()
-        """Tasks whose nominated node counts no more in this session."""
+        """Tasks whose nominated node no longer counts in this session."""
 
     def of(self, job: int) -> Division:
         """Return a job's groups."""
@@ -75,7 +75,7 @@ class SubJobs:
         return known
 
     def recover_all(self) -> None:
-        """Look at all jobs that the process remembers, and forget what is not true any more."""
+        """Check all jobs that the process remembers, and forget outdated entries."""
         for job in self._recovery.forget_absent():
             self.of(job)
 
@@ -110,18 +110,18 @@ class SubJobs:
         return pending
 
     def default(self, job: int) -> SubJob | None:
-        """Return the group of the tasks that no policy takes; ``None`` if there are none."""
+        """Return the group of the tasks without a policy; ``None`` if there are none."""
         uid = self._jobs.keys[job]
         return next((sub for sub in self.of(job).sub_jobs if sub.uid == uid), None)
 
     def wants_near(self, job: int) -> bool:
-        """Return whether a job or one of its groups wants its tasks near each other."""
+        """Return whether a job or one of its groups has a network topology."""
         if self._jobs.pod_group(job).spec.network_topology is not None:
             return True
         return job in self._jobs.grouped and self.of(job).near
 
     def ready_task_num(self, sub: SubJob) -> int:
-        """Return how many tasks hold resources or have succeeded, or ask for nothing."""
+        """Return how many tasks hold resources, have succeeded, or have no requests."""
         return int(self._counts(sub)[_READY].sum()) + self._free(sub)
 
     def is_ready(self, sub: SubJob) -> bool:
@@ -129,12 +129,12 @@ class SubJobs:
         return self.ready_task_num(sub) >= sub.min_available
 
     def is_pipelined(self, sub: SubJob) -> bool:
-        """Return whether a group has its minimum when what is released counts."""
+        """Return whether a group has its minimum if pipelined tasks count."""
         waiting = int(self._counts(sub)[Status.PIPELINED])
         return waiting + self.ready_task_num(sub) >= sub.min_available
 
     def need_continue_allocating(self, sub: SubJob) -> bool:
-        """Return whether a group can still be met after a task that fits nowhere.
+        """Return whether a group can still be ready after a task that fits nowhere.
 
         Source: ``JobInfo.NeedContinueAllocating``.
         """
@@ -145,7 +145,7 @@ class SubJobs:
         return not whole and sub.min_available < len(sub.tasks)
 
     def has_minima(self, job: int, condition: Callable[[SubJob], bool]) -> bool:
-        """Return whether of each policy enough groups meet a condition."""
+        """Return whether enough groups of each policy meet a condition."""
         division = self.of(job)
         met = Counter(sub.policy for sub in division.sub_jobs if condition(sub))
         return all(met[policy] >= least for policy, least in division.minima.items())
@@ -165,7 +165,7 @@ class SubJobs:
         )
 
     def _divide(self, job: int) -> Division:
-        """Put each task into the group of the first policy that takes it."""
+        """Put each task into the group of the first policy that matches it."""
         jobs, tasks, top = self._jobs, self._tasks, top_tier(self._tree)
         key, spec = jobs.keys[job], jobs.pod_group(job).spec
         topology = spec.network_topology
@@ -216,7 +216,7 @@ class SubJobs:
 
 
 def _bound(topology: NetworkTopology, tier: int | None, top: int) -> int:
-    """Return the tier up to which groups may be placed that only prefer to be near themselves."""
+    """Return the highest tier for groups with a soft topology."""
     given = topology.highest_tier_allowed if tier is None else tier
     return top if given is None else given
 
@@ -224,7 +224,7 @@ def _bound(topology: NetworkTopology, tier: int | None, top: int) -> int:
 def _first_match(
     policies: Sequence[SubGroupPolicy], labels: Mapping[str, str]
 ) -> tuple[SubGroupPolicy, tuple[str, ...]] | None:
-    """Return the first policy that takes a pod, and the pod's values of its keys.
+    """Return the first policy that matches a pod, and the pod's values of its keys.
 
     A policy without keys takes no pod. Source: ``getSubJobMatchValues``.
     """

@@ -1,1 +1,1 @@
-"""What the scheduler takes over from kube-scheduler: its selectors, its sums, its view of nodes."""
+"""Parts of kube-scheduler that Volcano uses: selectors, sums of requests, the view of nodes."""

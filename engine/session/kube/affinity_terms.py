@@ -1,4 +1,4 @@
-"""Terms about other pods, as they are read for a pod that is to be placed.
+"""Pod affinity terms, as read for a pod to place.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go
 mergeAffinityTermNamespacesIfNotEmpty, of Kubernetes.

@@ -1,4 +1,4 @@
-"""Claims of volumes: which a pod mounts, their class, and from where a volume can be reached.
+"""PersistentVolumeClaims: those of a pod, their class, and the nodes that can reach a volume.
 
 Source: k8s.io/component-helpers/storage/volume/helpers.go and pv_helpers.go;
 k8s.io/component-helpers/storage/ephemeral.
@@ -18,7 +18,7 @@ _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
 class MountedClaim(NamedTuple):
-    """A claim that a pod mounts; ``own`` if it is made for this pod."""
+    """A claim that a pod mounts; ``own`` if it is created for this pod."""
 
     name: str
     own: bool
@@ -36,7 +36,7 @@ def mounted_claims(pod: Pod) -> list[MountedClaim]:
 
 
 def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
-    """Return the error of a claim that should be a pod's own, and is not.
+    """Return the error for a claim that should be created for the pod, but is not.
 
     Source: ``VolumeIsForPod``.
     """
@@ -47,7 +47,7 @@ def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
 
 
 def claim_class(claim: PersistentVolumeClaim) -> str:
-    """Return the storage class that a claim asks for; empty if it asks for none."""
+    """Return the storage class of a claim; empty if it names none."""
     annotated = claim.annotations.get(_CLASS_ANNOTATION)
     return (claim.spec.storage_class_name or "") if annotated is None else annotated
 
@@ -58,7 +58,7 @@ def volume_class(volume: PersistentVolume) -> str:
 
 
 def reaches(columns: NodeColumns, volume: PersistentVolume) -> Mask:
-    """Return from which nodes a volume can be reached: by their labels only.
+    """Return which nodes can reach a volume, by their labels only.
 
     Source: ``CheckNodeAffinity``.
     """
@@ -72,7 +72,7 @@ def reaches(columns: NodeColumns, volume: PersistentVolume) -> Mask:
 
 
 def provisionable(columns: NodeColumns, storage_class: StorageClass) -> Mask:
-    """Return for which nodes a volume of a class can be made.
+    """Return for which nodes a volume of a class can be provisioned.
 
     Source: k8s.io/kubernetes/pkg/apis/core/v1/helper MatchTopologySelectorTerms.
     """

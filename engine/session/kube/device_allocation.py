@@ -1,6 +1,6 @@
-"""Which devices of a node claims would get: a search through all of them, the first that fits.
+"""The devices of a node that claims would get: a full search, which returns the first solution.
 
-Pools and devices are tried in order of name, where the original takes pools in the order of a map.
+Pools and devices are tried in order of name; Volcano takes pools in the order of a map.
 
 Source: k8s.io/dynamic-resource-allocation/structured/internal/stable: allocator_stable.go,
 pools_stable.go, as far as no feature gate that is off asks for more.
@@ -30,16 +30,16 @@ MOST_DEVICES = 32
 ALL = "All"
 EXACT_COUNT = "ExactCount"
 MOST_STEPS = 200_000
-"""So many devices are tried for a pod on a node, where the original gives up after a time."""
+"""The most devices tried for a pod on a node; Volcano stops after a time instead."""
 UNKNOWN = "CEL is not simulated"
 TOO_LONG = "timed out trying to allocate devices"
 INVALID = "invalid resource pools were encountered"
 
 
 class AllocationError(Exception):
-    """Something is wrong with a claim, a class or a pool; the message is the scheduler's.
+    """A claim, a class or a pool is invalid; the message is the scheduler's.
 
-    :ivar here: other nodes may do.
+    :ivar here: other nodes may work.
     """
 
     def __init__(self, text: str, *, here: bool = False) -> None:
@@ -64,7 +64,7 @@ class Offer(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A device that a claim gets; with ``admin`` others may have it as well."""
+    """A device that a claim gets; with ``admin`` other claims may have it as well."""
 
     offer: Offer
     admin: bool
@@ -91,7 +91,7 @@ class Pool:
 def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]) -> list[Pool]:
     """Return the pools of a node's slices: of each the newest generation.
 
-    :param every: all slices there are, by which it is known whether a pool is complete.
+    :param every: all existing slices, which show whether a pool is complete.
 
     Source: ``GatherPools``.
     """
@@ -121,8 +121,8 @@ def gather_pools(usable: Iterable[ResourceSlice], every: Sequence[ResourceSlice]
 class _Wish(NamedTuple):
     """A request as the search sees it.
 
-    :param parent: name of the request of which this is one of several wishes; else empty.
-    :param every: all devices that match, if all are asked for.
+    :param parent: name of the request of which this is one alternative; else empty.
+    :param every: all devices that match, if the request is for all.
     """
 
     claim: int
@@ -141,7 +141,7 @@ class _Wish(NamedTuple):
 class Allocator:
     """Searches for devices on one node after the other.
 
-    :param taken: devices that claims have already.
+    :param taken: devices that claims already have.
     """
 
     def __init__(self, classes: Mapping[str, DeviceClass], taken: frozenset[DeviceId]) -> None:
@@ -154,7 +154,7 @@ class Allocator:
     ) -> list[list[Given]] | None:
         """Return by claim the devices that it would get; None if there are too few.
 
-        :raises AllocationError: it cannot be said.
+        :raises AllocationError: an object is invalid, or too many devices were tried.
         """
         search = _Search(self, claims, pools)
         try:
@@ -169,7 +169,7 @@ class Allocator:
     def wishes(
         self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]
     ) -> list[list[list[_Wish]]]:
-        """Return by claim and request the wishes of which the first that can be had counts."""
+        """Return by claim and request its alternatives; the first possible one counts."""
         found = []
         for number, claim in enumerate(claims):
             of_claim = [
@@ -198,7 +198,7 @@ class Allocator:
         return _Wish(claim, name, parent, asked, of_class, 0, None)
 
     def _counted(self, claim: ResourceClaim, wish: _Wish, pools: Sequence[Pool]) -> _Wish:
-        """Return a wish with how many devices it is for; what a server fills in is taken as read.
+        """Return a request with its number of devices; an API server's defaults are assumed.
 
         Source: ``validateDeviceRequest``.
         """
@@ -226,7 +226,7 @@ class Allocator:
         return wish._replace(devices=len(every), every=every)
 
     def selects(self, claim: ResourceClaim, wish: _Wish, offer: Offer) -> bool:
-        """Return whether a device is what a wish is for. Source: ``isSelectable``."""
+        """Return whether a device matches a request. Source: ``isSelectable``."""
         if offer.device.traits.binding_conditions:
             return False
         key = (claim.uid or claim.key, offer.id, id(wish.asked))
@@ -266,7 +266,7 @@ class _Search:
         ]
 
     def place(self, claim: int, request: int, device: int, wish: _Wish | None) -> bool:
-        """Place what is left, from a device of a wish of a request of a claim on.
+        """Allocate the rest, starting at a device of an alternative of a request of a claim.
 
         Source: ``allocateOne``.
         """
@@ -282,7 +282,7 @@ class _Search:
             return self.place(claim, request + 1, 0, None)
         if len(self.given[claim]) + wish.devices - device > MOST_DEVICES:
             return False
-        # Of all devices there is one next; if it cannot be had, neither can all.
+        # A request for all devices: if the next one is not available, the request fails.
         offers = self._offers(wish) if wish.every is None else (wish.every[device],)
         return any(self._place_with(offer, claim, request, device, wish) for offer in offers)
 
@@ -348,7 +348,7 @@ class _Match:
         self._devices = 0
 
     def add(self, wish: _Wish, offer: Offer) -> bool:
-        """Count a device in, if it matches those before."""
+        """Add a device, if it matches the earlier ones."""
         if not self._concerns(wish):
             return True
         value = _lookup(offer, self._attribute)
@@ -412,7 +412,7 @@ def _meets(selectors: Iterable[DeviceSelector], offer: Offer, about: str) -> boo
 
 
 class _Domains(dict[str, dict[str, Any]]):
-    """What a device has by domain; of domains that it does not know, nothing."""
+    """The attributes of a device by domain; empty for unknown domains."""
 
     def __missing__(self, domain: str) -> dict[str, Any]:
         return {}

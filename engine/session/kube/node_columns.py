@@ -1,4 +1,4 @@
-"""Nodes as columns: what filters and scores read of node objects, which no session changes.
+"""Nodes as columns: the fields of Node objects that filters and scores read.
 
 The columns are kept as long as the nodes stay the same, from session to session. What is only
 needed for some pods (a label, an image, a selector) is made when it is first asked for.
@@ -28,7 +28,7 @@ HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 
 _KEPT = 512
-"""Answers kept of each kind; beyond that all are recomputed."""
+"""The most cached results of each kind; beyond that all are recomputed."""
 
 Answer = TypeVar("Answer")
 Key = TypeVar("Key")
@@ -103,7 +103,7 @@ class NodeColumns:
         return len(self._nodes)
 
     def facts_by_node(self) -> dict[int, _Facts]:
-        """Return what is known of node objects, by their identity, to be used by later columns."""
+        """Return the facts of Node objects by identity, for later columns."""
         return {id(node): fact for node, fact in zip(self._nodes, self._facts, strict=True)}
 
     def holds(self, infos: Sequence[NodeInfo]) -> bool:
@@ -112,7 +112,7 @@ class NodeColumns:
             nodes = [info.node for info in infos]
             if nodes != self._nodes or [info.images for info in infos] != self._images:
                 return False
-            self._infos = infos  # the next look at the same list is short
+            self._infos = infos  # the next comparison with this list is quick
         return True
 
     def label(self, key: str) -> LabelColumn:
@@ -149,11 +149,11 @@ class NodeColumns:
         return self._kept("every", lambda _: np.ones(len(self), dtype=np.bool_))
 
     def tolerable(self, tolerations: tuple[Toleration, ...]) -> Mask:
-        """Return which nodes have no taint that keeps away pods with these tolerations."""
+        """Return which nodes have no taint that excludes pods with these tolerations."""
         return self._kept(("tolerable", tolerations), lambda _: self._tolerable(tolerations))
 
     def by_taints(self, judge: Callable[[tuple[Taint, ...]], int]) -> Codes:
-        """Return, by node, what ``judge`` says of its taints, each set of taints judged once."""
+        """Return, by node, the result of ``judge`` for its taints; each set is judged once."""
         judged = np.array([judge(taints) for taints in self.taint_sets], dtype=np.int32)
         return judged[self.taint_codes] if len(self) else self.taint_codes
 
@@ -205,7 +205,7 @@ class NodeColumns:
         return mask
 
     def _field(self, field: Requirement) -> Mask:
-        """Return which nodes have a field of a value; only the name is known, others are empty."""
+        """Return which nodes have a value in a field; all fields but the name are empty."""
         wanted = field.values[0]
         if field.key == "metadata.name":
             same = np.array([name == wanted for name in self.names], dtype=np.bool_)

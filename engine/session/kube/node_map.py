@@ -1,8 +1,8 @@
-"""The nodes as kube-scheduler sees them: which pods are where, and what they request.
+"""The nodes as kube-scheduler sees them: their pods, and what the pods request.
 
-It is made when a session is opened, of all pods on the nodes whatever their status; then only
-plugin ``predicates`` keeps it up to date, as events report it. An evicted pod is gone from
-it at once, a pipelined one is there at once.
+It is built when a session is opened, from all pods on the nodes in any status; then only
+plugin ``predicates`` updates it, with each event. An evicted pod is removed from
+it at once, a pipelined one is added at once.
 
 Source: pkg/scheduler/framework/util.go GenerateNodeMapAndSlice;
 k8s.io/kubernetes/pkg/scheduler/framework/types.go NodeInfo.
@@ -31,7 +31,7 @@ CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)
 
 _COLUMNS = 6
 _DENSE = 8
-"""With so many (node, class) pairs for each pod, pods are better added up one by one."""
+"""With more (node, class) pairs per pod than this, pods are summed one by one."""
 
 
 class DomainCounts:
@@ -45,13 +45,13 @@ class DomainCounts:
 
     def __init__(self, column: LabelColumn, among: Mask | None) -> None:
         self.codes = column.codes
-        """By node, its domain; ``absent`` for nodes that are in none."""
+        """By node, its domain; ``absent`` for nodes without one."""
         self.absent = column.absent
         self._counted = self.codes
         if among is not None:
             self._counted = np.where(among, self.codes, self.absent).astype(np.int32)
         self.by_domain: Amounts = np.zeros(self.absent + 1, dtype=np.int64)
-        """Pods by domain; the last number is 0, for nodes that are in none."""
+        """Pods by domain; the last number is 0, for nodes without a domain."""
         self.total = 0
 
     def fill(self, nodes: Ints) -> None:
@@ -86,7 +86,7 @@ class NodeMap:
         self.on: Ints = _placed(ssn)
         """By task: the node that it is on, or ``NO_NODE``."""
         self._twice: dict[tuple[int, int], int] = {}
-        """(task, node) that a pod was put on again while it was on another one."""
+        """(task, node) to which a pod was added while it was on another node."""
         self.classes, self._vectors = _classes(ssn, known)
         """Classes of the session's tasks."""
         self._placed_tasks = np.flatnonzero(self.on != NO_NODE)
@@ -100,7 +100,7 @@ class NodeMap:
         self.had_affinity = self._nodes_with(lambda pod: pod.has_affinity)
         """Nodes that had a pod with terms about other pods when the session was opened."""
         self.had_required_anti = self._nodes_with(lambda pod: pod.has_required_anti)
-        """Likewise with required anti-affinity; neither list is brought up to date."""
+        """Likewise with required anti-affinity; neither list is updated."""
 
     def belongs_to(self, ssn: Session) -> bool:
         """Return whether this was made for a session."""
@@ -169,9 +169,9 @@ class NodeMap:
         *,
         living: bool = False,
     ) -> DomainCounts:
-        """Return the count of pods of some classes in each domain, which is kept from now on.
+        """Return the count of pods of some classes in each domain; it is updated from now on.
 
-        :param name: what tells this count from others; the rest matters with a new one only.
+        :param name: identifies the count; the other parameters are used only for a new one.
         :param among: the nodes that count; all that have the label if ``None``.
         :param living: whether pods that are being deleted do not count.
         """
@@ -243,7 +243,7 @@ class NodeMap:
                 self._port_nodes(port)[self.on[task]] = True
 
     def _port_nodes(self, port: HostPort) -> Mask:
-        """Return the nodes on which a port is occupied; one pod's going frees it for all."""
+        """Return the nodes on which a port is occupied; removing one of its pods frees it."""
         nodes = self._ports.get(port)
         if nodes is None:
             nodes = self._ports[port] = np.zeros(len(self.columns), dtype=np.bool_)
@@ -257,7 +257,7 @@ class NodeMap:
 
 @dataclass(slots=True)
 class NodeMapCache:
-    """What saves work: columns and classes from session to session, the map within a session."""
+    """Caches: columns and classes from session to session, the map within a session."""
 
     columns: NodeColumns | None = None
     classes: dict[int, PodClass] = field(default_factory=dict)
@@ -276,7 +276,7 @@ def node_map(ssn: Session) -> NodeMap:
 
 
 def _placed(ssn: Session) -> Ints:
-    """Return, by task, the node that holds its pod: never one that has ended."""
+    """Return, by task, the node of its pod; ended pods have none."""
     status = ssn.tasks.status
     ended = (status == Status.SUCCEEDED) | (status == Status.FAILED)
     on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
@@ -291,7 +291,7 @@ def _placed(ssn: Session) -> Ints:
 def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodClass], Amounts]:
     """Return the session's classes, and what a pod of each adds to a node's account.
 
-    :param known: classes of earlier sessions by the number that belief gives them, to save work;
+    :param known: classes of earlier sessions by their number in the cache, to save time;
         the session's own numbers can be finer.
     """
     live = np.flatnonzero((ssn.tasks.job != NO_JOB) | (ssn.tasks.node != NO_NODE))

@@ -34,7 +34,7 @@ from .requests import PodRequests, pod_requests
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's name for all addresses of a node
 
 TEMPLATE_UID = "volcano.sh/template-uid"
-"""Annotation by which pods share what plugin ``predicates`` caches."""
+"""Annotation of pods that share cached results of plugin ``predicates``."""
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 DO_NOT_SCHEDULE = "DoNotSchedule"
@@ -51,7 +51,7 @@ class HostPort(NamedTuple):
 
 
 class AffinityTerm(NamedTuple):
-    """Pods that are meant, and the label of nodes whose values are the domains."""
+    """The selected pods, and the node label whose values are the domains."""
 
     namespaces: frozenset[str]
     selector: Selector
@@ -59,23 +59,23 @@ class AffinityTerm(NamedTuple):
     namespace_selector: Selector
 
     def matches(self, pod: PodClass, namespace_labels: Mapping[str, str]) -> bool:
-        """Return whether pods of a class are meant, given the labels of their namespace."""
+        """Return whether pods of a class are selected, given the labels of their namespace."""
         if pod.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels):
             return self.selector.matches(pod.labels)
         return False
 
 
 class WeightedTerm(NamedTuple):
-    """A term with how much it counts; away from pods if negative."""
+    """A term with its weight; negative for anti-affinity."""
 
     weight: int
     term: AffinityTerm
 
 
 class Affinities(NamedTuple):
-    """A pod's terms about other pods; a list that does not parse is empty.
+    """A pod's affinity terms; a list that does not parse is empty.
 
-    :param error: what does not parse, in the words of the scheduler; else empty.
+    :param error: the scheduler's message for what does not parse; else empty.
     """
 
     required: tuple[AffinityTerm, ...]
@@ -106,9 +106,9 @@ class Spread(NamedTuple):
 class Reading(NamedTuple):
     """How a release of Kubernetes reads pods.
 
-    :param sidecars: init containers that go on running count with the containers.
+    :param sidecars: sidecars count with the containers.
     :param overhead_in_cores: see :func:`.pod_requests`.
-    :param extended_spread_constraints: constraints of a spread are looked at in full.
+    :param extended_spread_constraints: topologySpreadConstraints are read in full.
     """
 
     sidecars: bool = True
@@ -116,7 +116,7 @@ class Reading(NamedTuple):
     extended_spread_constraints: bool = True
 
     def requests(self, pod: Pod) -> PodRequests:
-        """Return what a pod asks for where it is scored."""
+        """Return a pod's request for scores."""
         return pod_requests(pod, sidecars=self.sidecars, overhead_in_cores=self.overhead_in_cores)
 
 
@@ -127,7 +127,7 @@ class PodClass:
     """Pods that filters and scores cannot distinguish.
 
     :param pod: any of them.
-    :param requests: what it asks for, if that is known.
+    :param requests: its requests, if known.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class PodClass:
 
     @cached_property
     def template(self) -> str:
-        """What says that pods are of one template; empty if nothing does."""
+        """The annotation for pods of one template; empty without one."""
         return self.pod.annotations.get(TEMPLATE_UID, "")
 
     @cached_property
@@ -203,7 +203,7 @@ class PodClass:
 
     @cached_property
     def has_affinity(self) -> bool:
-        """Whether the pod has anything to say of other pods, be it empty."""
+        """Whether the pod has affinity or anti-affinity, even if empty."""
         affinity = self.pod.spec.affinity
         return affinity is not None and (
             affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
@@ -211,7 +211,7 @@ class PodClass:
 
     @cached_property
     def has_required_anti(self) -> bool:
-        """Whether the pod must not run near some others."""
+        """Whether the pod has required anti-affinity."""
         affinity = self.pod.spec.affinity
         return (
             affinity is not None
@@ -246,7 +246,7 @@ class PodClass:
 
     @cached_property
     def hard_spread(self) -> tuple[Spread, ...]:
-        """The constraints that a node must not break.
+        """The constraints with DoNotSchedule.
 
         :raises SelectorError: a selector does not parse.
         """
@@ -262,7 +262,7 @@ class PodClass:
 
     @cached_property
     def must_spread(self) -> bool:
-        """Whether the pod has constraints that a node must not break."""
+        """Whether the pod has constraints with DoNotSchedule."""
         return any(
             source.when_unsatisfiable == DO_NOT_SCHEDULE
             for source in self.pod.spec.topology_spread_constraints
@@ -270,7 +270,7 @@ class PodClass:
 
     @cached_property
     def spreads_by_default(self) -> bool:
-        """Whether the scheduler's own constraints are taken, as the pod has none."""
+        """Whether the scheduler's default constraints are used, because the pod has none."""
         return not self.pod.spec.topology_spread_constraints
 
     @cached_property
@@ -306,7 +306,7 @@ class PodClass:
 
 
 def class_of(pod: Pod, before: PodClass | None, reading: Reading = PRESENT) -> PodClass:
-    """Return the class of a pod: the one before, or as much of it as still holds."""
+    """Return the class of a pod: the earlier one, or the parts of it that are still valid."""
     if before is None:
         return PodClass(pod, reading=reading)
     if before.pod is pod:
@@ -319,7 +319,7 @@ def class_of(pod: Pod, before: PodClass | None, reading: Reading = PRESENT) -> P
 
 
 def _read(pod: Pod) -> tuple[object, ...]:
-    """Return all that is read of a pod but its labels."""
+    """Return all fields of a pod that are read, except labels."""
     spec = pod.spec
     return (
         spec.containers,
@@ -350,7 +350,7 @@ def node_terms(sources: Iterable[NodeSelectorTerm]) -> tuple[NodeTerm, ...]:
 
 
 def default_spread(selector: Selector) -> tuple[Spread, ...]:
-    """Return the scheduler's own constraints for pods of a service or an owner.
+    """Return the scheduler's default constraints for pods of a Service or an owner.
 
     Source: podtopologyspread/plugin.go systemDefaultConstraints.
     """
@@ -367,7 +367,7 @@ def _constraint(
 ) -> Spread:
     """Return a constraint. Source: podtopologyspread/common.go filterTopologySpreadConstraints.
 
-    :param refined: else only its skew, key and selector are looked at.
+    :param refined: else only its skew, key and selector are read.
     """
     selector = label_selector(source.label_selector)
     if not refined:

@@ -1,8 +1,8 @@
-"""What a pod asks of a node, as kube-scheduler adds it up for its scores.
+"""The requests of a pod, as kube-scheduler sums them for scores.
 
-It differs from Volcano's own sum: fractions are rounded once for the whole pod, overhead also
-counts while init containers run, and containers that ask for nothing may count as if they asked
-for some.
+It differs from Volcano's sum: fractions are rounded once for the whole pod, overhead also
+counts while init containers run, and containers without requests may count with default
+amounts.
 
 Source: k8s.io/component-helpers/resource/helpers.go PodRequests (in-place resizing and requests of
 whole pods are off by default in Kubernetes 1.32);
@@ -28,13 +28,13 @@ _NOTHING: Mapping[str, Quantity] = MappingProxyType({})
 _LEAST: Mapping[str, Quantity] = MappingProxyType(
     {CPU: Quantity(100, -3, False), MEMORY: Quantity(200 * 1024 * 1024, 0, False)}
 )
-"""What a container counts that does not say (``DefaultMilliCPURequest`` and for memory)."""
+"""The default request of a container (``DefaultMilliCPURequest``, and for memory)."""
 
 
 class PodRequests(NamedTuple):
     """Amounts as int64: cpu in milli, memory in bytes, cards by number.
 
-    The last two are those with containers that do not ask counted as asking for some.
+    The last two include default amounts for containers without requests.
     """
 
     cpu: int
@@ -47,13 +47,13 @@ class PodRequests(NamedTuple):
 def pod_requests(
     pod: Pod, *, sidecars: bool = True, overhead_in_cores: bool = False
 ) -> PodRequests:
-    """Return what a pod asks for.
+    """Return the requests of a pod.
 
-    :param sidecars: whether init containers that go on running count with the containers.
-    :param overhead_in_cores: take the overhead's cpu in whole cores, rounded up, for so many
+    :param sidecars: whether sidecars count with the containers.
+    :param overhead_in_cores: use the overhead's cpu in whole cores, rounded up, as this many
         thousandths, as Kubernetes did before 1.26.
 
-    :raises ValueError: an amount is no quantity.
+    :raises ValueError: an amount is not a quantity.
     """
     overhead = _parsed(pod.spec.overhead)
     if overhead_in_cores and CPU in overhead:
@@ -70,10 +70,10 @@ def pod_requests(
 
 
 def requests_on_nodes(pod: Pod, asked: PodRequests, *, sidecars: bool) -> PodRequests:
-    """Return what a pod counts on its node up to Kubernetes 1.31, where that is not what it asks.
+    """Return what a pod on a node counts up to Kubernetes 1.31, if that differs from its requests.
 
-    Of amounts that count where nothing is asked for, an init container that goes on running is seen
-    as one that ends: it counts only as far as it exceeds the containers.
+    For the default amounts of containers without requests, a sidecar
+    is treated as an init container that ends: it counts only as far as it exceeds the containers.
 
     :param asked: :func:`pod_requests` of the pod. :param sidecars: as there.
 
@@ -157,7 +157,7 @@ def _raise(sums: Sums, least: Sums) -> None:
 
 
 def _nano(quantity: Quantity) -> int:
-    """Return billionths, exactly: no quantity is finer."""
+    """Return an exact amount in billionths: no quantity is finer."""
     return quantity.number * int(10 ** (quantity.power - _NANO))
 
 

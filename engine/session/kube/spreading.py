@@ -1,4 +1,4 @@
-"""Which nodes and which pods count where pods are spread over domains.
+"""Which nodes and which pods count for topologySpreadConstraints.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, of Kubernetes.
 """

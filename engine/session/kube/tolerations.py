@@ -1,4 +1,4 @@
-"""Taints that keep pods off nodes, and tolerations that let them on.
+"""Taints that exclude pods from nodes, and tolerations.
 
 Source: k8s.io/api/core/v1/toleration.go ToleratesTaint;
 k8s.io/component-helpers/scheduling/corev1/helpers.go FindMatchingUntoleratedTaint.
@@ -21,7 +21,7 @@ UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SC
 
 
 def tolerated(taint: Taint, toleration: Toleration) -> bool:
-    """Return whether a pod may be on a node in spite of a taint.
+    """Return whether a toleration tolerates a taint.
 
     An empty key or effect of the toleration stands for all of them. Source: ``ToleratesTaint``.
     """
@@ -52,7 +52,7 @@ def untolerated(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def preferring(tolerations: Sequence[Toleration]) -> tuple[Toleration, ...]:
-    """Return the tolerations that can fit a taint which only asks to stay away.
+    """Return the tolerations that can match a taint with PreferNoSchedule.
 
     Source: tainttoleration/taint_toleration.go getAllTolerationPreferNoSchedule.
     """
@@ -62,7 +62,7 @@ def preferring(tolerations: Sequence[Toleration]) -> tuple[Toleration, ...]:
 
 
 def intolerable(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> int:
-    """Return how many taints ask a pod with these :func:`preferring` tolerations to stay away.
+    """Return how many PreferNoSchedule taints these :func:`preferring` tolerations do not tolerate.
 
     Source: tainttoleration/taint_toleration.go countIntolerableTaintsPreferNoSchedule.
     """

@@ -1,7 +1,7 @@
-"""What is the same for all tasks of a class, by node: computed once, then only where nodes changed.
+"""Results for all tasks of a class, by node: computed once, then only where nodes changed.
 
-A class's columns follow the session's journal of touched nodes: before they are read, the rows that
-were touched since are computed again, in one call whatever their number.
+A class's columns follow the session's list of touched nodes: before they are read, the rows that
+were touched since are computed again in one call.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _FEW = 16
 """So many rows are faster done one by one."""
 _EPSILON = 0.1
-"""Quantities nearer than this are equal (``api/resource_info.go:minResource``)."""
+"""Amounts that differ by less are equal (``api/resource_info.go:minResource``)."""
 
 
 class ClassColumns:
     """The columns of one class of tasks over all nodes.
 
-    :param task: any task of the class: plugins are asked about it.
-    :param late_scores: those that are summed up by themselves, see :class:`.NodeOrderEntry`.
+    :param task: any task of the class: plugins are called with it.
+    :param late_scores: scores that are summed separately, see :class:`.NodeOrderEntry`.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ class ClassColumns:
         request = ssn.tasks.request[task]
         self._asked: list[tuple[int, float]] = [(dim, request.item(dim)) for dim in self._dims]
         self._request: Floats = np.full(len(ssn.dims), -inf)
-        """What is asked for; of what the task does not name there is always enough."""
+        """The request; -inf for a resource that the task does not name, so any amount is enough."""
         self._request[self._dims] = request[self._dims]
         self._partial = any(entry.partial for entry in scores)
         self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         """Whether the request is at most what the node has idle."""
         self.insufficient: Ints = np.zeros(count, dtype=np.int32)
-        """Verdict about the resources: ``PASS`` where the request is at most what will be idle."""
+        """Verdict about the resources: ``PASS`` where the request is at most the future idle."""
         self.filtered: Ints = np.zeros(count, dtype=np.int32)
         """Verdict of the plugins' filters that depend on the class only."""
         self.score: Floats = np.zeros(count)
         """Sum of the plugins' scores that depend on the class only, in order of the plugins."""
         self.late: Floats = np.zeros(count)
-        """Sum of those that are to be added to the scores over lists first."""
+        """Sum of the scores that are first added to the scores over lists."""
         self._ranked: Floats | None = None
         self._uniform = 0.0
         self._unscored = True
@@ -73,7 +73,7 @@ class ClassColumns:
         self._fit(self._all)
 
     def refresh(self) -> list[int]:
-        """Bring the columns up to date; return the rows that were computed again."""
+        """Update the columns; return the rows that were computed again."""
         touched = self._ssn.touched
         if self._seen == len(touched):
             return []
@@ -95,7 +95,7 @@ class ClassColumns:
         return self.filtered
 
     def score_all(self) -> tuple[Floats, Floats]:
-        """Return the scores over all nodes, and those that are to be added late."""
+        """Return the scores over all nodes, and the late scores."""
         if self._unscored:
             self._unscored = False
             self.score[:] = order_score(self._scores, self._task, self._all)
@@ -103,9 +103,9 @@ class ClassColumns:
         return self.score, self.late
 
     def ranked(self, uniform: float) -> Floats:
-        """Return, by node, the score of those that take a task of the class now; else -infinity.
+        """Return, by node, the score of nodes with room for a task now; else -infinity.
 
-        :param uniform: what is added to every score; the same at every call.
+        :param uniform: is added to every score; the same at every call.
         """
         if self._ranked is None:
             takes = self.fits_idle & (self.verdicts() == PASS)
@@ -115,7 +115,7 @@ class ClassColumns:
         return self._ranked
 
     def verdicts(self) -> Ints:
-        """Return why nodes do not take a task of the class: resources first, then the filters."""
+        """Return why a task of the class does not fit nodes: resources first, then the filters."""
         return np.where(self.insufficient == PASS, self.filter_all(), self.insufficient)
 
     def _update(self, rows: Rows) -> None:
@@ -130,7 +130,7 @@ class ClassColumns:
                 self._ranked[rows] = np.where(takes, score + (late + self._uniform), -inf)
 
     def _update_one(self, row: int) -> None:
-        """Do as :meth:`_update` for one row, without calling NumPy for a few numbers."""
+        """Run :meth:`_update` for one row, without calling NumPy for a few numbers."""
         task, takes = self._task, self._fit_one(row)
         if not self._unfiltered:
             filtered = PASS
@@ -226,7 +226,7 @@ def batch_score(
 ) -> Floats:
     """Return the sum of the plugins' scores over a list of candidates.
 
-    :param late: scores of one plugin that are part of what it gives them over lists: sums of
+    :param late: scores of one plugin that are added to its scores over lists: sums of
         fractions depend on when they are added.
     :param belongs_to: that plugin; empty if there are none.
     :raises ScoreError: a plugin could not score.

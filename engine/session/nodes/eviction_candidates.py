@@ -1,7 +1,7 @@
-"""The tasks on the nodes that a session could evict, and the nodes where that could help.
+"""The tasks on the nodes that a session could evict, and the nodes where evictions could help.
 
-A task that preempts or reclaims goes from node to node, and on each the plugins vote on its
-victims. Most nodes cannot help whatever the vote is; here that is found out for all nodes at once.
+A task that preempts or reclaims tries node after node, and on each the plugins vote on its
+victims. Most nodes cannot help with any vote; this module finds them for all nodes at once.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Mask = NDArray[np.bool_]
 Tier = Sequence[tuple[str, EvictableEntry]]
 
 _EAGER = 4
-"""The plugins vote on so many nodes before all nodes are looked through."""
+"""The plugins vote on this many nodes before all nodes are checked together."""
 _SLACK = 1.0
-"""So much may be lost to rounding in a sum; a node that lacks less is kept."""
+"""The possible rounding error of a sum; a node that lacks less is kept."""
 
 
 class PromisingNodes(NamedTuple):
-    """Nodes where evicting could help, and whether each could have a victim at all."""
+    """Nodes where evictions could help, and whether each could have a victim."""
 
     nodes: Rows
     victims: Mask
 
 
 class EvictionCandidates:
-    """The tasks on nodes as the nodes noted them, brought up to date from the session's journal."""
+    """The tasks in nodes' accounts, updated from the session's list of touched nodes."""
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
@@ -46,7 +46,7 @@ class EvictionCandidates:
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
         self._all_of_job = ssn.behaviours.unpreemptable_preempted_within_job
         self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
-        """By task: whether it is on a node, may be evicted, and is bound or runs."""
+        """By task: whether it is on a node, evictable, and bound or running."""
         bound = ssn.behaviours.bound_pods_preempted
         self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
@@ -65,9 +65,9 @@ class EvictionCandidates:
         self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
 
     def preemptable_by(self, task: int, *, own: bool) -> Mask:
-        """Return, by task, whether it may go: of the job if ``own``, else others of its queue.
+        """Return, by task, whether it is a candidate: of the job if ``own``, else of its queue.
 
-        A task without requests takes the place only of others without.
+        A task without requests can only replace others without requests.
         """
         self._refresh()
         ssn = self._ssn
@@ -90,31 +90,31 @@ class EvictionCandidates:
         return who
 
     def on(self, node: int, who: Mask) -> list[int]:
-        """Return those tasks of a node that are among some, in order of name."""
+        """Return the tasks of a node that are selected, in order of name."""
         placed = self._ssn.nodes.tasks(node)
         return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
 
     def nodes_of(self, who: Mask) -> Mask:
-        """Return, by node, whether some of these tasks are there."""
+        """Return, by node, whether it has any of these tasks."""
         there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
         there[self.node[who]] = True
         return there
 
     def reclaimed_on(self, task: int, nodes: Rows, who: Mask) -> Iterator[int]:
-        """Yield the nodes with candidates that are worth a vote, in the order given.
+        """Yield the nodes with candidates where a vote could help, in the given order.
 
-        Mostly one of the first is taken: of those nothing is found out beforehand.
+        Mostly one of the first is used, so these are not checked beforehand.
         """
-        peopled = nodes[self.nodes_of(who)[nodes]]
-        first = len(peopled) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
-        yield from peopled[:first].tolist()
-        if len(peopled) > first:
-            yield from self.could_help("Reclaimable", task, peopled[first:], who).nodes.tolist()
+        occupied = nodes[self.nodes_of(who)[nodes]]
+        first = len(occupied) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
+        yield from occupied[:first].tolist()
+        if len(occupied) > first:
+            yield from self.could_help("Reclaimable", task, occupied[first:], who).nodes.tolist()
 
     def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> PromisingNodes:
-        """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
+        """Leave out nodes that lack room for a task even if all possible victims are evicted.
 
-        :param point: the extension point whose plugins are asked.
+        :param point: the extension point whose plugins vote.
         """
         ssn, candidates = self._ssn, np.flatnonzero(who)
         chosen = np.zeros(len(who), dtype=np.bool_)
@@ -135,12 +135,12 @@ class EvictionCandidates:
         return freed
 
     def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:
-        """Return which tasks a tier could let go.
+        """Return which tasks a tier could choose as victims.
 
-        It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
-        not choose is no victim; with the others it is not so simple: ``Extensions.preemptable``.
+        The tier decides nothing on a node where one of its plugins chooses no task. A task that the
+        last plugin does not choose is no victim. For the others, see ``Extensions.preemptable``.
         """
-        somebody: Mask | None = None
+        on_every: Mask | None = None
         last = candidates[:0]
         for _, entry in tier:
             if entry.may is None:
@@ -151,8 +151,8 @@ class EvictionCandidates:
                 return last
             there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
             there[self.node[last]] = True
-            somebody = there if somebody is None else somebody & there
-        return last if somebody is None else last[somebody[self.node[last]]]
+            on_every = there if on_every is None else on_every & there
+        return last if on_every is None else last[on_every[self.node[last]]]
 
     def _refresh(self) -> None:
         touched = self._ssn.touched

@@ -1,4 +1,4 @@
-"""The assertion of old releases that no node will have less than nothing idle.
+"""The assertion of old releases that no node's future idle is negative.
 
 Source: pkg/scheduler/api/node_info.go (``FutureIdle``), api/resource_info.go (``Sub``).
 """
@@ -18,11 +18,11 @@ _SLACK = 0.1
 
 
 def check_future_idle(ssn: Session, rows: Rows, *callers: str) -> None:
-    """Compare what is promised on nodes with what is idle or released there.
+    """Compare pipelined requests on nodes with what is idle or releasing there.
 
-    :param callers: the functions that ask for it, innermost first.
-    :raises Panic: more is promised, on the first such node; cpu and memory count also if nothing
-        is promised, other resources as soon as any of them was.
+    :param callers: the calling functions in Volcano, innermost first.
+    :raises Panic: more is pipelined, on the first such node; cpu and memory count even if nothing
+        is pipelined, other resources as soon as any of them was.
     """
     nodes = ssn.nodes
     has = nodes.idle[rows] + nodes.releasing[rows]

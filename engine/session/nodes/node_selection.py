@@ -1,4 +1,4 @@
-"""From all nodes to the one that is taken: filters, error cache, scores, choice.
+"""From all nodes to the chosen one: filters, error cache, scores, choice.
 
 Source: ``pkg/scheduler/util/predicate_helper.go`` and ``scheduler_helper.go``.
 """
@@ -33,28 +33,28 @@ BEST_NOTED = 5
 
 
 def lowest_score(ssn: Session) -> float:
-    """Return what the score of a node or hypernode must exceed for it to be taken."""
+    """Return the score that a node or hypernode must exceed to be chosen."""
     return -inf if ssn.behaviours.negative_scores_accepted else -1.0
 
 
 OUT_OF_SYNC = "node(s) were out of sync"
-"""Why a node takes nothing on which more is used than it has."""
+"""The reason of a node that uses more than it has."""
 
 MANY = -1
-"""In place of a class: there were several, or they were not looked at on all nodes."""
+"""Instead of a class: there were several, or not all nodes were checked."""
 
 
 class Purpose(Enum):
-    """What nodes are looked for; it decides what keeps a node out."""
+    """The purpose of the search; it decides what excludes a node."""
 
     ALLOCATE = "allocate"
-    """Any status keeps a node out, and so do resources."""
+    """Any status excludes a node, and so do resources."""
     BACKFILL = "backfill"
-    """Any status keeps a node out; resources are not looked at."""
+    """Any status excludes a node; resources are not checked."""
     PREEMPT = "preempt"
-    """What evicting could cure does not keep a node out; resources are not looked at."""
+    """A status that evictions could resolve does not exclude a node; resources are not checked."""
     SIMULATE = "simulate"
-    """The same after evicting: resources keep a node out."""
+    """The same after evictions: resources exclude a node."""
 
 
 _EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
@@ -62,10 +62,10 @@ _EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
 
 @dataclass(slots=True)
 class ErrorCache:
-    """Nodes that were found not to take a role of a job, kept for the length of a visit.
+    """Nodes that a role of a job does not fit, cached during a visit.
 
-    As long as all tasks of a group are of one class whose filters look at the class only, what
-    failed before fails now: then nothing is kept but the class.
+    While all tasks of a group are of one class whose filters depend on the class only, earlier
+    failures hold, and only the class is stored.
 
     Source: ``predicateHelper.taskPredicateErrorCache``.
     """
@@ -96,7 +96,7 @@ class NodeSelection:
         self._orders_by_class = (self._orders, self._late_orders) if self._by_class else ([], [])
         self._classes: dict[int, ClassColumns] = {}
         self._not_of_class: dict[int, list[PredicateEntry]] = {}
-        """By class: the filters that are to be asked about every task."""
+        """By class: the filters that must run for every task."""
         self._uniform: dict[int, float | None] = {}
         self._lowest = lowest_score(ssn)
         self._least_name = isinstance(ssn.chooser, LeastName)
@@ -131,9 +131,9 @@ class NodeSelection:
     def predicate(
         self, task: int, rows: Rows, purpose: Purpose, cache: ErrorCache | None
     ) -> tuple[Rows, FitErrors]:
-        """Return the rows that take a task, in their order, and why the others do not.
+        """Return the rows of nodes that fit a task, in order, and why the others do not.
 
-        :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
+        :param cache: failures of the task's role so far in this visit; ``None`` to ignore them.
         """
         verdicts = self._verdicts(task, rows, purpose)
         if not self._gives_reasons and purpose not in _EVICTING:
@@ -181,7 +181,7 @@ class NodeSelection:
         return total
 
     def _order_scores(self, task: int, rows: Rows) -> tuple[Floats, Floats]:
-        """Return the scores of nodes by themselves, and those that are to be added late."""
+        """Return the scores of single nodes, and the late scores."""
         if self._by_class:
             score, late = self.columns(task).score_all()
             return score[rows], late[rows]
@@ -189,7 +189,7 @@ class NodeSelection:
         return order_score(self._orders, task, rows), late
 
     def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
-        """Keep what each node scored when it was last a candidate for a task."""
+        """Store each node's score when it was last a candidate for a task."""
         kept = self._ssn.node_scores
         if task in kept:
             before, earlier = kept[task]
@@ -199,7 +199,7 @@ class NodeSelection:
         kept[task] = (rows, scores)
 
     def _trace_best(self, task: int, rows: Rows, scores: Floats) -> None:
-        """Keep the best few scores as a step; all of them are kept beside the trace."""
+        """Add a step with the best few scores; all scores are stored beside the trace."""
         names = self._ssn.nodes.names
         order = _highest(scores, BEST_NOTED)
         best = zip(rows[order].tolist(), scores[order].tolist(), strict=True)
@@ -211,7 +211,7 @@ class NodeSelection:
         )
 
     def best(self, task: int, rows: Rows) -> tuple[int | None, float]:
-        """Return (the node with the highest score, its score); ``None`` if none can be taken.
+        """Return (the node with the highest score, its score); ``None`` if none can be chosen.
 
         Source: ``SelectBestNodeAndScore``.
         """
@@ -240,7 +240,7 @@ class NodeSelection:
         """Return the places of nodes in ``among``, by descending score; none if scoring fails.
 
         :param rows: the candidates that are scored, against each other, in ascending order.
-        :param among: some of them, in the same order, in which equals stay.
+        :param among: some of them, in the same order; equal ones keep it.
 
         Source: ``SortNodes``.
         """
@@ -270,7 +270,7 @@ class NodeSelection:
 
         Source: the predicate functions of v1.8.0 in ``actions/{allocate,backfill}``.
         """
-        ssn, told = self._ssn, verdicts.copy()
+        ssn, reported = self._ssn, verdicts.copy()
         bad = verdicts != PASS
         if purpose is Purpose.ALLOCATE:
             bad &= self.columns(task).insufficient[rows] == PASS
@@ -283,18 +283,18 @@ class NodeSelection:
             text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
             if fault and purpose is Purpose.BACKFILL:
                 text = fault
-            told[place] = ssn.reasons.intern(StatusCode.ERROR, text)
-        return told
+            reported[place] = ssn.reasons.intern(StatusCode.ERROR, text)
+        return reported
 
     def _stopping(self, verdicts: Ints) -> Ints:
-        """Let those verdicts pass that evicting pods could cure."""
+        """Replace verdicts that evictions could resolve by ``PASS``."""
         return np.where(self._ssn.reasons.stop_preemption()[verdicts], verdicts, PASS)
 
     def quick_best(self, task: int, cache: ErrorCache | None) -> tuple[int, float] | None:
-        """Return the best of all nodes that take a task now, where its class decides that.
+        """Return the best of all nodes with room for a task now, if its class decides that.
 
-        :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
-            :meth:`best`; also where there is none or only one, for then nothing is scored.
+        :returns: (node, score), or ``None`` if it must be determined by :meth:`predicate` and
+            :meth:`best`; also if there is none or only one, as then nothing is scored.
         """
         if not self._ranks_by_class or self._ssn.trace.on:
             return None
@@ -310,7 +310,7 @@ class NodeSelection:
         return (best, highest) if highest > self._lowest else None
 
     def depends_on_class_only(self, task: int) -> bool:
-        """Return whether what nodes are found, and their scores, depend on a task's class only."""
+        """Return whether the found nodes and their scores depend on a task's class only."""
         self.columns(task)
         return (
             self._by_class
@@ -331,14 +331,14 @@ class NodeSelection:
         return self._ssn.tasks.job.item(task), self._ssn.tasks.info[task].role
 
     def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
-        """Return verdicts with earlier failures of the group in their place; nothing is noted."""
+        """Return verdicts with earlier failures of the group; nothing is stored."""
         failed = None if cache is None else cache.failed.get(self._group(task))
         if failed is None or not (self._ssn.tasks.info[task].role or self._roleless_share):
             return verdicts
         return np.where(failed[rows] == PASS, verdicts, failed[rows])
 
     def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
-        """Put earlier failures of the group in place, if they are used, and note the new ones."""
+        """Apply earlier failures of the group, if they are used, and store the new ones."""
         group = self._group(task)
         if not (group[1] or self._roleless_share):
             return verdicts  # failures of tasks without a role are never used
@@ -360,7 +360,7 @@ class NodeSelection:
         return self._classes[klass].verdicts()
 
     def _uniform_score(self, task: int) -> float | None:
-        """Return what every node gets from the scores over lists, if that is one number."""
+        """Return the score over lists of every node, if it is one number."""
         klass = self._klass[task]
         if klass not in self._uniform:
             values = [entry.uniform(task) for entry in self._batches]
@@ -370,7 +370,7 @@ class NodeSelection:
 
 
 def _filters(ssn: Session) -> list[PredicateEntry]:
-    """Return the plugins' filters as far as they are asked."""
+    """Return the plugins' filters that run."""
     entries: list[PredicateEntry] = []
     for _, entry in ssn.registry.flat("Predicate"):
         entries.append(entry)
@@ -380,7 +380,7 @@ def _filters(ssn: Session) -> list[PredicateEntry]:
 
 
 def _skipping(ssn: Session) -> list[PredicateEntry]:
-    """Return the filter that passes nodes over that are out of sync, if there are any."""
+    """Return the filter that skips nodes that are out of sync, if there are any."""
     skipped = ssn.out_of_sync
     if not skipped.any():
         return []
@@ -403,7 +403,7 @@ def _highest(scores: Floats, count: int) -> Rows:
 
 
 def _asked_further(predicates: list[PredicateEntry], task: int, rows: Rows, verdicts: Ints) -> Ints:
-    """Return verdicts with those of more filters, which are asked where nothing was said yet."""
+    """Return verdicts with those of more filters, which run where all passed so far."""
     silent: NDArray[np.bool_] = verdicts == PASS
     if silent.all():
         return apply_filters(predicates, task, rows)

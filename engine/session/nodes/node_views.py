@@ -1,6 +1,6 @@
 """The views on a session's nodes that its actions share.
 
-They belong to one session, and follow what happens to its nodes.
+They belong to one session, and follow the changes of its nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NodeViews:
-    """Makes each view when an action first needs it; all plugins are open by then."""
+    """Creates each view when an action first needs it; then all plugins are open."""
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn

@@ -1,7 +1,7 @@
-"""How many nodes are looked at: in large clusters the scheduler stops when it has found enough.
+"""How many nodes are checked: in large clusters the scheduler stops when it has found enough.
 
-Recorded decisions were made without it. In the scheduler many workers look at once, and which of
-the last nodes are found is random; here one worker looks at one node after the other.
+Recorded decisions were made without it. In the scheduler many workers run in parallel, and which of
+the last nodes are found is random; here one worker checks one node after the other.
 
 Source: ``pkg/scheduler/util/scheduler_helper.go:CalculateNumOfFeasibleNodesToFind`` and
 ``predicate_helper.go:PredicateNodes``.
@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 MIN_NODES_TO_FIND = 100
-"""Flag ``--minimum-feasible-nodes``: of so few nodes all are looked at."""
+"""Flag ``--minimum-feasible-nodes``: up to this many nodes, all are checked."""
 
 MIN_PERCENTAGE = 5
 """Flag ``--minimum-percentage-nodes-to-find``."""
 
 BASELINE_PERCENTAGE = 50
-"""What is looked for in a small cluster; a percent less for every 125 nodes."""
+"""The percentage for a small cluster; one percent less for every 125 nodes."""
 
 
 @dataclass(slots=True)
 class SamplingMemory:
     """What a process remembers of its searches.
 
-    :ivar next_node: the index of the node after the last that was looked at.
+    :ivar next_node: the index of the node after the last checked one.
     """
 
     next_node: int = 0
@@ -52,9 +52,9 @@ class Sampling:
         self._memory = memory
 
     def visit(self, passing: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return which of a list of nodes are looked at, in that order, and move on.
+        """Return which of a list of nodes are checked, in that order, and advance.
 
-        The one that is found after enough were found is looked at, and not among those returned.
+        The node found after enough were found is checked, but not returned.
 
         :param passing: by place in the list, whether the node would be found.
         """

@@ -1,8 +1,8 @@
-"""Plugin ``binpack``: the fuller a node would be, the better.
+"""Plugin ``binpack``: fuller nodes score higher.
 
     score = 100 × binpack.weight × Σ w[r] × (used[r] + request[r]) / allocatable[r]  /  Σ w[r]
 
-over the resources that the task asks for and that have a weight; 0 if one of them would not fit.
+over the requested resources with a weight; 0 if one of them would not fit.
 
 Source: pkg/scheduler/plugins/binpack/binpack.go.
 """
@@ -31,7 +31,7 @@ class _Part(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What a task asks for, of what has a weight, and the sum of these weights; 1 if that is 0."""
+    """The requests for resources with a weight, and the sum of these weights; 1 if that is 0."""
 
     parts: tuple[_Part, ...]
     weights: float
@@ -97,7 +97,7 @@ class Binpack:
         return np.where(crowded, 0.0, score / asked.weights * self._scale)
 
     def score_on(self, task: int, row: int) -> float:
-        """Do as :meth:`score` for one row, without the cost of calling NumPy for a few numbers."""
+        """Return :meth:`score` for one row, without the cost of calling NumPy for a few numbers."""
         asked, score = self._asked_by(task), 0.0
         for dim, request, weight in asked.parts:
             has = self._allocatable.item(row, dim)

@@ -1,4 +1,4 @@
-"""Plugin ``cdp``: a pod that has just been placed is not evicted before its cool-down is over.
+"""Plugin ``cdp``: a pod is not evicted until its cool-down after placement ends.
 
 Source: pkg/scheduler/plugins/cdp/cdp.go.
 """
@@ -44,7 +44,7 @@ class Cdp:
 def _cooling(pod: Pod, now: int) -> bool:
     """Return whether a running pod's cool-down ends after ``now`` (microseconds since 1970).
 
-    A duration that Go cannot read protects nothing.
+    A malformed duration protects nothing.
     """
     text = pod.labels.get(COOLDOWN_TIME, pod.annotations.get(COOLDOWN_TIME))
     if text is None or pod.status.phase != "Running":

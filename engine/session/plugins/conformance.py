@@ -1,4 +1,4 @@
-"""Plugin ``conformance``: pods that the cluster itself needs are no victims.
+"""Plugin ``conformance``: critical pods of the cluster are never victims.
 
 Source: pkg/scheduler/plugins/conformance/conformance.go.
 """
@@ -25,7 +25,7 @@ class Conformance:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register who may be preempted and reclaimed, by tasks and by gangs."""
+        """Register the filters of victims for preempt and reclaim, by tasks and by gangs."""
         tasks = ssn.tasks.info
 
         def critical(task: int) -> bool:

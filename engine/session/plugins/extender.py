@@ -1,7 +1,7 @@
-"""Plugin ``extender``: a service of one's own is asked.
+"""Plugin ``extender``: calls a custom HTTP service.
 
-What it would answer cannot be known: only recorded answers are given. A question without one is a
-call that failed, with all that follows, and the session's errors say so.
+Its answers cannot be computed: only recorded answers are used. A request without one is a
+failed call, with all its consequences, and the session's errors report it.
 
 Source: pkg/scheduler/plugins/extender/extender.go, argument.go.
 """
@@ -80,13 +80,13 @@ _MANAGED = "extender.managedResources"
 
 
 class Extender:
-    """Asks a service wherever the configuration names a verb for it.
+    """Calls a service at each point for which the configuration names a verb.
 
     Arguments: ``extender.ignorable`` (bool, false), and a verb (a text) for each of
     ``extender.onSessionOpenVerb``, ``…predicateVerb``, ``…prioritizeVerb``, ``…preemptableVerb``,
     ``…reclaimableVerb``, ``…queueOverusedVerb``, ``…jobEnqueueableVerb``, ``…jobReadyVerb``. Newer
     releases have ``…allocateFuncVerb`` and ``…deallocateFuncVerb``, and a list
-    ``extender.managedResources``: about pods that name none of these, nobody is asked.
+    ``extender.managedResources``: the service is not called for pods that request none of these.
     """
 
     name: ClassVar[str] = "extender"
@@ -97,9 +97,9 @@ class Extender:
         self._managed: frozenset[str] = frozenset()
 
     def on_session_open(self, ssn: Session) -> None:
-        """Tell the service; if it answers, register what there are verbs for.
+        """Notify the service; if it answers, register the points with verbs.
 
-        :raises Panic: what it manages is no list of names.
+        :raises Panic: the managed resources are not a list of names.
         """
         self._ssn = ssn
         if ssn.behaviours.extender_managed_resources:
@@ -138,8 +138,8 @@ class Extender:
             if verb:
                 register(verb)
         if ssn.behaviours.extender_notified_of_placements:
-            told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
-            allocate, deallocate = (self._told(verb) if verb else None for verb in told)
+            verbs = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
+            allocate, deallocate = (self._notifier(verb) if verb else None for verb in verbs)
             ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -148,7 +148,7 @@ class Extender:
     def _verb(self, point: str) -> str:
         return self._arguments.get_str(f"extender.{point}Verb", "")
 
-    def _minds(self, task: int) -> bool:
+    def _is_managed(self, task: int) -> bool:
         """Return whether a pod names a resource that the service manages, if it manages any."""
         if not self._managed:
             return True
@@ -160,19 +160,19 @@ class Extender:
             for container in (*spec.containers, *spec.init_containers)
         )
 
-    def _told(self, verb: str) -> Callable[[int, int], str | None]:
-        def told(task: int, _: int) -> str | None:
-            if not self._minds(task):
+    def _notifier(self, verb: str) -> Callable[[int, int], str | None]:
+        def notify(task: int, _: int) -> str | None:
+            if not self._is_managed(task):
                 return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Event)
             if answer is None:
                 return None if self._ignorable else "the call failed"
             return answer.error_message or None
 
-        return told
+        return notify
 
     def _ask(self, verb: str, about: str, shape: type[_Shape]) -> _Shape | None:
-        """Return the answer; if there is none, or Go could not decode it, the errors say so."""
+        """Return the answer; if there is none, or Go could not decode it, add an error."""
         answer = self._answers.get((verb, about))
         asked = f"{verb} about {about}" if about else verb
         if answer is None:
@@ -193,7 +193,7 @@ class Extender:
             verdict = self._verdict
 
         def predicate(task: int, rows: Rows) -> Ints:
-            if not self._minds(task):
+            if not self._is_managed(task):
                 return np.full(len(rows), PASS, dtype=np.int32)
             key = self._ssn.tasks.info[task].key
             asked = (f"{key} {names[node]}" for node in rows.tolist())
@@ -208,7 +208,7 @@ class Extender:
         if not answer.status:
             return PASS
         code = answer.code or StatusCode.ERROR
-        # Nobody looks for a code that there is none of, so the node is taken.
+        # Volcano checks for no unknown code, so the node passes.
         known = code in _CODES
         return self._ssn.reasons.intern(StatusCode(code), answer.status) if known else PASS
 
@@ -236,7 +236,7 @@ class Extender:
         names = self._ssn.nodes.names
 
         def prioritize(task: int, rows: Rows) -> Floats | None:
-            if not self._minds(task):
+            if not self._is_managed(task):
                 return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Prioritize)
             if answer is None:
@@ -254,7 +254,7 @@ class Extender:
         info = self._ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
-            if not self._minds(evictor):
+            if not self._is_managed(evictor):
                 return None, ABSTAIN
             answer = self._ask(verb, info[evictor].key, _Evictable)
             if answer is None:
@@ -293,7 +293,7 @@ class Extender:
 
 
 def _spelt(answer: Answer, shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return an answer with the names of a shape: Go takes them in whatever case."""
+    """Return an answer with the field names of a shape: Go ignores their case."""
     names = {field.encode_name.casefold(): field.encode_name for field in fields(shape)}
     spelt = {names.get(name.casefold(), name): value for name, value in answer.items()}
     if shape is _Listed and isinstance(spelt.get("status"), list):

@@ -25,7 +25,7 @@ READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled"
 
 
 class Gang:
-    """Counts a job's tasks against ``minAvailable`` and, by role, ``taskMinAvailable``."""
+    """Compares a job's tasks with ``minAvailable`` and, by role, ``taskMinAvailable``."""
 
     name: ClassVar[str] = "gang"
 
@@ -33,15 +33,15 @@ class Gang:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register validity, order, readiness, and which tasks a job can spare."""
+        """Register validity, order, readiness, and which tasks of a job may be evicted."""
         self._jobs = ssn.jobs
         self._sub_jobs = ssn.sub_jobs
         self._job_of = ssn.tasks.job
         self._least = np.array(ssn.jobs.min_available)
         ssn.registry.add_job_valid(self.name, self._valid)
-        ssn.registry.add_preemptable(self.name, self._evictable, may=self._may_spare)
-        ssn.registry.add_reclaimable(self.name, self._evictable, may=self._may_spare)
-        ssn.registry.add_unified_evictable(self.name, _anybody)
+        ssn.registry.add_preemptable(self.name, self._evictable, may=self._could_evict)
+        ssn.registry.add_reclaimable(self.name, self._evictable, may=self._could_evict)
+        ssn.registry.add_unified_evictable(self.name, _all_candidates)
         ssn.registry.add_job_order(
             self.name, self._jobs.is_ready
         )  # those that are not ready come first
@@ -59,7 +59,7 @@ class Gang:
             if not (tasks or ssn.behaviours.empty_podgroups_get_conditions):
                 continue
             if jobs.is_ready(job):
-                if not _says_ready(jobs.info[job].pod_group):
+                if not _was_reported_ready(jobs.info[job].pod_group):
                     update_condition(ssn, job, READY)
                 continue
             message = (
@@ -72,7 +72,7 @@ class Gang:
             update_condition(ssn, job, condition)
 
     def _valid(self, job: int) -> Verdict | None:
-        """Reject a job that cannot be met whatever becomes free: tasks are missing or lost."""
+        """Reject a job that can never be ready: tasks are missing or lost."""
         jobs = self._jobs
         if not jobs.check_task_valid(job):
             return Verdict(REJECT, "Not enough valid pods of each task for gang-scheduling")
@@ -97,8 +97,8 @@ class Gang:
                 victims.append(task)
         return victims, PERMIT
 
-    def _may_spare(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
-        """Say of which candidates the jobs have more than their minimum."""
+    def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
+        """Return the candidates whose jobs have more tasks than their minimum."""
         spare: NDArray[np.bool_] = np.array(self._jobs.ready) > self._least
         return spare[self._job_of[candidates]]
 
@@ -118,8 +118,8 @@ class Gang:
         return PERMIT if self._sub_jobs.is_pipelined(sub_job) else REJECT
 
 
-def _says_ready(group: PodGroup | None) -> bool:
-    """Return whether a PodGroup has the condition already: writing it again changes nothing."""
+def _was_reported_ready(group: PodGroup | None) -> bool:
+    """Return whether a PodGroup already has the condition, so that writing it changes nothing."""
     return group is not None and any(
         known.type == READY.type
         and known.status == READY.status
@@ -143,6 +143,6 @@ def _unready_num(ssn: Session, job: int) -> int:
     return unready
 
 
-def _anybody(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
-    """Choose all candidates: what a gang can spare, the actions that evict gangs see to."""
+def _all_candidates(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
+    """Choose all candidates: the actions that evict gangs check a gang's minimum themselves."""
     return candidates, PERMIT

@@ -1,7 +1,7 @@
 """Plugin ``nodegroup``: queues have affinities to groups of nodes.
 
 A node's group is its label ``volcano.sh/nodegroup-name``; a queue's affinities are in its spec. A
-pod that names a queue without any takes no node at all. Newer releases go by the queue of the pod's
+pod that names a queue without any fits no node. Newer releases use the queue of the pod's
 job (:class:`NodeGroupByJob`).
 
 Source: pkg/scheduler/plugins/nodegroup/nodegroup.go.
@@ -87,7 +87,7 @@ class Affinity(NamedTuple):
 
 
 def pod_queue(pod: Pod) -> str:
-    """Return the queue that a pod's label or annotations name, whatever queue its job is in.
+    """Return the queue in a pod's label or annotations, even if its job is in another queue.
 
     Source: nodegroup.go GetPodQueue.
     """
@@ -164,8 +164,8 @@ class NodeGroup:
 class NodeGroupByJob:
     """Filters and scores nodes by their group for the queue of a task's job.
 
-    A queue without rules takes nodes without a group only, and with ``strict`` not even these. In a
-    tree of queues, one that says nothing has the rules of the nearest above it that does.
+    A queue without rules uses only nodes without a group, and with ``strict`` not even these. In a
+    tree of queues, a queue without rules inherits those of its nearest ancestor with rules.
     """
 
     def __init__(self, ssn: Session, name: str, arguments: Arguments) -> None:

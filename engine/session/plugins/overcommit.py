@@ -1,4 +1,4 @@
-"""Plugin ``overcommit``: jobs are enqueued until what they reserve exceeds what is free, and some.
+"""Plugin ``overcommit``: jobs are enqueued while reservations are within idle times a factor.
 
 Source: pkg/scheduler/plugins/overcommit/overcommit.go.
 """
@@ -23,7 +23,7 @@ OVERUSED = "resource in cluster is overused"
 
 
 class Overcommit:
-    """Holds enqueued jobs to a multiple of the cluster.
+    """Limits enqueued jobs to a multiple of the cluster.
 
     Argument ``overcommit-factor`` (default 1.2, at least 1): the multiple.
     """
@@ -35,7 +35,7 @@ class Overcommit:
         self._factor = factor if factor >= 1.0 else DEFAULT_FACTOR
 
     def on_session_open(self, ssn: Session) -> None:
-        """Compute what is idle and what is reserved, and register on the enqueueing of jobs.
+        """Compute what is idle and what is reserved, and register the votes on enqueueing.
 
         idle = total × factor − used, of all nodes.
         """

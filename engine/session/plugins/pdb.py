@@ -15,13 +15,13 @@ from ..framework.trace import PERMIT
 
 
 class _Budget(NamedTuple):
-    """A budget with its parsed selector, which restricts something."""
+    """A budget with its parsed selector."""
 
     budget: PodDisruptionBudget
     selector: Selector
 
     def counts(self, pod: Pod) -> bool:
-        """Return whether evicting the pod uses the budget up; pods on their way out do not."""
+        """Return whether evicting the pod uses the budget; terminating pods do not."""
         return (
             self.budget.namespace == pod.namespace
             and self.selector.matches(pod.labels)
@@ -32,7 +32,7 @@ class _Budget(NamedTuple):
 class Pdb:
     """Keeps pods from being victims if that would break a budget.
 
-    Every matching budget is used by each pod asked about, also by one that another budget keeps.
+    Each checked pod uses every matching budget, even if another budget protects the pod.
     Pods without labels are never victims.
     """
 
@@ -42,7 +42,7 @@ class Pdb:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register who may be preempted, reclaimed, and evicted for their own sake."""
+        """Register the filters of victims for preempt, reclaim and victim tasks."""
         tasks = ssn.tasks.info
         budgets = [
             _Budget(budget, selector)
@@ -78,7 +78,7 @@ class Pdb:
 
 
 def _selector(budget: PodDisruptionBudget) -> Selector | None:
-    """Return a budget's selector; ``None`` if it is empty or not valid: then it counts no pod."""
+    """Return a budget's selector; ``None`` if it is empty or invalid: then it matches no pod."""
     try:
         selector = label_selector(budget.spec.selector)
     except SelectorError:

@@ -1,4 +1,4 @@
-"""Plugin ``priority``: higher priority first, and the lower one gives way.
+"""Plugin ``priority``: higher priority first; lower priority can be preempted.
 
 Source: pkg/scheduler/plugins/priority/priority.go.
 """
@@ -26,7 +26,7 @@ class Priority:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register the orders, who may be preempted, and who starves."""
+        """Register the orders, the filters of victims, and which jobs starve."""
         jobs = ssn.jobs
         tasks = ssn.tasks.info
         job_of = ssn.tasks.job
@@ -43,14 +43,14 @@ class Priority:
             return [task for task in candidates if yields(task, preemptor)], PERMIT
 
         def may_yield(preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
-            """Say so of other jobs' tasks; of the preemptor's own job, all may."""
+            """Return which tasks may be preempted: less important jobs', and all of the own job."""
             theirs, ours = job_of[candidates], job_of.item(preemptor)
             may: NDArray[np.bool_] = ssn.jobs.priority[theirs] < job_priority[ours]
             may |= theirs == ours
             return may
 
         def evictable(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
-            """Choose whose job is less important; to reclaim, importance does not matter."""
+            """Choose tasks of less important jobs; to reclaim, importance does not count."""
             if eviction.action == RECLAIM:
                 return candidates, PERMIT
             ours = job_priority[eviction.job]

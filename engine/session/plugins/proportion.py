@@ -1,4 +1,4 @@
-"""Plugin ``proportion``: the cluster is divided between queues by weight, as far as they ask.
+"""Plugin ``proportion``: the cluster is divided between queues by weight, up to their requests.
 
     deserved += remaining × weight / (weights of all that are not met)
     deserved = max(min(deserved, real capability, request), guarantee)    until nothing remains
@@ -80,7 +80,7 @@ class QueueAttr:
 
 
 class Proportion:
-    """Bounds queues by what they deserve, and lets them reclaim it."""
+    """Limits queues to what they deserve, and lets them reclaim it."""
 
     name: ClassVar[str] = "proportion"
 
@@ -148,13 +148,13 @@ class Proportion:
         tasks, queue_of = self._ssn.tasks, self._ssn.jobs.queue
         left: dict[str, Resource] = {}
         victims = []
-        spared = self._ssn.behaviours.reclaim_skips_small_queues
+        skips_small = self._ssn.behaviours.reclaim_skips_small_queues
         request = tasks.info[reclaimer].request
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
-            if spared and allocated.less_partly(request, ZERO):
+            if skips_small and allocated.less_partly(request, ZERO):
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 self._ssn.subtract(allocated, tasks.info[task].request)
@@ -162,7 +162,7 @@ class Proportion:
         return victims, PERMIT
 
     def _may_reclaim(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
-        """Say which candidates' queues have more than they deserve."""
+        """Return the candidates whose queues have more than they deserve."""
         rich = {
             name: not attr.allocated.less_equal(attr.deserved, ZERO)
             for name, attr in self._attrs.items()
@@ -187,10 +187,13 @@ class Proportion:
     def _takes(self, queue: str, request: Resource) -> Verdict:
         """Permit if allocated + request ≤ deserved in what is requested.
 
-        Where victims are tried out, nobody asks whether the queue is open.
+        While evictions are simulated, it is not checked whether the queue is open.
         """
-        ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.simulating_evictions
-        if ssn.queues[queue].state != OPEN and not heedless:
+        ssn, ignores_state = (
+            self._ssn,
+            self._closed_queues_schedule or self._ssn.simulating_evictions,
+        )
+        if ssn.queues[queue].state != OPEN and not ignores_state:
             return NOT_OPEN
         attr = self._attrs[queue]
         takes = self._fits(attr.allocated, request, attr.deserved)
@@ -203,7 +206,7 @@ class Proportion:
     def _enqueueable(self, job: int) -> Verdict:
         """Permit if minResources + allocated + inqueue − elastic ≤ real capability.
 
-        What is permitted counts as inqueue, in releases even if another plugin rejects the job.
+        A permitted job counts as inqueue; in some releases even if another plugin rejects it.
         """
         ssn = self._ssn
         queue = ssn.jobs.queue[job]
@@ -259,7 +262,7 @@ class Proportion:
 def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool = True) -> Resource:
     """Return what a queue may use: min(left + its guarantee, capability).
 
-    :param left: what is not guaranteed to anybody; it is changed.
+    :param left: what is guaranteed to no queue; it is changed.
     :param unnamed_endless: whether a capability does not bound scalars that it does not name; else
         it does if it names any.
     """
@@ -285,13 +288,13 @@ def divide(
     :param crashes: whether more than what remains must not be given away.
     :raises Panic: more was given away.
     """
-    everybody = list(queues)
-    if not sum(attr.weight for attr in everybody):
+    attrs = list(queues)
+    if not sum(attr.weight for attr in attrs):
         return
     try:
-        _divide(everybody, total, zeros=zeros, crashes=crashes)
-    finally:  # in a round that crashes, too, they are told before what remains is reduced
-        for attr in everybody:
+        _divide(attrs, total, zeros=zeros, crashes=crashes)
+    finally:  # also after a round that panics: amounts are stored before the remainder is reduced
+        for attr in attrs:
             attr.settle()
 
 

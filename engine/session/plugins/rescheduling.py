@@ -1,4 +1,4 @@
-"""Plugin ``rescheduling``: now and then pods of busy nodes are evicted, so that they go elsewhere.
+"""Plugin ``rescheduling``: at intervals, evict pods of busy nodes, so that they run elsewhere.
 
 Source: pkg/scheduler/plugins/rescheduling.
 """
@@ -52,7 +52,7 @@ class Utilization:
 
 
 class Rescheduling:
-    """Names victims, if the interval has passed since it did so last.
+    """Names victims, if the interval since the last time has passed.
 
     Arguments: ``interval`` (a duration, 5m), ``metricsPeriod`` (a text, 5m), ``strategies`` (a list
     of ``name`` and ``params``; only ``lowNodeUtilization`` exists, and has ``thresholds`` and
@@ -68,7 +68,7 @@ class Rescheduling:
     def on_session_open(self, ssn: Session) -> None:
         """Register the strategies' victims, if it is time.
 
-        :raises Panic: an argument is not of the type that it must be of.
+        :raises Panic: an argument has a wrong type.
         """
         self._ssn = ssn
         # The process started before its first session.
@@ -94,9 +94,9 @@ class Rescheduling:
         """Do nothing."""
 
     def _interval(self) -> int:
-        told = self._arguments.get("interval", "")
+        interval = self._arguments.get("interval", "")
         try:
-            return parse_go_duration(text_or_panic(told, _PARSE)) // 1000
+            return parse_go_duration(text_or_panic(interval, _PARSE)) // 1000
         except ValueError:
             return DEFAULT_INTERVAL_US
 
@@ -139,7 +139,7 @@ class Rescheduling:
     ) -> list[int]:
         """Return the victims on one node: the least important pods, until it is below its target.
 
-        Pods are told by their name alone, whatever their namespace.
+        Pods are matched by name only; their namespace is ignored.
 
         Source: node_utilization_util.go evict.
         """

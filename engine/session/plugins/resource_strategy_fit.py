@@ -1,4 +1,4 @@
-"""Plugin ``resource-strategy-fit``: for each resource, nodes are to be filled up, or left free.
+"""Plugin ``resource-strategy-fit``: for each resource, prefer full nodes or free ones.
 
     most[r]  = (used[r] + request[r]) / allocatable[r]
     least[r] = (allocatable[r] − used[r] − request[r]) / allocatable[r]
@@ -37,14 +37,14 @@ MAX_SCORE = 100.0
 
 
 class Strategy(NamedTuple):
-    """How full nodes are to be of a resource, and how much that counts."""
+    """The strategy for a resource: most or least allocated, and its weight."""
 
     type: str
     weight: int
 
 
 class _Part(NamedTuple):
-    """One resource that a task asks for, of which a strategy is known."""
+    """One requested resource with a strategy."""
 
     dim: int
     request: float
@@ -57,7 +57,7 @@ _DEFAULT: Mapping[str, Strategy] = MappingProxyType(
 
 
 class ScarceResources(NamedTuple):
-    """Resources of which nodes are to be kept free for tasks that need them."""
+    """Scarce resources: nodes with them are reserved for tasks that need them."""
 
     weight: int = 0
     weights: dict[str, int] = {}  # noqa: RUF012 -- never changed
@@ -132,7 +132,7 @@ class ResourceStrategyFit:
         return np.where(useless, 0.0, score * (MAX_SCORE * self._scarce.weight))
 
     def _parts_of(self, task: int) -> list[_Part]:
-        """Return what a task asks for, with its own strategies if it is annotated with some."""
+        """Return a task's requests, with the strategies of its annotations, if any."""
         klass = int(self._ssn.tasks.klass[task])
         known = self._parts.get(klass)
         if known is None:
@@ -166,7 +166,7 @@ def read_strategies(arguments: Arguments) -> Mapping[str, Strategy]:
 
 
 def read_scarce_resources(arguments: Arguments) -> ScarceResources:
-    """Return what is scarce; nothing, if that is not enabled. Source: sra.go calculateSraWeight."""
+    """Return the scarce resources, if enabled. Source: sra.go calculateSraWeight."""
     fields = {"enable": Shape.BOOL, "resources": Shape.TEXT, "weight": Shape.INT}
     given = decode(arguments, "sra", {**fields, "resourceWeight": (Shape.INT,)})
     if given is None or not given["enable"]:
@@ -179,7 +179,7 @@ def read_scarce_resources(arguments: Arguments) -> ScarceResources:
 
 
 def read_rates(arguments: Arguments) -> dict[str, Rate] | None:
-    """Return what one card keeps for itself, by resource; ``None`` if that is not enabled.
+    """Return what is reserved per card, by resource; ``None`` if that is not enabled.
 
     Source: proportional.go calculateProportionalResources.
     """

@@ -20,7 +20,7 @@ INSUFFICIENT = "resource quota insufficient"
 class ResourceQuota:
     """Compares minResources with every quota of the namespace, in the names that both have.
 
-    What was permitted in this session is counted as used, even if another plugin rejected the job.
+    Permitted jobs of this session count as used, even if another plugin rejected them.
     """
 
     name: ClassVar[str] = "resourcequota"

@@ -1,4 +1,4 @@
-"""Plugin ``sla``: a job that has waited for its limit is enqueued, and reserved for.
+"""Plugin ``sla``: a job whose waiting time is over is enqueued and pipelined first.
 
 Source: pkg/scheduler/plugins/sla/sla.go.
 """
@@ -16,7 +16,7 @@ WAITING_TIME = "sla-waiting-time"
 
 
 class Sla:
-    """Orders jobs by the time at which their waiting must end, and votes for those beyond it.
+    """Orders jobs by the end of their waiting time, and votes for those after it.
 
     Argument ``sla-waiting-time`` (a Go duration above 0): the limit of jobs that name none.
     """
@@ -60,7 +60,7 @@ class Sla:
 
 
 def _global_limit(arguments: Arguments) -> int | None:
-    """Return the limit in nanoseconds; what is no duration, or not above 0, sets none."""
+    """Return the limit in nanoseconds; a malformed duration, or one not above 0, sets none."""
     text = arguments.raw.get(WAITING_TIME)
     try:
         limit = parse_go_duration(text) if isinstance(text, str) else 0

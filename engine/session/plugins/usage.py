@@ -1,4 +1,4 @@
-"""Plugin ``usage``: busy nodes take no more, and idle ones are preferred.
+"""Plugin ``usage``: busy nodes are excluded, and idle ones are preferred.
 
 Source: pkg/scheduler/plugins/usage/usage.go.
 """
@@ -69,9 +69,9 @@ class Usage:
 
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
         code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
-        told = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
-        cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
-        memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))
+        template = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
+        cpu_exceeds = ssn.reasons.intern(code, template.format(CPU_EXCEEDS))
+        memory_exceeds = ssn.reasons.intern(code, template.format(MEMORY_EXCEEDS))
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
         for row, usage in fresh:
             if usage.cpu.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["cpu"]:
@@ -96,9 +96,9 @@ class Usage:
 
 
 def read_thresholds(raw: Mapping[str, object]) -> tuple[dict[str, float], str]:
-    """Return the limits in percent, and what the scheduler logs if they are not given.
+    """Return the limits in percent, and the log line if they are missing.
 
-    A value that is no whole number counts 0.
+    A value that is not an integer counts 0.
 
     Source: usage.go New.
     """

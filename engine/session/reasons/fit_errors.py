@@ -31,31 +31,31 @@ class FitErrors:
 
     @classmethod
     def none(cls, reasons: Reasons, nodes: int) -> FitErrors:
-        """Return fit errors of which no node is part yet."""
+        """Return fit errors without any node."""
         return cls(reasons, np.zeros(nodes, dtype=np.int32))
 
     def set_error(self, text: str) -> None:
-        """Put a common text in place of the number of nodes."""
+        """Replace the number of nodes by a common text."""
         self._given = self._base = text
         self._text = ""
 
     def set_hypernode(self, name: str) -> None:
-        """Say in which hypernode the nodes were looked at."""
+        """Set the hypernode of the checked nodes."""
         self._hypernode = name
         self._text = ""
 
     def set_node_error(self, node: int, verdict: int) -> None:
-        """Say why one node does not take the task."""
+        """Set the reason of one node."""
         self.verdicts[node] = verdict
         self._text = ""
 
     def set_all(self, verdict: int) -> None:
-        """Say the same of every node."""
+        """Set the same reason for every node."""
         self.verdicts[:] = verdict
         self._text = ""
 
     def covers(self, other: FitErrors) -> bool:
-        """Return whether others, not asked for their sentence yet, would say the same."""
+        """Return whether other fit errors would have the same sentence."""
         same_text = (self._given, self._hypernode) == (other._given, other._hypernode)
         return same_text and np.array_equal(self.verdicts, other.verdicts)
 
@@ -81,8 +81,8 @@ class FitErrors:
         if not self._text:
             failed = int(np.count_nonzero(self.verdicts != PASS))
             self._base = self._base or f"0/{failed} nodes are unavailable"
-            told = histogram(self.reasons())
-            self._text = f"{self._base}: {', '.join(told)}." if failed else self._base
+            counted = histogram(self.reasons())
+            self._text = f"{self._base}: {', '.join(counted)}." if failed else self._base
             if failed and self._hypernode:
                 self._text = f"In hyperNode {self._hypernode}: {self._text}"
         return self._text

@@ -1,4 +1,4 @@
-"""Why a node does not take a task: statuses with codes, interned so that columns can hold them.
+"""Why a task does not fit a node: statuses with codes, interned so that columns can hold them.
 
 Source: ``pkg/scheduler/api/types.go`` (``Status``, ``StatusSets``).
 """
@@ -44,7 +44,7 @@ _FINAL = frozenset(
 
 
 class Reasons:
-    """Gives every distinct list of statuses a small number, so that a column of them is int32."""
+    """Assigns a small number to every distinct list of statuses, for int32 columns."""
 
     def __init__(self) -> None:
         self._ids: dict[tuple[NodeStatus, ...], int] = {(): PASS}
@@ -80,7 +80,7 @@ class Reasons:
         )
 
     def stops_preemption(self, verdict: int) -> bool:
-        """Return whether preempt and reclaim leave the node out: anything but plain Unschedulable.
+        """Return whether preempt and reclaim skip the node: every code except Unschedulable.
 
         Source: ``framework/session.go:PredicateForPreemptAction``.
         """

@@ -1,4 +1,4 @@
-"""The hypernodes of a session: the cluster's, and one above them all where the release adds it.
+"""The hypernodes of a session: the cluster's, and a virtual root if the release adds one.
 
 Source: ``framework/session.go`` (``addClusterTopHyperNode``, ``adjustNetworkTopologySpec``,
 ``convertSoftToHardTopology``) since v1.14.
@@ -29,7 +29,7 @@ def session_tree(snapshot: Snapshot, behaviours: Behaviours) -> HyperNodes:
 
 
 def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
-    """Return a tree with one more hypernode, above all that have no parent, of all nodes."""
+    """Return a tree with a virtual root: a hypernode of all nodes, above all without a parent."""
     names = frozenset(nodes)
     tier = max([1, *(each + 1 for each in tree.by_tier)])
     top = HyperNode(metadata=Metadata(name=CLUSTER_TOP), spec=HyperNodeSpec(tier=tier))
@@ -60,10 +60,10 @@ def allowed_tier(
     *,
     translates: bool = True,
 ) -> int | None:
-    """Return the highest tier that a topology allows; ``None`` if it binds to nothing.
+    """Return the highest tier that a topology allows; ``None`` if it has no limit.
 
-    :param limit: what one that only prefers may span, where that is tried as if it insisted.
-    :param translates: whether the tier may be given by its name.
+    :param limit: the tier for a soft topology, if it is tried like a hard one.
+    :param translates: whether the tier may be a name.
     """
     if wanted is None:
         return None

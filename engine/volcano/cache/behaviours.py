@@ -26,4 +26,4 @@ class CacheBehaviours(
     """What the scheduler's cache of a release does where releases differ, besides sessions."""
 
     release: str
-    """The release that this is the behaviour of, or was before single fields were changed."""
+    """The release of this record, or of the record that fields were changed in."""

@@ -12,9 +12,9 @@ class EvictionWithoutPodGroup(StrEnum):
     """What happens to the eviction of a pod whose PodGroup was just deleted."""
 
     CRASHES = "crashes"
-    """The eviction is begun, and the scheduler crashes."""
+    """The eviction is started, and the scheduler crashes."""
     HALF_DONE = "half done"
-    """The eviction is begun, and an error is returned all the same."""
+    """The eviction is started, and an error is returned."""
     REFUSED = "refused"
     """An error is returned, and nothing is done."""
 
@@ -33,7 +33,7 @@ class BindingBehaviours:
     """Sessions cannot open while volumes or devices are being bound."""
 
     scheduled_events_by_pod: bool
-    """A pod that was bound gets its event though another of its batch was not bound."""
+    """A bound pod gets its event even if another pod of its batch was not bound."""
 
     evicted_pods_get_disruption_target: bool
     """A pod that is evicted first gets the condition DisruptionTarget."""
@@ -48,7 +48,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go Bind",
-        why="A pod whose binding was refused is Pending, and nothing says why.",
+        why="A pod whose binding was refused is Pending without a reason.",
     ),
     Row(
         "bind_failures_in_condition",
@@ -63,7 +63,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go BindTask, executePreBinds",
-        why="A pod whose volumes could not be bound is Pending, and nothing says why.",
+        why="A pod whose volumes could not be bound is Pending without a reason.",
     ),
     Row(
         "pre_bind_failures_in_condition",
@@ -78,14 +78,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go executePreBind, Bind",
-        why="Volumes are bound beside sessions.",
+        why="Volumes are bound while sessions run.",
     ),
     Row(
         "pre_bind_blocks_sessions",
         True,
         landed("v1.12.0"),
         source="cache/cache.go executePreBind, Bind",
-        why="A volume that is slow to bind stops all scheduling, for ten minutes at most.",
+        why="A slow volume binding stops all scheduling, for up to ten minutes.",
         pull=4152,
     ),
     Row(
@@ -93,7 +93,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.12.3", "v1.13.1", "v1.14.0"),
         source="cache/cache.go executePreBind, Bind",
-        why="Volumes are bound beside sessions again.",
+        why="Volumes are again bound while sessions run.",
         pull=4693,
     ),
     Row(
@@ -101,7 +101,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go Bind",
-        why="With BATCH_BIND_NUM, pods bound beside one that was refused get no event Scheduled.",
+        why="With BATCH_BIND_NUM, one refused bind in a batch: no pod of it gets event Scheduled.",
     ),
     Row(
         "scheduled_events_by_pod",

@@ -12,11 +12,11 @@ class UnselectedNodes(StrEnum):
     """What happens to nodes that ``--node-selector`` does not choose."""
 
     FORGOTTEN = "forgotten"
-    """They are not in the cache; a node that loses the label is taken out."""
+    """They are not in the cache; a node that loses the label is removed."""
     COME_WITH_DRIVERS = "come with drivers"
-    """A CSINode brings its node in, chosen or not; a node that loses the label stays."""
+    """A CSINode adds its node, selected or not; a node that loses the label stays."""
     KEPT = "kept"
-    """None comes in; a node that loses the label stays as it was."""
+    """None is added; a node that loses the label stays in its last state."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -46,7 +46,7 @@ ROWS: tuple[Row, ...] = (
         UnselectedNodes.COME_WITH_DRIVERS,
         landed("v1.8.2"),
         source="cache/cache.go addEventHandler, cache/event_handlers.go SyncNode",
-        why="Pods come to nodes that the scheduler should leave alone, if they have CSI drivers.",
+        why="Pods are placed on nodes outside --node-selector, if these have CSI drivers.",
         pull=3211,
     ),
     Row(
@@ -54,7 +54,7 @@ ROWS: tuple[Row, ...] = (
         UnselectedNodes.KEPT,
         landed("v1.10.0"),
         source="cache/cache.go addEventHandler, cache/event_handlers.go SyncNode",
-        why="A node that loses the label is scheduled to, as it last was, till a restart.",
+        why="A node that loses the label still gets pods, in its last state, until a restart.",
         pull=3594,
     ),
     Row(
@@ -69,7 +69,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.8.2"),
         source="cache/event_handlers.go SyncNode, setCSIResourceOnNode",
-        why="Others may read a node while it is written, and see resources that it does not have.",
+        why="Other code may read a node during the write, and see wrong resources.",
         pull=3211,
     ),
     Row(
@@ -85,7 +85,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go removeNodeImageStates",
-        why="A node goes on scoring for an image that was removed from it.",
+        why="A node still scores for an image that was removed from it.",
     ),
     Row(
         "removed_images_forgotten",

@@ -12,10 +12,10 @@ class StartBehaviours:
     """The start of the scheduler: what differs between releases."""
 
     first_session_waits_for_handlers: bool
-    """The first session waits till the cache has taken in all that there was at the start."""
+    """The first session waits until the cache has all objects that existed at the start."""
 
     startup_queues_checked_first: bool
-    """At the start, the root and the default queue are made only if they are not there."""
+    """At the start, the root and default queues are created only if they do not exist."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -24,14 +24,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go Run, WaitForHandlerSync",
-        why="The first sessions may see too few nodes or pods, and promise what is in use.",
+        why="The first sessions may miss nodes or pods, and place pods on resources in use.",
     ),
     Row(
         "first_session_waits_for_handlers",
         True,
         landed("v1.12.4", "v1.13.3", "v1.14.2", "v1.15.0"),
         source="cache/cache.go Run, WaitForHandlerSync",
-        why="The first session sees all, or begins after --resource-sync-timeout (a minute).",
+        why="The first session sees all objects, or starts after --resource-sync-timeout (1m).",
         pull=5172,
     ),
     Row(
@@ -39,14 +39,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go newDefaultQueue, newDefaultAndRootQueue",
-        why="A scheduler does not start where making a queue that is there is refused otherwise.",
+        why="A scheduler does not start if admission refuses to create a queue that exists.",
     ),
     Row(
         "startup_queues_checked_first",
         True,
         landed("v1.14.2", "v1.15.0"),
         source="cache/cache.go newDefaultAndRootQueue",
-        why="A scheduler starts if its queues are there, whatever admission says of making them.",
+        why="A scheduler starts if its queues exist, even if admission refuses to create them.",
         pull=4973,
     ),
 )

@@ -12,9 +12,9 @@ class QueueStatusWrite(StrEnum):
     """How the scheduler writes a queue's ``status.allocated``."""
 
     UPDATE = "update"
-    """The whole status, if the queue is as it was read."""
+    """The whole status, as an update that fails if the queue has changed."""
     APPLY = "apply"
-    """Only what is allocated, by server-side apply, whatever has changed."""
+    """Only ``status.allocated``, by server-side apply, which cannot conflict."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -28,7 +28,7 @@ class StatusBehaviours:
     """A PodGroup that is ready gets an event in each session."""
 
     deleted_podgroup_crashes_close: bool
-    """A PodGroup with a place in a topology that goes during a session crashes the scheduler."""
+    """Deleting a PodGroup that was placed in a topology, during a session, crashes."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -37,7 +37,7 @@ ROWS: tuple[Row, ...] = (
         QueueStatusWrite.UPDATE,
         FIRST,
         source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="A write fails if the controller has written meanwhile; the next session repeats it.",
+        why="A write fails if the controller wrote in between; the next session repeats it.",
     ),
     Row(
         "queue_status_write",
@@ -52,7 +52,7 @@ ROWS: tuple[Row, ...] = (
         QueueStatusWrite.UPDATE,
         landed("v1.12.1", "v1.13.0"),
         source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="Queues that older schedulers wrote can be written; conflicts are back.",
+        why="Queues that older schedulers wrote can be written again; writes may conflict again.",
         pull=4339,
     ),
     Row(
@@ -60,7 +60,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="cache/cache.go RecordJobStatusEvent",
-        why="Events of PodGroups that have long been running crowd out others.",
+        why="Repeated events of running PodGroups displace other events.",
     ),
     Row(
         "ready_podgroup_events_repeated",
@@ -75,7 +75,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go updateJobAnnotations",
-        why="Places in topologies are not written down.",
+        why="The cache does not write hypernodes of jobs into PodGroups.",
     ),
     Row(
         "deleted_podgroup_crashes_close",
@@ -90,7 +90,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.14.4", "v1.15.1"),
         source="cache/cache.go updateJobAnnotations",
-        why="What is gone is passed over.",
+        why="A deleted PodGroup is skipped.",
         pull=5569,
     ),
 )

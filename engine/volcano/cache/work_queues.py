@@ -9,21 +9,21 @@ from ..releases import FIRST, Row, landed
 
 
 class CleanupKey(StrEnum):
-    """What waits to be forgotten when a PodGroup is gone."""
+    """What is queued for cleanup when a PodGroup is gone."""
 
     OBJECT = "the job as it was"
-    """The job itself: it is checked for whether it can be forgotten, though it was replaced."""
+    """The job object itself is checked, even if a new job has replaced it."""
     NAME_AND_UID = "namespace, name and uid"
-    """A name and a uid: the job that has the name at that time is checked."""
+    """A name and a uid: the current job of that name is checked."""
 
 
 class FailedTasksKey(StrEnum):
-    """What waits to be looked up again when a pod could not be bound or evicted."""
+    """What is queued for resync when a pod could not be bound or evicted."""
 
     OBJECT = "the pod as it was"
     """The task itself, as it was when it failed."""
     JOB_AND_UID = "job and uid"
-    """Its job and uid: what the cache does not know any more is let go of."""
+    """Its job and uid: a pod that is no longer in the cache is dropped."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -34,28 +34,28 @@ class WorkQueueBehaviours:
     """A job whose PodGroup is gone waits before the first check whether it can be forgotten."""
 
     cleanup_delay_resets: bool
-    """Once a job is forgotten, one of its name starts with a short delay again."""
+    """After a job is forgotten, the next of its name starts with the shortest delay."""
 
     cleanup_key: CleanupKey
-    """What waits to be forgotten when a PodGroup is gone."""
+    """What is queued for cleanup when a PodGroup is gone."""
 
     cleanup_rate: int
-    """How many jobs may be tried again in a second, of all that wait to be forgotten."""
+    """How many queued cleanups of jobs may be retried per second."""
 
     failed_tasks_key: FailedTasksKey
-    """What waits to be looked up again when a pod could not be bound or evicted."""
+    """What is queued for resync when a pod could not be bound or evicted."""
 
     failed_tasks_delayed: bool
     """A pod that could not be bound or evicted waits before it is looked up."""
 
     failed_tasks_rate: int
-    """How many failed pods may be looked up in a second."""
+    """How many failed pods may be looked up per second."""
 
     failed_tasks_delay_resets: bool
-    """After a pod was looked up, its delays start again from the shortest."""
+    """After a successful lookup, a pod's next delay is the shortest again."""
 
     missing_pods_removed_without_lock: bool
-    """A failed pod that is not there any more is taken out of the cache without its lock."""
+    """A failed pod that no longer exists is removed from the cache without the lock."""
 
     nodes_through_work_queue: bool
     """Nodes enter the cache through a work queue, whose worker reads their latest state."""
@@ -67,7 +67,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="cache/cache.go deleteJob",
-        why="Forgetting a job waits its turn behind all that were forgotten before: 10 a second.",
+        why="A job is forgotten after all earlier ones: 10 per second.",
     ),
     Row(
         "cleanup_delayed",
@@ -82,14 +82,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go processCleanupJob",
-        why="The delay goes on growing each time that the same job is to be forgotten.",
+        why="The delay grows each time that a job of the same name is forgotten.",
     ),
     Row(
         "cleanup_delay_resets",
         True,
         landed("v1.9.0"),
         source="cache/cache.go processCleanupJob",
-        why="Delays start again from the shortest, and nothing is kept of what was forgotten.",
+        why="The next delay is the shortest again; no memory is kept for forgotten jobs.",
         pull=3144,
     ),
     Row(
@@ -97,14 +97,14 @@ ROWS: tuple[Row, ...] = (
         CleanupKey.OBJECT,
         FIRST,
         source="cache/cache.go deleteJob, processCleanupJob",
-        why="The job as it was decides whether it is forgotten, though another may have its place.",
+        why="The old job is checked, though a new one may have replaced it.",
     ),
     Row(
         "cleanup_key",
         CleanupKey.NAME_AND_UID,
         landed("v1.14.0"),
         source="cache/cache.go deleteJob, processCleanupJob",
-        why="The job that is there decides; a late retry goes on until that one ends.",
+        why="The current job of the name is checked; a late retry repeats until that job ends.",
         pull=4753,
     ),
     Row(
@@ -112,14 +112,14 @@ ROWS: tuple[Row, ...] = (
         10,
         FIRST,
         source="cache/cache.go newSchedulerCache",
-        why="Beyond the first 100, ten jobs a second are forgotten when many go at once.",
+        why="If many jobs are deleted at once: the first 100 at once, then ten per second.",
     ),
     Row(
         "cleanup_rate",
         100,
         landed("v1.14.0"),
         source="cache/cache.go newSchedulerCache",
-        why="Beyond the first 1000, a hundred jobs a second are forgotten when many go at once.",
+        why="If many jobs are deleted at once: the first 1000 at once, then a hundred per second.",
         pull=4753,
     ),
     Row(
@@ -127,7 +127,7 @@ ROWS: tuple[Row, ...] = (
         FailedTasksKey.OBJECT,
         FIRST,
         source="cache/cache.go resyncTask, processResyncTask",
-        why="A pod is looked up though the cache has forgotten it, and memory is kept for it.",
+        why="A pod is looked up even if the cache has forgotten it; its memory is not freed.",
     ),
     Row(
         "failed_tasks_key",
@@ -149,7 +149,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.14.0"),
         source="cache/cache.go resyncTask",
-        why="A failed pod is looked up at once; only failures of that are delayed.",
+        why="A failed pod is looked up at once; only failed lookups are delayed.",
         pull=4938,
     ),
     Row(
@@ -157,14 +157,14 @@ ROWS: tuple[Row, ...] = (
         10,
         FIRST,
         source="cache/cache.go newSchedulerCache",
-        why="Where more than 100 pods fail at once, ten a second can be scheduled again.",
+        why="If more than 100 pods fail at once, ten per second can be scheduled again.",
     ),
     Row(
         "failed_tasks_rate",
         100,
         landed("v1.9.0"),
         source="cache/cache.go newSchedulerCache",
-        why="Where more than 1000 pods fail at once, a hundred a second can be scheduled again.",
+        why="If more than 1000 pods fail at once, a hundred per second can be scheduled again.",
         pull=3435,
     ),
     Row(
@@ -172,7 +172,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go processResyncTask",
-        why="Each failure of a pod doubles its delay, whatever succeeded between.",
+        why="Each failure of a pod doubles its delay, even after successes.",
     ),
     Row(
         "failed_tasks_delay_resets",
@@ -187,14 +187,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="cache/event_handlers.go syncTask",
-        why="Two may write the cache at once, which crashes the scheduler.",
+        why="Two goroutines may write the cache at once, which crashes the scheduler.",
     ),
     Row(
         "missing_pods_removed_without_lock",
         False,
         landed("v1.10.0"),
         source="cache/event_handlers.go syncTask",
-        why="A vanished pod waits for the cache's lock, as all else does.",
+        why="A vanished pod is removed under the cache's lock, like everything else.",
         pull=3479,
     ),
     Row(
@@ -202,7 +202,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go AddNode, SyncNode",
-        why="A node is in the cache as soon as its event arrives, with each of its states in turn.",
+        why="A node is in the cache as soon as its event arrives; every state is seen in order.",
     ),
     Row(
         "nodes_through_work_queue",

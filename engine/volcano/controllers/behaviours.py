@@ -26,4 +26,4 @@ class ControllerBehaviours(
     """What the controllers of a release do where releases differ."""
 
     release: str
-    """The release that this is the behaviour of, or was before single fields were changed."""
+    """The release of this record, or of the record that fields were changed in."""

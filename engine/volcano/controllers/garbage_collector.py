@@ -12,7 +12,7 @@ class GarbageCollectorBehaviours:
     """The garbage collector: what differs between releases."""
 
     collection_of_deleted_job_retried: bool
-    """A finished job that goes while it is being collected is an error, and tried again."""
+    """If a finished job is deleted during its collection, that is an error and retried."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -21,14 +21,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/garbagecollector/garbagecollector.go processJob",
-        why="A job that its user deletes just then is tried again, in vain.",
+        why="If a user deletes the job at the same time, its collection is retried in vain.",
     ),
     Row(
         "collection_of_deleted_job_retried",
         False,
         landed("v1.10.0"),
         source="pkg/controllers/garbagecollector/garbagecollector.go processJob",
-        why="A job that is gone is done with.",
+        why="A job that no longer exists is not retried.",
         pull=3599,
     ),
 )

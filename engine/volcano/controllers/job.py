@@ -27,10 +27,10 @@ class JobBehaviours:
     """A Volcano Job that is deleted waits before the first check whether to forget it."""
 
     job_cleanup_by_any_pod: bool
-    """The end of each pod checks whether its deleted job can be forgotten; else only the last."""
+    """Each ended pod triggers the check to forget its deleted job; else only the last."""
 
     job_cleanup_checked: bool
-    """A job is forgotten only if it is the one that was deleted, by its uid."""
+    """A job is forgotten only if its uid is that of the deleted job."""
 
     deleted_pods_create_empty_jobs: bool
     """A deleted pod of a job that is not known leaves an empty job behind."""
@@ -39,37 +39,37 @@ class JobBehaviours:
     """A pod that is being deleted stays known until it is gone."""
 
     requests_of_other_jobs_only_sync: bool
-    """What happens to pods of a deleted job does not act on a new one of its name."""
+    """Events of a deleted job's pods do not act on a new job of its name."""
 
     policies_have_timeouts: bool
-    """A policy may have a timeout, after which its action is taken."""
+    """A policy may have a timeout before its action."""
 
     pod_starts_are_events: bool
-    """Pods that begin to be pending, or to run, are separate events."""
+    """Policies have events for pods that become pending or running."""
 
     pod_additions_name_task: bool
-    """A pod that is new is one of its task to policies; else only of its job."""
+    """Task policies apply to new pods; else only job policies do."""
 
     unknown_deletions_only_sync: bool
-    """The deletion of a pod that is not known acts on nothing."""
+    """The deletion of an unknown pod triggers no policy."""
 
     failed_requests_retried_forever: bool
-    """A request that fails is tried again for ever, as if it were new."""
+    """A failed request is retried forever, as if it were new."""
 
     restart_unit: RestartUnit
     """What a policy may restart."""
 
     restarting_jobs_sync: bool
-    """A job that is Restarting recreates its pods as soon as it is synced."""
+    """A sync of a Restarting job recreates its pods."""
 
     restart_of_unknown_pod_crashes: bool
-    """RestartPod of a pod that is not known crashes the controller."""
+    """RestartPod of an unknown pod crashes the controller."""
 
     failed_kills_raise_version: bool
-    """A job's version is raised before its pods are killed, also if that fails."""
+    """A job's version is increased before its pods are killed, even if the kill fails."""
 
     killed_pods_marked: bool
-    """A pod is marked before it is killed, and its events act on nothing from then on."""
+    """A pod is marked before it is killed; after that, its events trigger no policy."""
 
     given_up_pods_never_retried: bool
     """A pod that could not be looked up ten times is never looked up again."""
@@ -78,7 +78,7 @@ class JobBehaviours:
     """A PodGroup with only its job's name, as before v1.5, counts as the job's."""
 
     kill_of_deleted_job_fails: bool
-    """Killing the pods of a job that has just been deleted is an error, and tried again."""
+    """Killing the pods of a just deleted job is an error, and retried."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -87,14 +87,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/cache/cache.go deleteJob",
-        why="Forgetting a job waits its turn behind all that were forgotten before.",
+        why="A job is forgotten after all earlier ones.",
     ),
     Row(
         "job_cleanup_delayed",
         False,
         landed("v1.9.0"),
         source="pkg/controllers/cache/cache.go deleteJob",
-        why="A job without pods is forgotten at once; a retry may still hit one of its name.",
+        why="A job without pods is forgotten at once; a retry may affect a new job of its name.",
         pull=3144,
     ),
     Row(
@@ -146,7 +146,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_handler.go addPod, updatePod",
-        why="A pod is recreated, in vain, while the old one of its name still terminates.",
+        why="A pod is recreated without success while the old one of its name still terminates.",
     ),
     Row(
         "terminating_pods_kept",
@@ -168,7 +168,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_util.go applyPolicies",
-        why="Events of the pods of an old job only make the new one look around.",
+        why="Events of an old job's pods only sync the new job.",
         pull=3771,
     ),
     Row(
@@ -183,7 +183,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_util.go applyPolicies",
-        why="A policy's action can be called off by the pod that recovers in time.",
+        why="A policy's action is cancelled if the pod recovers in time.",
         pull=3813,
     ),
     Row(
@@ -191,7 +191,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_handler.go addPod, updatePod",
-        why="No policy can be about pods that stay Pending.",
+        why="No policy can act on pods that stay Pending.",
     ),
     Row(
         "pod_starts_are_events",
@@ -206,7 +206,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_handler.go addPod",
-        why="A task's policy for pods that stay Pending does not apply to those that are new.",
+        why="A task's policy for pods that stay Pending does not apply to new pods.",
     ),
     Row(
         "pod_additions_name_task",
@@ -221,7 +221,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_handler.go deletePod",
-        why="Each deletion of a pod is PodEvicted to policies.",
+        why="For policies, each deletion of a pod is PodEvicted.",
     ),
     Row(
         "unknown_deletions_only_sync",
@@ -243,7 +243,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller.go processNextReq",
-        why="A job that cannot be synced is tried again in quick succession, without end.",
+        why="A job that cannot be synced is retried at short intervals, forever.",
         pull=3813,
     ),
     Row(
@@ -266,7 +266,7 @@ ROWS: tuple[Row, ...] = (
         RestartUnit.POD,
         landed("v1.11.0"),
         source="pkg/controllers/job/state/running.go Execute",
-        why="RestartTask and RestartPod kill only their pods; the PodGroup goes all the same.",
+        why="RestartTask and RestartPod kill only their pods, but the PodGroup is deleted.",
         pull=3813,
     ),
     Row(
@@ -282,14 +282,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/state/restarting.go Execute",
-        why="Whatever happens to a job that is Restarting kills all its pods again.",
+        why="Every event of a Restarting job kills all its pods again.",
     ),
     Row(
         "restarting_jobs_sync",
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/state/restarting.go Execute",
-        why="Pods that were left alone by a restart of others stay.",
+        why="Pods that a partial restart did not kill stay.",
         pull=3813,
     ),
     Row(
@@ -304,7 +304,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A pod that goes before its own restart is handled crashes the controllers.",
+        why="A pod that is gone before its restart is handled crashes the controllers.",
         pull=3813,
     ),
     Row(
@@ -312,7 +312,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.13.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A pod that goes before its own restart is passed over.",
+        why="A pod that is gone before its restart is skipped.",
         pull=4569,
     ),
     Row(
@@ -320,14 +320,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A kill that failed is tried again.",
+        why="A failed kill is retried.",
     ),
     Row(
         "failed_kills_raise_version",
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A failed kill makes its own request stale: the retry only syncs the job.",
+        why="A failed kill makes its request outdated: the retry only syncs the job.",
         pull=3813,
     ),
     Row(
@@ -336,7 +336,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go killPods, "
         "pkg/controllers/job/job_controller_handler.go updatePod",
-        why="Pods that a restart kills are PodEvicted, and may restart their job again.",
+        why="Pods that a restart kills count as PodEvicted, and may restart their job again.",
     ),
     Row(
         "killed_pods_marked",
@@ -344,7 +344,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods, "
         "pkg/controllers/job/job_controller_handler.go updatePod",
-        why="Pods that a restart kills restart nothing; what cannot be marked is not killed.",
+        why="Pods that a restart kills restart nothing; a pod that cannot be marked is not killed.",
         pull=4815,
     ),
     Row(
@@ -352,14 +352,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_resync.go processResyncTask",
-        why="A pod whose deletion fails for long may be known wrongly until it changes.",
+        why="After a long failure, the controller may have an old state of a pod until it changes.",
     ),
     Row(
         "given_up_pods_never_retried",
         False,
         landed("v1.12.0"),
         source="pkg/controllers/job/job_controller_resync.go processResyncTask",
-        why="A pod that was given up can be looked up again when it fails again.",
+        why="A pod that was given up is looked up again when it fails again.",
         pull=4082,
     ),
     Row(
@@ -374,7 +374,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go getPodGroupByJob",
-        why="A job from before an upgrade from v1.5 goes on, and its PodGroup goes with it.",
+        why="A job from before an upgrade from v1.5 continues; its PodGroup is deleted with it.",
         pull=3786,
     ),
     Row(
@@ -382,14 +382,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go killJob",
-        why="A deleted job is tried again, up to 15 times, and then terminated in vain.",
+        why="The kill of a deleted job is retried up to 15 times; then it is terminated, in vain.",
     ),
     Row(
         "kill_of_deleted_job_fails",
         False,
         landed("v1.10.0"),
         source="pkg/controllers/job/job_controller_actions.go killJob",
-        why="A deleted job is let go of; its PodGroup goes with its owner.",
+        why="A deleted job is not retried; its PodGroup is deleted with its owner.",
         pull=3514,
     ),
 )

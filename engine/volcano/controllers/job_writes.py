@@ -14,9 +14,9 @@ class JobConditions(StrEnum):
     PHASE_CHANGE = "phase change"
     """When its phase changes."""
     ANY_CHANGE = "any change"
-    """When anything in its status changes, with the phase that it has."""
+    """When anything in its status changes, with the current phase."""
     LATEST_OF_PHASE = "latest of phase"
-    """When anything in its status changes, in place of the one of the same phase."""
+    """When anything in its status changes; it replaces the condition of the same phase."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -24,7 +24,7 @@ class JobWriteBehaviours:
     """What the Job controller writes: what differs between releases."""
 
     kept_pods_counted: bool
-    """A job's status counts the pods that a kill leaves, as completed ones."""
+    """A job's status counts the completed pods that a kill leaves."""
 
     unchanged_jobs_written: bool
     """A job's status is written with each sync, changed or not."""
@@ -33,28 +33,28 @@ class JobWriteBehaviours:
     """A job's PodGroup is written with each sync, changed or not."""
 
     unseen_podgroups_deleted: bool
-    """A kill deletes the job's PodGroup by name; else only one that the controller knows of."""
+    """A kill deletes the job's PodGroup by name; else only if the controller knows it."""
 
     new_pods_counted_unknown: bool
-    """``status.taskStatusCount`` counts a pod that has just been made as Unknown."""
+    """``status.taskStatusCount`` counts a newly created pod as Unknown."""
 
     job_conditions: JobConditions
     """When a condition is added to a job's status."""
 
     existing_pods_counted_unknown: bool
-    """A pod that is there already when it is to be made is counted as an unknown one."""
+    """A pod that already exists when it is to be created counts as Unknown."""
 
     succeeded_pods_satisfy_dependencies: bool
-    """A task may start when pods of the one that it depends on have succeeded."""
+    """A task may start when pods of the task that it depends on have succeeded."""
 
     min_resources_by_task: bool
-    """A PodGroup's minResources are what the minima of its tasks need; else its first pods."""
+    """minResources sum what the tasks' minima need; else what the first pods need."""
 
     task_min_available_follows_replicas: bool
-    """The minimum of a task that names none follows its replicas."""
+    """A task without a minimum gets its replicas as the minimum, also when scaled."""
 
     shared_podgroups_changed: bool
-    """A PodGroup is changed in the cache that controllers share, before it is written."""
+    """A PodGroup is changed in the shared informer cache before it is written."""
 
     jobs_pass_topology: bool
     """The network topology of a job is written into its PodGroup."""
@@ -63,7 +63,7 @@ class JobWriteBehaviours:
     """The partitions of a job's tasks are groups within its PodGroup."""
 
     pods_inherit_job_priority: bool
-    """A pod whose template names no priority class has its job's."""
+    """A pod without a priority class in its template gets its job's class."""
 
     pods_have_index_label: bool
     """A job's pods have their index in their task, as label and annotation."""
@@ -93,7 +93,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob",
-        why="Each sync of a job is a write, and comes back as an update.",
+        why="Each sync of a job writes it, which causes another update.",
     ),
     Row(
         "unchanged_jobs_written",
@@ -108,14 +108,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="Each sync of a job writes its PodGroup, and fails if the scheduler just has.",
+        why="Each sync of a job writes its PodGroup, and fails if the scheduler wrote in between.",
     ),
     Row(
         "unchanged_podgroups_written",
         False,
         landed("v1.10.0"),
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A PodGroup is written when what it is made from has changed.",
+        why="A PodGroup is written when the job's fields for it have changed.",
         pull=3493,
     ),
     Row(
@@ -123,14 +123,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go killJob",
-        why="A PodGroup goes with the kill of its job, however new it is.",
+        why="The kill of a job deletes its PodGroup, even a new one.",
     ),
     Row(
         "unseen_podgroups_deleted",
         False,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods, getPodGroupByJob",
-        why="A PodGroup that was made just before its job is killed may stay.",
+        why="A PodGroup that was created just before its job is killed may stay.",
         pull=3786,
     ),
     Row(
@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob",
-        why="A job's status counts unknown pods each time that it has created some.",
+        why="A job's status counts pods as unknown just after it creates them.",
     ),
     Row(
         "new_pods_counted_unknown",
@@ -160,7 +160,7 @@ ROWS: tuple[Row, ...] = (
         JobConditions.ANY_CHANGE,
         landed("v1.10.0"),
         source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
-        why="A job with many pods has a condition for each count that it had, without end.",
+        why="A job's conditions grow without limit: one for each change of its counts.",
         pull=3514,
     ),
     Row(
@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob",
-        why="After a restart of controllers, a job's status may count unknown pods for a while.",
+        why="After a restart of controllers, a job's status may count pods as unknown for a while.",
     ),
     Row(
         "existing_pods_counted_unknown",
@@ -191,7 +191,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go isDependsOnPodsReady",
-        why="A task whose predecessor is quick never starts: no container is ready any more.",
+        why="A task never starts if its predecessor ended early: no container is ready any more.",
     ),
     Row(
         "succeeded_pods_satisfy_dependencies",
@@ -223,14 +223,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A job that is scaled goes on with the minTaskMember that it began with.",
+        why="A job that is scaled keeps the minTaskMember from its start.",
     ),
     Row(
         "task_min_available_follows_replicas",
         True,
         landed("v1.9.0"),
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A job that is scaled has the minTaskMember of its replicas.",
+        why="A job that is scaled gets the minTaskMember of its new replicas.",
         pull=2802,
     ),
     Row(
@@ -238,14 +238,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A write that is refused seems to be done, and is not tried again.",
+        why="A refused write looks as if it succeeded, and is not retried.",
     ),
     Row(
         "shared_podgroups_changed",
         False,
         landed("v1.12.2", "v1.13.0"),
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A write that is refused is tried again.",
+        why="A refused write is retried.",
         pull=4526,
     ),
     Row(
@@ -260,7 +260,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
-        why="A job's network topology is that of its PodGroup, as when it was made.",
+        why="A job's network topology at creation is copied into its PodGroup.",
         pull=4310,
     ),
     Row(
@@ -285,7 +285,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_util.go createJobPod",
-        why="A job's priority class orders jobs only: its pods have the default one.",
+        why="A job's priority class orders jobs only: its pods have the default class.",
     ),
     Row(
         "pods_inherit_job_priority",
@@ -300,7 +300,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_util.go createJobPod",
-        why="A pod's index is to be read off its name.",
+        why="A pod's index is only in its name.",
     ),
     Row(
         "pods_have_index_label",
@@ -315,7 +315,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_util.go createJobPod",
-        why="Pods do not know whether their job was restarted.",
+        why="Pods do not show whether their job was restarted.",
     ),
     Row(
         "pods_have_retry_count",

@@ -9,12 +9,12 @@ from ..releases import FIRST, Row, landed
 
 
 class FlowJobs(StrEnum):
-    """Which Volcano Jobs belong to a JobFlow: they make its status, and are deleted with it."""
+    """Which Volcano Jobs belong to a JobFlow: they count in its status, and are deleted."""
 
     OWNED = "owned"
     """Those whose owner is a JobFlow of its name."""
     OF_TEMPLATES = "of its templates"
-    """All in its namespace that were made from the templates that it names."""
+    """All in its namespace that were created from the templates that it names."""
     LABELLED = "labelled"
     """Those with a label that names it."""
 
@@ -27,7 +27,7 @@ class JobFlowBehaviours:
     """Which Volcano Jobs belong to a JobFlow."""
 
     failed_jobs_fail_flows: bool
-    """A JobFlow that is running fails with the first of its jobs that does."""
+    """A running JobFlow fails with its first failed job."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -37,7 +37,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="pkg/controllers/jobflow/jobflow_controller_action.go getAllJobStatus, "
         "deleteAllJobsCreatedByJobFlow",
-        why="A JobFlow knows its jobs by their owner.",
+        why="A JobFlow finds its jobs by their owner.",
     ),
     Row(
         "flow_jobs",
@@ -52,7 +52,7 @@ ROWS: tuple[Row, ...] = (
         FlowJobs.LABELLED,
         landed("v1.10.1", "v1.11.1", "v1.12.0"),
         source="pkg/controllers/jobflow/jobflow_controller_action.go getAllJobsCreatedByJobFlow",
-        why="A JobFlow knows its jobs by their label.",
+        why="A JobFlow finds its jobs by their label.",
         pull=4090,
     ),
     Row(
@@ -60,7 +60,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/jobflow/state/running.go Execute",
-        why="A JobFlow is Running for ever when one of its jobs has failed.",
+        why="A JobFlow stays Running forever when one of its jobs has failed.",
     ),
     Row(
         "failed_jobs_fail_flows",

@@ -12,34 +12,34 @@ class PodGroupBehaviours:
     """The PodGroup controller: what differs between releases."""
 
     replicasets_restore_podgroups: bool
-    """A ReplicaSet with replicas gets its PodGroup back if that is missing."""
+    """A missing PodGroup of a ReplicaSet with replicas is recreated."""
 
     replicasets_update_podgroups: bool
-    """A ReplicaSet's PodGroup follows changes of what it was made from."""
+    """A ReplicaSet's PodGroup follows changes of the ReplicaSet."""
 
     replicasets_skip_annotated_pods: bool
-    """For a ReplicaSet whose first pod names a PodGroup, nothing is made or changed."""
+    """If a ReplicaSet's first pod names a PodGroup, no PodGroup is created or changed."""
 
     statefulsets_have_podgroups: bool
-    """PodGroups of StatefulSets are deleted at 0 replicas, and restored above."""
+    """PodGroups of StatefulSets are deleted at 0 replicas, and recreated above."""
 
     statefulset_pods_by_revision: bool
-    """A StatefulSet's PodGroup is made from a pod of the newest revision."""
+    """A StatefulSet's PodGroup is created from a pod of the newest revision."""
 
     statefulsets_update_podgroups: bool
-    """A StatefulSet's PodGroup follows changes of what it was made from."""
+    """A StatefulSet's PodGroup follows changes of the StatefulSet."""
 
     statefulsets_skip_annotated_pods: bool
-    """For a StatefulSet whose first pod names a PodGroup, nothing is made or changed."""
+    """If a StatefulSet's first pod names a PodGroup, no PodGroup is created or changed."""
 
     podgroup_min_member_from_annotation: bool
-    """The owner of a pod may say by annotation how many pods its PodGroup needs."""
+    """An annotation of a pod's owner can set its PodGroup's ``minMember``."""
 
     podgroup_topology_from_annotation: bool
     """A pod's annotation may give the network topology of its PodGroup."""
 
     podgroup_deletions_checked: bool
-    """A PodGroup is deleted only if it is the one, and the version, that was seen."""
+    """A PodGroup is deleted only with the uid and resourceVersion that were seen."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -48,7 +48,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
-        why="A PodGroup that is deleted late, after scaling down and up, stays away: pods wait.",
+        why="A PodGroup deleted late, after scaling down and up, is not recreated: pods wait.",
     ),
     Row(
         "replicasets_restore_podgroups",
@@ -72,7 +72,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.12.3", "v1.13.1", "v1.14.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, "
         "createOrUpdateNormalPodPG",
-        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        why="A PodGroup's spec, labels and annotations follow its owner.",
         pull=4786,
     ),
     Row(
@@ -87,7 +87,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.3", "v1.13.1", "v1.14.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
-        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        why="A PodGroup deleted too late is not recreated while pods name it.",
         pull=4792,
     ),
     Row(
@@ -102,7 +102,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
-        why="A StatefulSet's PodGroup goes and comes with its replicas.",
+        why="A StatefulSet's PodGroup is deleted at 0 replicas, and recreated above.",
         pull=3603,
     ),
     Row(
@@ -110,14 +110,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
-        why="During an update, a PodGroup may be restored as the old pods want it.",
+        why="During an update, a PodGroup may be recreated from an old pod.",
     ),
     Row(
         "statefulset_pods_by_revision",
         True,
         landed("v1.12.2", "v1.13.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
-        why="A PodGroup is restored as the new pods want it.",
+        why="A PodGroup is recreated from a new pod.",
         pull=4517,
     ),
     Row(
@@ -126,7 +126,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
         "createOrUpdateNormalPodPG",
-        why="A StatefulSet that is given more cpu goes on with the minResources of before.",
+        why="A StatefulSet that gets more cpu keeps its old minResources.",
     ),
     Row(
         "statefulsets_update_podgroups",
@@ -134,7 +134,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.12.2", "v1.13.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
         "createOrUpdateNormalPodPG",
-        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        why="A PodGroup's spec, labels and annotations follow its owner.",
         pull=4517,
     ),
     Row(
@@ -149,7 +149,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.13.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
-        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        why="A PodGroup deleted too late is not recreated while pods name it.",
         pull=4478,
     ),
     Row(
@@ -157,7 +157,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go getMinMemberFromUpperRes",
-        why="PodGroups of ReplicaSets and the like need one pod.",
+        why="PodGroups of ReplicaSets and other workloads need one pod.",
     ),
     Row(
         "podgroup_min_member_from_annotation",
@@ -172,14 +172,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
-        why="PodGroups of ReplicaSets and the like have no topology.",
+        why="PodGroups of ReplicaSets and other workloads have no topology.",
     ),
     Row(
         "podgroup_topology_from_annotation",
         True,
         landed("v1.13.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
-        why="PodGroups of ReplicaSets and the like may have a topology.",
+        why="PodGroups of ReplicaSets and other workloads may have a topology.",
         pull=4583,
     ),
     Row(

@@ -15,7 +15,7 @@ class ProcessBehaviours:
     """Controllers see objects of Volcano through the same informers."""
 
     controllers: frozenset[str]
-    """Controllers that there are; ``sharding`` runs only if --controllers names it."""
+    """The existing controllers; ``sharding`` runs only if --controllers names it."""
 
 
 _FIRST = frozenset(
@@ -35,14 +35,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/framework/interface.go ControllerOption",
-        why="One controller may know of a PodGroup long before another; each lists them all.",
+        why="One controller may see a PodGroup long before another; each lists them all.",
     ),
     Row(
         "informers_shared",
         True,
         landed("v1.10.0"),
         source="pkg/controllers/framework/interface.go ControllerOption",
-        why="What one controller can look up the others can.",
+        why="All controllers see the same objects.",
         pull=3497,
     ),
     Row(
@@ -50,14 +50,14 @@ ROWS: tuple[Row, ...] = (
         _FIRST,
         FIRST,
         source="pkg/controllers/framework/factory.go RegisterController",
-        why="Jobs, flows, queues, PodGroups of other pods, and the end of finished jobs.",
+        why="Controllers for jobs, flows, queues, PodGroups of other pods, and garbage.",
     ),
     Row(
         "controllers",
         _FIRST | {"hyperNode-controller"},
         landed("v1.12.0"),
         source="pkg/controllers/framework/factory.go RegisterController",
-        why="HyperNodes can be discovered, and are kept up to date.",
+        why="New: HyperNodes can be discovered, and are kept up to date.",
         pull=4322,
     ),
     Row(
@@ -65,7 +65,7 @@ ROWS: tuple[Row, ...] = (
         _FIRST | {"hyperNode-controller", "cronjob-controller"},
         landed("v1.13.0"),
         source="pkg/controllers/framework/factory.go RegisterController",
-        why="Jobs can be made by schedule.",
+        why="New: jobs can be created on a schedule.",
         pull=4560,
     ),
     Row(
@@ -79,7 +79,7 @@ ROWS: tuple[Row, ...] = (
         },
         landed("v1.14.0"),
         source="pkg/controllers/framework/factory.go RegisterController",
-        why="Nodes can be divided among schedulers, and configured for colocation.",
+        why="New: nodes can be divided among schedulers, and configured for colocation.",
         pull=4777,
     ),
 )

@@ -12,9 +12,9 @@ class QueueStateWrite(StrEnum):
     """How the controller writes a queue's state."""
 
     UPDATE = "update"
-    """The whole status, if the queue is as it was read."""
+    """The whole status, as an update that fails if the queue has changed."""
     APPLY_ALLOCATED = "apply with allocated"
-    """The state, and what is allocated as it was read, by server-side apply."""
+    """The state, and ``status.allocated`` as it was read, by server-side apply."""
     APPLY = "apply"
     """Only the state, by server-side apply."""
 
@@ -33,19 +33,19 @@ class QueueBehaviours:
     """A queue without ``status.allocated`` gets an empty one with its state."""
 
     unchanged_queues_written: bool
-    """The status of a queue that nothing is allocated of is written with each sync."""
+    """The status of an idle queue is written with each sync."""
 
     missing_podgroups_stop_queue_sync: bool
-    """A PodGroup that went unnoticed keeps its queue's status as it is."""
+    """If a PodGroup is missing, its queue's status is not updated."""
 
     queue_tree: bool
     """Queues have parents: closing one closes its children, opening it opens those again."""
 
     child_annotation_added: bool
-    """The annotation of a queue that its parent closed is added, and not put in place of one."""
+    """The patch for a queue that its parent closed adds an annotation; else it replaces."""
 
     queue_workers: int
-    """How many requests about queues are handled at once, also of the same queue."""
+    """How many requests for queues are handled in parallel, even of the same queue."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -69,14 +69,14 @@ ROWS: tuple[Row, ...] = (
         QueueStateWrite.UPDATE,
         FIRST,
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="A write fails if the scheduler has written meanwhile, and is tried again.",
+        why="A write fails if the scheduler wrote in between, and is retried.",
     ),
     Row(
         "queue_state_write",
         QueueStateWrite.APPLY_ALLOCATED,
         landed("v1.11.0"),
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="A queue that opens or closes has the allocated of before, till the next session.",
+        why="A queue that opens or closes gets an old status.allocated until the next session.",
         pull=3751,
     ),
     Row(
@@ -84,7 +84,7 @@ ROWS: tuple[Row, ...] = (
         QueueStateWrite.APPLY,
         landed("v1.11.1", "v1.12.0"),
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="Opening or closing a queue leaves its allocated alone.",
+        why="Opening or closing a queue does not change its status.allocated.",
         pull=4141,
     ),
     Row(
@@ -107,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.11.1", "v1.12.0"),
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="The controller writes no allocated.",
+        why="The controller does not write status.allocated.",
         pull=4141,
     ),
     Row(
@@ -122,7 +122,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.8.2"),
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="An idle queue is written with each sync: nothing allocated and no allocated differ.",
+        why="An idle queue is written with each sync: empty and missing allocated differ.",
         pull=3206,
     ),
     Row(
@@ -145,7 +145,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.11.0"),
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="A PodGroup that is gone is struck off.",
+        why="A missing PodGroup is skipped.",
         pull=3742,
     ),
     Row(
@@ -170,14 +170,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/queue/queue_controller_action.go updateQueueAnnotation",
-        why="The patch replaces what may not be there, which JSON Patch, to the letter, refuses.",
+        why="The patch replaces an annotation that may not exist: strict JSON Patch refuses that.",
     ),
     Row(
         "child_annotation_added",
         True,
         landed("v1.15.0"),
         source="pkg/controllers/queue/queue_controller_action.go updateQueueAnnotation",
-        why="The patch adds the annotation, whether there was one or not.",
+        why="The patch adds the annotation, even if it exists.",
         pull=5303,
     ),
     Row(

@@ -1,7 +1,7 @@
 """Recorded outcomes that depend on rows of the cache's and the controllers' history.
 
-See :mod:`.proof`; as in :mod:`.session`, a row is known by its behaviour and by where the
-main line got it, and a proof is a case and a release for which the row holds.
+See :mod:`.proof`. As in :mod:`.session`, a row is identified by its behaviour and its first release
+on the main line; a proof is a case and a release for which the row holds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RECORDED: tuple[str, ...] = (
     "v1.15.0",
     "v1.15.1",
 )
-"""Releases of whose cache or controllers outcomes were recorded."""
+"""Releases whose caches or controllers were recorded."""
 
 PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
     {
@@ -258,4 +258,4 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("first_session_waits_for_handlers", "v1.8.0"): ("cache-run-with-late-handlers", "v1.8.0"),
     }
 )
-"""By behaviour and where its row landed on the main line: the case, and the release."""
+"""By behaviour and the row's first release on the main line: the case, and the release."""

@@ -1,10 +1,9 @@
 """What proves the rows of the table: decisions of real schedulers that depend on them.
 
-A row is proven by a scenario and a release for which it holds: our session decides what that
-release's scheduler was recorded to decide, and decides otherwise as soon as the row is reverted.
-Rows of the cache and the controllers are proven by what the code of releases on both sides of the
-row was recorded to do with the same input. A row that is not proven may be true all the same; it
-rests on its source alone.
+A scenario and a release prove a row of sessions: Plinian's session decides what that release's
+scheduler was recorded to decide, and decides differently if the row is reverted. Recordings of two
+releases, before and after the row, with the same input, prove a row of the cache or the
+controllers. A row without a proof may still be true; its only evidence is its source.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ LACKS: Mapping[str, str] = MappingProxyType(
         "plain_jobs_use_nominations": "no job waits once room was made for all of it",
     }
 )
-"""By behaviour, what a proof of a row that has none would need."""
+"""By behaviour without a proof, what a proof would need."""
 
 
 class Proof(NamedTuple):
@@ -44,18 +43,18 @@ class Proof(NamedTuple):
 
 
 def key_of(row: Row) -> tuple[str, str]:
-    """Return what a row is known by: its behaviour, and where the main line got it."""
+    """Return what identifies a row: its behaviour, and its first release on the main line."""
     return row.behaviour, str(row.change.landed[-1])
 
 
 def proof_of(row: Row) -> Proof | None:
-    """Return what proves a row; None if nothing does."""
+    """Return the proof of a row; None if there is none."""
     found = _proofs(part_of(row.behaviour)).get(key_of(row))
     return None if found is None else Proof(*found)
 
 
 def is_claim(row: Row) -> bool:
-    """Say whether a row is about Volcano, and not about Plinian's own release, which tests hold."""
+    """Return whether a row is about Volcano, not about Plinian's release, which tests check."""
     return not row.change.landed[-1].ours
 
 
@@ -65,7 +64,7 @@ def claims(*parts: Part) -> list[Row]:
 
 
 def unproven(*parts: Part) -> list[Row]:
-    """Return those of :func:`claims` that nothing proves."""
+    """Return those of :func:`claims` without a proof."""
     return [row for row in claims(*parts) if proof_of(row) is None]
 
 
@@ -77,7 +76,7 @@ def holds_in(row: Row) -> list[Release]:
 
 
 def lack(row: Row) -> str:
-    """Say why nothing proves a row."""
+    """Return why a row has no proof."""
     recorded = {parse_release(name) for name in _recorded(part_of(row.behaviour))}
     held = [release for release in holds_in(row) if not release.ours]
     if not recorded.intersection(held):
@@ -104,7 +103,7 @@ def reverted(row: Row) -> Any:
 
 
 def without(row: Row, release: str) -> Behaviours:
-    """Return how a release's sessions would be without one of their rows that holds for it.
+    """Return a release's session behaviours with one of its rows reverted.
 
     :raises UsageError: sessions of that release cannot be run.
     """

@@ -1,4 +1,4 @@
-"""Releases of Volcano: a tree of lines, on which changes land one by one."""
+"""Releases of Volcano: release lines, and the changes that each release has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Release(NamedTuple):
     minor: int
     patch: int
     name: str = ""
-    """Of a release of our own, which has no number that anybody knows."""
+    """The name of a release of this project, which has no number of Volcano's."""
 
     @property
     def ours(self) -> bool:
@@ -29,7 +29,7 @@ class Release(NamedTuple):
 
     @property
     def line(self) -> tuple[int, int]:
-        """The release line, which gets fixes of its own after the next one was begun."""
+        """The release line: it still gets fixes after the next line has begun."""
         return (self.major, self.minor)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ def _line(minor: int, patches: int) -> tuple[Release, ...]:
 
 
 HARDENED = Release(sys.maxsize, 0, 0, "hardened")
-"""What the newest release does, and remedies that no release has: on a line after all others."""
+"""Plinian's release: the newest one with fixes that no release has, on a line after all others."""
 
 RELEASES: tuple[Release, ...] = (
     *_line(8, 3),
@@ -54,7 +54,7 @@ RELEASES: tuple[Release, ...] = (
     *_line(15, 2),
     HARDENED,
 )
-"""All releases that are known, pre-releases left out; our own comes last."""
+"""All known releases, without pre-releases; Plinian's own comes last."""
 
 _BY_NAME: Mapping[str, Release] = MappingProxyType(
     {str(release): release for release in RELEASES}
@@ -68,7 +68,7 @@ _VOLCANO = tuple(release for release in RELEASES if not release.ours)
 def parse_release(text: str) -> Release:
     """Return the release of a name such as ``v1.12.1``, or ``hardened``.
 
-    :raises UsageError: it is no name of a release, or of one that is not known.
+    :raises UsageError: it is not the name of a release, or the release is not known.
     """
     text = text.strip()
     known = _BY_NAME.get(text)
@@ -88,10 +88,10 @@ def parse_release(text: str) -> Release:
 
 
 def nearest_release(text: str) -> Release | None:
-    """Return the release of Volcano that is nearest to a name that is none; None if no number is.
+    """Return the release of Volcano nearest to an unknown version; None if it has no number.
 
-    Of a known line it is the one of the nearest patch; what is older than all, or newer, has the
-    oldest or the newest, and a line without a patch its newest.
+    In a known line it is the nearest patch; without a patch, the newest of the line. For a version
+    before or after all lines it is the oldest or the newest release.
     """
     match = _NAME.fullmatch(text)
     if match is None:
@@ -105,7 +105,7 @@ def nearest_release(text: str) -> Release | None:
 
 
 def _why_unknown(text: str) -> str:
-    """Say what is the matter with a name that has the form of a release's."""
+    """Return why a name that has the form of a release is unknown."""
     match = _NAME.fullmatch(text)
     assert match is not None
     line = (int(match[1]), int(match[2]))

@@ -1,4 +1,4 @@
-"""Rows of the table of releases: a behaviour's value from a change on, and where it landed."""
+"""Rows of the table of releases: a behaviour's value since a change, and its first releases."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .release import Release, parse_release
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change, landed on the main line and by cherry-pick on older release lines.
+    """One change, on the main line and cherry-picked to older release lines.
 
-    :param landed: the first release of each line that has it, ascending; the last one is where the
-        main line got it, and all later lines have it.
+    :param landed: the first release with it on each line, ascending. The last one is that of the
+        main line; all later lines have the change.
     """
 
     landed: tuple[Release, ...]
 
     def reached(self, release: Release) -> bool:
-        """Say whether a release has the change."""
+        """Return whether a release has the change."""
         if release.line > self.landed[-1].line:
             return True
         return any(point.line == release.line and release >= point for point in self.landed)
@@ -31,13 +31,13 @@ REPOSITORY = "volcano-sh/volcano"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One behaviour's value from a change on.
+    """One behaviour's value since a change.
 
-    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function; of our
-        own release, a path in this repository and the test that holds it.
-    :param why: what it means for who runs the release.
-    :param pull: the number of the pull request of volcano-sh/volcano that brought it to the main
-        line; None for what was so from the beginning, and where the history of Volcano names none.
+    :param source: where the code is: a path below ``pkg/scheduler/`` and a function; for Plinian's
+        release, a path in this repository and the test that checks it.
+    :param why: what it means for a person who runs the release.
+    :param pull: the number of the pull request of volcano-sh/volcano that introduced it on the main
+        line; None if it was so from the beginning, or Volcano's history names none.
     """
 
     behaviour: str
@@ -54,7 +54,7 @@ class Row:
 
 
 def landed(*names: str) -> Change:
-    """Return the change that landed in these releases."""
+    """Return the change whose first releases are these."""
     return Change(tuple(map(parse_release, names)))
 
 

@@ -12,11 +12,11 @@ class JobRequeue(StrEnum):
     """When ``allocate`` puts a job back that still has tasks to place."""
 
     IF_READY = "if ready"
-    """If it is ready; one that is not has had its turn."""
+    """If it is ready; else its turn is over."""
     ALWAYS = "always"
-    """Whenever tasks are left, though those that were tried are not among them."""
+    """Whenever it has tasks that were not tried."""
     IF_COMMITTED = "if committed"
-    """If it is ready after its turn, whatever its last task came to."""
+    """If it is ready after its turn, even if its last task was not placed."""
 
 
 class NoBestNode(StrEnum):
@@ -32,13 +32,13 @@ class FailedPipelining(StrEnum):
     """What happens to a task that a plugin refuses to pipeline, or that cannot be bound."""
 
     ERRORS_IGNORED = "errors ignored"
-    """It is pipelined, and what cannot be bound keeps its place until the session ends."""
+    """It is pipelined; a task that cannot be bound keeps its resources until the end."""
     UNNOTICED = "unnoticed"
-    """It is pipelined without an error. From here on, what cannot be bound is undone."""
+    """It is pipelined without an error. From here on, a task that cannot be bound is undone."""
     UNDONE = "undone"
     """It is taken back."""
     LEFT = "left"
-    """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
+    """In ``allocate`` it stays on its node; undoing its job's statement does not undo it."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -46,46 +46,46 @@ class AllocateBehaviours:
     """The action ``allocate``: what differs between releases."""
 
     queue_requeued_before_placing: bool
-    """``allocate`` puts a queue back before it places pods of it, with the share of before."""
+    """``allocate`` requeues a queue before it places its pods, so with an old share."""
 
     overused_checked_for_idle_queues: bool
-    """``allocate`` checks also queues without a task to place for whether they are overused."""
+    """``allocate`` also checks whether queues without tasks to place are overused."""
 
     job_requeue: JobRequeue
     """When a job that has tasks left is looked at again."""
 
     unfit_task_ends_job: bool
-    """A pod that fits nowhere ends its job's turn; else other roles are tried, and its own not."""
+    """A pod that fits nowhere ends its job's turn; else other roles are still tried."""
 
     tasks_without_role_share_failures: bool
-    """Where one pod without a role failed, no other of its job is tried in that turn."""
+    """If a pod without a role fails, no other one of its job is tried in that turn."""
 
     skipped_tasks_get_reason: bool
-    """The message of a task says that it was skipped because one of its role fits nowhere."""
+    """A skipped task's message says that another task of its role fits nowhere."""
 
     failed_placement_continues_job: bool
-    """A task whose placement fails does not end its job's turn, though the job may be ready."""
+    """A failed placement does not end its job's turn, even if the job is ready."""
 
     impossible_gangs_stop_early: bool
-    """A gang with fewer pods than its minimum is given up at the first that fits nowhere."""
+    """A gang that cannot reach its minimum is given up at the first pod that fits nowhere."""
 
     pre_predicate_failures_skipped: bool
-    """A task that filters cannot be prepared for is skipped, if its gang can be met without it."""
+    """A task for which PrePredicate fails is skipped, if its gang can be ready without it."""
 
     nominated_node_first: bool
     """A pod's nominated node is tried before all others."""
 
     nominated_node_uses_future_idle: bool
-    """A pod's nominated node is tried first also if it only has room when evicted pods are gone."""
+    """A nominated node is tried first even if it has room only after evictions end."""
 
     plain_jobs_use_nominations: bool
-    """Also a job without groups and topology goes first to where a gang action made room for it."""
+    """A job without groups and topology also tries first where a gang action made room."""
 
     no_best_node: NoBestNode
     """What happens to a task for which no node has a score that counts."""
 
     negative_scores_accepted: bool
-    """A node, or hypernode, is taken however low the best score is; else it must exceed -1."""
+    """The best node or hypernode is used with any score; else its score must exceed -1."""
 
     failed_pipelining: FailedPipelining
     """What happens to a task that a plugin refuses to pipeline, or that cannot be bound."""
@@ -97,14 +97,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/allocate/allocate.go Execute",
-        why="Queues take turns by shares that are out of date.",
+        why="The order of queues uses outdated shares.",
     ),
     Row(
         "queue_requeued_before_placing",
         False,
         landed("v1.10.0"),
         source="actions/allocate/allocate.go allocateResources",
-        why="Queues take turns by what they now hold.",
+        why="The order of queues uses current shares.",
         pull=3515,
     ),
     Row(
@@ -112,14 +112,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/allocate/allocate.go pickUpQueuesAndJobs",
-        why="The metric of overuse is set for every queue with a job.",
+        why="The metric overused is set for every queue with a job.",
     ),
     Row(
         "overused_checked_for_idle_queues",
         False,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go buildAllocateContext",
-        why="The metric of overuse is only set for queues with tasks to place.",
+        why="The metric overused is only set for queues with tasks to place.",
         pull=4721,
     ),
     Row(
@@ -127,14 +127,14 @@ ROWS: tuple[Row, ...] = (
         JobRequeue.IF_READY,
         FIRST,
         source="actions/allocate/allocate.go",
-        why="A gang that could not be met is not looked at twice in a session.",
+        why="A gang that could not be placed is not tried twice in a session.",
     ),
     Row(
         "job_requeue",
         JobRequeue.ALWAYS,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResources",
-        why="A gang that could not be met is tried again with the tasks that are left.",
+        why="A gang that could not be placed is tried again with its other tasks.",
         pull=4310,
     ),
     Row(
@@ -142,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         JobRequeue.IF_COMMITTED,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResources",
-        why="A gang that could not be met is not looked at twice in a session again.",
+        why="Again, a gang that could not be placed is not tried twice in a session.",
         pull=4721,
     ),
     Row(
@@ -165,14 +165,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="util/predicate_helper.go taskGroupID",
-        why="A pod without a role is turned down where another of its job did not fit.",
+        why="A pod without a role is refused if another one of its job did not fit.",
     ),
     Row(
         "tasks_without_role_share_failures",
         False,
         landed("v1.10.0"),
         source="util/predicate_helper.go PredicateNodes",
-        why="Pods without a role are looked at one by one.",
+        why="Pods without a role are checked one by one.",
         pull=3649,
     ),
     Row(
@@ -195,14 +195,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A ready job's turn ends when a plugin objects to a pod.",
+        why="A ready job's turn ends when a plugin refuses a pod.",
     ),
     Row(
         "failed_placement_continues_job",
         True,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A ready job goes on when a plugin objects to a pod.",
+        why="A ready job continues when a plugin refuses a pod.",
         pull=4721,
     ),
     Row(
@@ -217,7 +217,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.0"),
         source="api/job_info.go NeedContinueAllocating",
-        why="A gang that cannot have its minimum is given up at once.",
+        why="A gang that cannot reach its minimum is given up at once.",
         pull=4721,
     ),
     Row(
@@ -225,14 +225,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="One pod that cannot be prepared keeps its whole gang waiting.",
+        why="One pod for which PrePredicate fails keeps its whole gang pending.",
     ),
     Row(
         "pre_predicate_failures_skipped",
         True,
         landed("v1.14.4", "v1.15.1"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A gang goes on without a pod that cannot be prepared, if it can be met.",
+        why="A gang is placed without a pod for which PrePredicate fails, if its minimum allows.",
         pull=5528,
     ),
     Row(
@@ -240,14 +240,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A preemptor may go elsewhere than where it evicted.",
+        why="A preemptor may be placed on another node than that of its victims.",
     ),
     Row(
         "nominated_node_first",
         True,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A preemptor goes where it evicted, if there is room now.",
+        why="A preemptor is placed on the node of its victims, if there is room now.",
         pull=4079,
     ),
     Row(
@@ -270,14 +270,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResources",
-        why="Where room was made for a job without groups, it is placed like any other.",
+        why="A job without groups ignores the nodes where room was made for it.",
     ),
     Row(
         "plain_jobs_use_nominations",
         True,
         landed("v1.15.1"),
         source="actions/allocate/allocate.go allocateResources",
-        why="A job goes where gangpreempt made room, if it comes to allocate in the same session.",
+        why="A job is placed where gangpreempt made room, if allocate follows in the session.",
         pull=5440,
     ),
     Row(
@@ -315,14 +315,14 @@ ROWS: tuple[Row, ...] = (
         FailedPipelining.ERRORS_IGNORED,
         FIRST,
         source="framework/statement.go Pipeline, Commit",
-        why="A pod that cannot be bound keeps its place until the session ends.",
+        why="A pod that cannot be bound keeps its resources until the session ends.",
     ),
     Row(
         "failed_pipelining",
         FailedPipelining.UNNOTICED,
         landed("v1.9.0"),
         source="framework/statement.go Commit",
-        why="A pod that cannot be bound gives its place back.",
+        why="A pod that cannot be bound frees its resources.",
         pull=3360,
     ),
     Row(
@@ -338,7 +338,7 @@ ROWS: tuple[Row, ...] = (
         FailedPipelining.LEFT,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTask",
-        why="A pod that a plugin objects to holds its place until the session ends.",
+        why="A pod that a plugin refuses keeps its resources until the session ends.",
         pull=4310,
     ),
     Row(
@@ -346,7 +346,7 @@ ROWS: tuple[Row, ...] = (
         FailedPipelining.UNDONE,
         landed("v1.15.0"),
         source="framework/statement.go Pipeline",
-        why="A pod that a plugin objects to is taken back at once.",
+        why="A pod that a plugin refuses is undone at once.",
         pull=5073,
     ),
 )

@@ -12,11 +12,11 @@ class BackfillFailure(StrEnum):
     """How ``backfill`` goes on after a task that no node takes."""
 
     UNPREPARED_ENDS_JOB = "unprepared ends job"
-    """With the next task; with the next job, if filters cannot be prepared for the task."""
+    """With the next task; with the next job, if PrePredicate fails for the task."""
     ENDS_JOB = "ends job"
-    """With the next job; and where one of its tasks failed, no other of its role is tried."""
+    """With the next job; after a task failed, no other one of its role is tried."""
     ENDS_ACTION = "ends action"
-    """Not at all: whatever comes after it stays pending."""
+    """Not at all: all later tasks stay pending."""
     CONTINUES = "continues"
     """With the next task."""
 
@@ -26,7 +26,7 @@ class BackfillBehaviours:
     """The action ``backfill``: what differs between releases."""
 
     backfill_scores_nodes: bool
-    """``backfill`` takes the best node; else any that takes the pod."""
+    """``backfill`` uses the node with the best score; else any node that fits."""
 
     backfill_failure: BackfillFailure
     """How ``backfill`` goes on after a failure."""
@@ -53,14 +53,14 @@ ROWS: tuple[Row, ...] = (
         BackfillFailure.UNPREPARED_ENDS_JOB,
         FIRST,
         source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere stops no other.",
+        why="A pod without requests that fits nowhere does not stop others.",
     ),
     Row(
         "backfill_failure",
         BackfillFailure.ENDS_JOB,
         landed("v1.8.2"),
         source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops those of its job.",
+        why="One pod without requests that fits nowhere stops the others of its job.",
         pull=2955,
     ),
     Row(
@@ -68,7 +68,7 @@ ROWS: tuple[Row, ...] = (
         BackfillFailure.ENDS_ACTION,
         landed("v1.9.0"),
         source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops those of all jobs.",
+        why="One pod without requests that fits nowhere stops the others of all jobs.",
         pull=3335,
     ),
     Row(
@@ -76,7 +76,7 @@ ROWS: tuple[Row, ...] = (
         BackfillFailure.CONTINUES,
         landed("v1.12.0"),
         source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere stops no other.",
+        why="A pod without requests that fits nowhere does not stop others.",
         pull=4029,
     ),
 )

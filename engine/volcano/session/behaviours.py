@@ -1,9 +1,9 @@
 """How the sessions of a release behave: one complete record, put together from its subjects.
 
-Code reads a field and never compares releases. A field is named by what an operator can see; its
-docstring says what that is in either case. Each subject is a module that holds the fields, the
-kinds of values, and the rows that say which release has which value. Subjects generate no methods,
-which would only cost start-up time: the record has them all.
+Code reads a field and never compares releases. A field's name says what an operator can see; its
+docstring explains the values. Each subject is a module with the fields, the kinds of values, and
+the rows that say which release has which value. Only the complete record has generated methods:
+methods of subjects would cost start-up time.
 """
 
 from __future__ import annotations
@@ -52,4 +52,4 @@ class Behaviours(
     """What the sessions of a release do where releases differ."""
 
     release: str
-    """The release that this is the behaviour of, or was before single fields were changed."""
+    """The release of this record, or of the record that fields were changed in."""

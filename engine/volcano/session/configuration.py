@@ -12,9 +12,9 @@ class UnknownAction(StrEnum):
     """What happens to a configuration that names an action which does not exist."""
 
     REJECTS_AS_IGNORED = "rejects, and says that it ignores it"
-    """The whole configuration is refused, though the error says that the action is ignored."""
+    """The whole configuration is rejected, but the error says that the action is ignored."""
     REJECTS = "rejects"
-    """The whole configuration is refused; the one before stays in force."""
+    """The whole configuration is rejected; the old one stays in force."""
     IGNORED = "ignored"
     """An error is logged, and the other actions run."""
 
@@ -42,14 +42,14 @@ ROWS: tuple[Row, ...] = (
         frozenset(),
         FIRST,
         source="plugins/factory.go",
-        why="A configuration that names a plugin of a later release goes on without it.",
+        why="A configuration that names a plugin of a later release runs without it.",
     ),
     Row(
         "plugins",
         frozenset({"capacity", "deviceshare", "nodegroup", "pdb"}),
         landed("v1.9.0"),
         source="plugins/factory.go",
-        why="New are capacity, deviceshare, nodegroup and pdb.",
+        why="New: capacity, deviceshare, nodegroup and pdb.",
         pull=3283,
     ),
     Row(
@@ -57,7 +57,7 @@ ROWS: tuple[Row, ...] = (
         frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"}),
         landed("v1.12.0"),
         source="plugins/factory.go",
-        why="New is network-topology-aware: a job's pods are placed near each other.",
+        why="New: network-topology-aware; a job's pods are placed near each other.",
         pull=4310,
     ),
     Row(
@@ -70,14 +70,14 @@ ROWS: tuple[Row, ...] = (
         ),
         landed("v1.13.0"),
         source="plugins/resource-strategy-fit",
-        why="New is resource-strategy-fit: each resource can be packed or spread by itself.",
+        why="New: resource-strategy-fit; each resource can be packed or spread by itself.",
     ),
     Row(
         "unknown_action",
         UnknownAction.REJECTS_AS_IGNORED,
         FIRST,
         source="util.go UnmarshalSchedulerConf",
-        why="A misspelt action keeps the configuration of before in force; the log says otherwise.",
+        why="A misspelt action keeps the old configuration in force; the log says otherwise.",
     ),
     Row(
         "unknown_action",
@@ -92,7 +92,7 @@ ROWS: tuple[Row, ...] = (
         UnknownAction.REJECTS,
         landed("v1.14.0"),
         source="util.go UnmarshalSchedulerConf",
-        why="A misspelt action keeps the configuration of before in force again.",
+        why="Again, a misspelt action keeps the old configuration in force.",
         pull=4661,
     ),
     Row(

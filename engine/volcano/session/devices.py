@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class SharedDevices(StrEnum):
-    """How ``deviceshare`` keeps accounts, and what it reports; each builds on the one before."""
+    """How ``deviceshare`` keeps accounts and what it reports; each value extends the last."""
 
     ERRORS_REPORTED = "errors reported"
     """A pod's message quotes the error of a node that refuses it. Cards are shared alike; one
@@ -22,19 +22,19 @@ class SharedDevices(StrEnum):
     """A process knows of nodes' devices from the nodes' updates after its first session on. A node
     without any takes pods that request some, which crashes the scheduler, as preempt did before."""
     REFUSALS_HEEDED = "refusals heeded"
-    """Such a node takes the pods; a pod is not placed if its part turns out not to be free."""
+    """Such a node takes the pods; a pod is not placed if its part is not free after all."""
 
 
 class VirtualGpuUse(StrEnum):
-    """Which virtual GPUs a pod is given, and how they count; each goes on from the one before."""
+    """Which virtual GPUs a pod gets, and how they count; each value extends the last."""
 
     FROM_LAST = "from last"
-    """The last cards; a percentage below all of a card's memory counts as nothing."""
+    """The last cards; a percentage below 100 of a card's memory counts as 0."""
     COUNTED = "counted"
     """The same; their memory and cores are also resources, which nodes and queues count. What
     containers of a pod have of one card counts for each of them, and no more only for the first."""
     BY_SHARE = "by share"
-    """So they are, and a percentage is that of the memory of each card."""
+    """The same; a percentage refers to the memory of each card."""
     BY_POLICY = "by policy"
     """Cards in the order of the policy, by which fresh cards do not score then; pods of a gang may
     refuse cards of each other, what is taken back is free at once, and cards count as at first."""
@@ -48,22 +48,22 @@ class DeviceBehaviours:
     """How ``deviceshare`` knows of devices, and what the messages of pods say."""
 
     virtual_gpu_use: VirtualGpuUse
-    """Which virtual GPUs a pod is given, and how much of them."""
+    """Which virtual GPUs a pod gets, and how much of them."""
 
     virtual_gpus_by_handshake: bool
-    """A node's virtual GPUs count while its agent answers; else while it has allocatable ones."""
+    """A node's virtual GPUs count while its agent answers; else while allocatable."""
 
     virtual_gpus_counted_twice: bool
-    """Within a session, what a pod is given of virtual GPUs is taken away twice."""
+    """Within a session, a pod's virtual GPUs are counted twice."""
 
     devices_scored: bool
-    """With ``deviceshare``, nodes score by their GPUs, if the score has a weight."""
+    """With ``deviceshare``, nodes score by their GPUs, if the weight is not 0."""
 
     device_quotas: bool
-    """With ``capacity``, a queue's capability bounds how many devices of a class its pods claim."""
+    """With ``capacity``, a queue's capability limits the devices of a class in claims."""
 
     device_counts_saturate: bool
-    """Numbers of devices end at the largest one; else they begin again below nothing."""
+    """Numbers of devices stop at the largest integer; else they overflow to negative."""
 
     new_numa_resources_crash: bool
     """A node that reports a resource of its NUMA nodes for the first time, and less of another,
@@ -94,7 +94,7 @@ ROWS: tuple[Row, ...] = (
         SharedDevices.FAULTS_UNREPORTED,
         landed("v1.12.0"),
         source="api/devices/nvidia/vgpu/device_info.go FilterNode",
-        why="A pod's message does not say why virtual GPUs refuse it; nodes share them in modes.",
+        why="A pod's message does not say why virtual GPUs refuse it; nodes have sharing modes.",
         pull=4290,
     ),
     Row(
@@ -110,7 +110,7 @@ ROWS: tuple[Row, ...] = (
         SharedDevices.REFUSALS_HEEDED,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod whose part of a device turns out not to be free is not placed.",
+        why="A pod is not placed if its part of a device is not free after all.",
         pull=5116,
     ),
     Row(
@@ -118,7 +118,7 @@ ROWS: tuple[Row, ...] = (
         VirtualGpuUse.FROM_LAST,
         FIRST,
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A percentage below all of a card's memory counts as nothing.",
+        why="A percentage below 100 of a card's memory counts as 0.",
     ),
     Row(
         "virtual_gpu_use",
@@ -133,7 +133,7 @@ ROWS: tuple[Row, ...] = (
         VirtualGpuUse.BY_SHARE,
         landed("v1.14.0"),
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A percentage of memory is that of the card that is given.",
+        why="A percentage of memory refers to the assigned card.",
         pull=4714,
     ),
     Row(
@@ -141,7 +141,7 @@ ROWS: tuple[Row, ...] = (
         VirtualGpuUse.BY_POLICY,
         landed("v1.15.0"),
         source="api/devices/nvidia/vgpu/utils.go sortedDeviceIndicesByPolicy",
-        why="The policy of shared GPUs chooses cards, and chooses no nodes by spread any more.",
+        why="The policy of shared GPUs chooses cards; ``spread`` no longer chooses nodes.",
         pull=5252,
     ),
     Row(
@@ -149,14 +149,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
-        why="A node's virtual GPUs are gone a minute after its agent did not answer.",
+        why="A node's virtual GPUs are ignored a minute after its agent stops answering.",
     ),
     Row(
         "virtual_gpus_by_handshake",
         False,
         landed("v1.14.3", "v1.15.1"),
         source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
-        why="A node's virtual GPUs are there as long as kubelet says that they are allocatable.",
+        why="A node's virtual GPUs count as long as kubelet reports them as allocatable.",
         pull=5393,
     ),
     Row(
@@ -179,7 +179,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.12.3", "v1.13.2", "v1.14.0"),
         source="api/devices/nvidia/vgpu/device_info.go Allocate, addToPodMap",
-        why="A card takes as many pods in a session as it has room for again.",
+        why="Again, a card takes as many pods in a session as it has room for.",
         pull=4873,
     ),
     Row(
@@ -187,14 +187,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
-        why="What nodes score by their GPUs is worked out, and thrown away.",
+        why="GPU scores of nodes are computed, but not used.",
     ),
     Row(
         "devices_scored",
         True,
         landed("v1.13.0"),
         source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
-        why="Nodes are chosen by how much of their GPUs is used, if that has a weight.",
+        why="Nodes score by the use of their GPUs, if the score has a weight.",
         pull=4340,
     ),
     Row(
@@ -202,14 +202,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/capacity/capacity.go",
-        why="What pods claim of devices counts in no queue.",
+        why="Device claims of pods count in no queue.",
     ),
     Row(
         "device_quotas",
         True,
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go checkDRAAllocatable",
-        why="A queue can be given so many devices of a class.",
+        why="A queue can have a quota of devices of a class.",
         pull=5058,
     ),
     Row(
@@ -217,14 +217,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go DRAResource.Add, GetMinDRAResources",
-        why="A claim of more devices than can be counted is within every queue's capability.",
+        why="A claim of too many devices overflows, and is within every queue's capability.",
     ),
     Row(
         "device_counts_saturate",
         True,
         landed("v1.15.1"),
         source="api/saturating.go",
-        why="A claim of more devices than can be counted is within no queue's capability.",
+        why="A claim of too many devices exceeds every queue's capability.",
         pull=5621,
     ),
     Row(
@@ -232,14 +232,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="api/node_info.go RefreshNumaSchedulerInfoByCrd",
-        why="A kubelet that begins to report another resource of NUMA nodes may end the process.",
+        why="A kubelet that starts to report another NUMA resource may crash the scheduler.",
     ),
     Row(
         "new_numa_resources_crash",
         False,
         landed("v1.12.3", "v1.13.2", "v1.14.0"),
         source="api/node_info.go RefreshNumaSchedulerInfoByCrd",
-        why="What a node begins to report of its NUMA nodes is taken over.",
+        why="New NUMA resources of a node are accepted.",
         pull=4892,
     ),
     Row(

@@ -12,16 +12,16 @@ class EnqueueBehaviours:
     """The action ``enqueue``: what differs between releases."""
 
     overcommit_crashes: bool
-    """With ``overcommit``, more use than the factor allows crashes the scheduler."""
+    """With ``overcommit``, use above the factor crashes the scheduler."""
 
     enqueue_checks_ancestors: bool
-    """With ``capacity``, a job is enqueued only if the queues above its own have room for it."""
+    """With ``capacity``, a job is enqueued only if its queue's ancestors have room for it."""
 
     inqueue_jobs_reserve_missing_only: bool
-    """In ``proportion`` and ``capacity``, enqueued jobs reserve what they lack of their minimum."""
+    """In ``proportion`` and ``capacity``, enqueued jobs reserve only what they still lack."""
 
     reserved_scalars_in_milli: bool
-    """What a job lacks of its minimum is calculated in the same units for all resources."""
+    """What a job lacks of its minimum has the same unit for all resources."""
 
     reservation_kept_after_refusal: bool
     """Resources that a queue reserves for a job stay reserved if another plugin refuses the job."""
@@ -48,14 +48,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/capacity/capacity.go OnSessionOpen",
-        why="Siblings together enqueue more than their parent can take.",
+        why="Together, siblings enqueue more than their parent has room for.",
     ),
     Row(
         "enqueue_checks_ancestors",
         True,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkJobEnqueueableHierarchically",
-        why="Siblings together enqueue what their parent can take.",
+        why="Together, siblings enqueue only what their parent has room for.",
         pull=4119,
     ),
     Row(
@@ -63,14 +63,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A gang bound in a session counts twice until the next.",
+        why="A gang bound in a session counts twice until the next session.",
     ),
     Row(
         "inqueue_jobs_reserve_missing_only",
         True,
         landed("v1.15.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="What an enqueued job holds is not reserved once more.",
+        why="What an enqueued job holds is not reserved again.",
         pull=5130,
     ),
     Row(
@@ -78,14 +78,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/util/util.go GetInqueueResource",
-        why="A job that lacks GPUs of its minimum reserves a thousandth of them.",
+        why="For missing GPUs of its minimum, a job reserves only a thousandth.",
     ),
     Row(
         "reserved_scalars_in_milli",
         True,
         landed("v1.14.3", "v1.15.1"),
         source="plugins/util/util.go GetInqueueResource",
-        why="A job that lacks GPUs of its minimum reserves them, and the pods too.",
+        why="A job reserves missing GPUs of its minimum in full, and pods too.",
         pull=5391,
     ),
     Row(
@@ -93,14 +93,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go, plugins/proportion/proportion.go OnSessionOpen",
-        why="A queue is fuller for the rest of a session by each job that another plugin refused.",
+        why="A job that another plugin refuses still fills its queue for the rest of the session.",
     ),
     Row(
         "reservation_kept_after_refusal",
         False,
         landed("hardened"),
         source="engine/session/actions/enqueue.py; tests/session/plugins/test_hardened_queues.py",
-        why="What was reserved for a job is given back, in all its queues, if it is refused.",
+        why="If a job is refused, its reservation is released in all its queues.",
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -12,16 +12,16 @@ class EvictionBehaviours:
     """What ``preempt`` and ``reclaim`` share: what differs between releases."""
 
     filter_errors_unresolvable: bool
-    """No pod is evicted on a node that a filter refused, whatever the reason."""
+    """No pod is evicted on a node that a filter refused for any reason."""
 
     unresolvable_nodes_skipped: bool
-    """No pod is evicted where ``allocate`` found that it would not help."""
+    """No pod is evicted where ``allocate`` found that evictions do not help."""
 
     tdm_refusals_resolvable: bool
-    """With ``tdm``, pods are preempted on nodes that the pod may not use; the reason names it."""
+    """With ``tdm``, pods are also evicted on revocable nodes that the pod may not use."""
 
     pod_affinity_resolvable: bool
-    """``preempt`` looks at nodes from which anti-affinity to pods, or theirs, keeps a pod."""
+    """``preempt`` tries nodes that pod affinity or anti-affinity excludes."""
 
     victim_selection_restarts: bool
     """Where plugins agree on no victim, the next plugin decides alone; else no pod is evicted."""
@@ -30,13 +30,13 @@ class EvictionBehaviours:
     """Victims of several queues are in the order of queues; else in the order of jobs."""
 
     equal_victims_ordered_by_task: bool
-    """Of victims whose jobs are equal to the plugins, the least important task goes first."""
+    """Of victims in equal jobs, the least important task is evicted first."""
 
     evictions_on_unused_nodes_undone: bool
-    """``preempt`` and ``reclaim`` undo evictions on a node that they do not use in the end."""
+    """``preempt`` and ``reclaim`` undo evictions on nodes that they do not use."""
 
     undone_evictions_missed_by_filters: bool
-    """A pod whose eviction is taken back is not seen on its node by filters and scores."""
+    """Filters and scores do not see a pod whose eviction is undone."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -45,14 +45,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/preempt/preempt.go preempt",
-        why="Nodes without a free port are not preempted on.",
+        why="Preemption is not tried on nodes without a free port.",
     ),
     Row(
         "filter_errors_unresolvable",
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go preempt",
-        why="Nodes are preempted on where that may help.",
+        why="Preemption is tried on nodes where it may help.",
         pull=3458,
     ),
     Row(
@@ -60,14 +60,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/preempt/preempt.go, actions/reclaim/reclaim.go",
-        why="preempt and reclaim also look at nodes that no eviction could make fit.",
+        why="preempt and reclaim also try nodes where no eviction can help.",
     ),
     Row(
         "unresolvable_nodes_skipped",
         True,
         landed("v1.10.0"),
         source="framework/session.go GetUnschedulableAndUnresolvableNodesForTask",
-        why="preempt and reclaim pass over nodes that no eviction could make fit.",
+        why="preempt and reclaim skip nodes where no eviction can help.",
         pull=3432,
     ),
     Row(
@@ -75,7 +75,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/tdm/tdm.go OnSessionOpen",
-        why="Pods are evicted from revocable nodes for others that may not go there.",
+        why="Pods on revocable nodes are evicted for pods that may not use these nodes.",
     ),
     Row(
         "tdm_refusals_resolvable",
@@ -97,7 +97,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.10.1", "v1.11.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="preempt and reclaim pass over nodes where affinity to pods does not hold.",
+        why="preempt and reclaim skip nodes where pod affinity is not satisfied.",
         pull=3840,
     ),
     Row(
@@ -120,7 +120,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="framework/session_plugins.go Reclaimable, Preemptable",
-        why="Where plugins agree on no victim, the next one chooses alone: more pods go.",
+        why="Where plugins agree on no victim, the next one chooses alone: more pods are evicted.",
         pull=3551,
     ),
     Row(
@@ -143,14 +143,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
-        why="The pods of the youngest job go first.",
+        why="The pods of the youngest job are evicted first.",
     ),
     Row(
         "equal_victims_ordered_by_task",
         True,
         landed("v1.15.0"),
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
-        why="The youngest pods of equal jobs go first.",
+        why="The youngest pods of equal jobs are evicted first.",
         pull=5115,
     ),
     Row(
@@ -165,7 +165,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.15.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
-        why="Evictions on a node that does not suffice are taken back.",
+        why="Evictions on a node that is not used are undone.",
         pull=5067,
     ),
     Row(
@@ -173,14 +173,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
-        why="A pod whose eviction is taken back counts on its node again.",
+        why="A pod whose eviction is undone counts on its node again.",
     ),
     Row(
         "undone_evictions_missed_by_filters",
         True,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
-        why="After a preemption that came to nothing, nodes look emptier than they are to scores.",
+        why="After an undone preemption, nodes look emptier to scores than they are.",
         pull=5116,
     ),
 )

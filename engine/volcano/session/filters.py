@@ -13,10 +13,10 @@ from ..releases import FIRST, Row, landed
 
 
 class Filtering(StrEnum):
-    """Whether more filters are run on a node after one refused it."""
+    """Which filters are run on a node after one refused it."""
 
     ALL = "all"
-    """All filters are run and none is reported: a node takes the pod or does not."""
+    """All filters are run, and no reason is reported."""
     FIRST_FAULT = "first fault"
     """The first filter that refuses the node is the last, and is named in the reason. That a node
     has all the pods it may have comes before all filters, and evicting does not help."""
@@ -27,7 +27,7 @@ class Filtering(StrEnum):
     """The first filter that refuses the node is the last, and is named in the reason. That a node
     has all the pods it may have is a reason if no filter has one."""
     RESOLVABLE_GO_ON = "resolvable go on"
-    """Only a refusal that eviction cannot resolve is the last."""
+    """Only a refusal that eviction cannot resolve ends the filters."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -38,13 +38,13 @@ class FilterBehaviours:
     """How many filters are run on a node, and which of their reasons are reported."""
 
     pod_message_shows_filter_errors: bool
-    """A pod's message quotes a filter's error, which still allows evicting; else its reason."""
+    """A pod's message quotes a filter's error, which allows evictions; else its reason."""
 
     pod_message_names_taints: bool
     """A pod's message names the taint that the pod does not tolerate."""
 
     volume_binding_filter: bool
-    """Every node is checked for whether it can bind the pod's volumes, before one is chosen."""
+    """Before a node is chosen, each is checked for whether it can bind the pod's volumes."""
 
     volume_zone_pre_filter: bool
     """Faults of a pod's claims are reported by the filter VolumeZone, once for all nodes."""
@@ -54,7 +54,7 @@ class FilterBehaviours:
     on those that say in what zone they are."""
 
     beta_zone_labels_translated: bool
-    """A volume's zone under the label's old name also matches nodes with the present name."""
+    """A volume's zone in the old label also matches nodes with the new label."""
 
     extended_spread_constraints: bool
     """Constraints of a pod's spread are read with ``minDomains``, ``matchLabelKeys`` and
@@ -64,19 +64,19 @@ class FilterBehaviours:
     """``predicates`` reads ``predicate.ProportionalEnable`` and ``predicate.resources``."""
 
     nodegroup_skips_later_filters: bool
-    """With ``nodegroup``, the filters of plugins after it are not run."""
+    """With ``nodegroup``, filters of later plugins are not run."""
 
     nodegroup_uses_job_queue: bool
     """``nodegroup`` uses the queue of the pod's job, and supports ``strict`` and ancestors."""
 
     extender_lists_statuses: bool
-    """``extender`` answers about a node with a list of statuses; else with a text and a code."""
+    """``extender`` answers for a node with a list of statuses; else with a text and a code."""
 
     extender_managed_resources: bool
-    """``extender`` is called only for pods that request what it manages, if that is given."""
+    """If managed resources are set, ``extender`` is called only for pods that request one."""
 
     extender_notified_of_placements: bool
-    """``extender`` is notified when a pod is placed, which it may refuse, or removed."""
+    """``extender`` is notified of placements, which it may refuse, and of removals."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -85,14 +85,14 @@ ROWS: tuple[Row, ...] = (
         Filtering.ALL,
         FIRST,
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod's message says of each node that its status is not success, and not why.",
+        why="A pod's message says for each node only that its status is not success.",
     ),
     Row(
         "filtering",
         Filtering.FIRST_FAULT,
         landed("v1.8.1"),
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod's message says why; no pod is preempted for it where a filter refuses the node.",
+        why="A pod's message says why; where a filter refuses the node, nothing is preempted.",
         pull=3051,
     ),
     Row(
@@ -100,7 +100,7 @@ ROWS: tuple[Row, ...] = (
         Filtering.FIRST_ERROR,
         landed("v1.8.2"),
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="Nodes are preempted on that have all the pods, or volumes, that they may have.",
+        why="Preemption is also tried on nodes at their limit of pods or volumes.",
         pull=3188,
     ),
     Row(
@@ -124,14 +124,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/numaaware/numaaware.go OnSessionOpen",
-        why="A pod's message names the plugin; from v1.9 on, nodes that only err are preempted on.",
+        why="A pod's message names the plugin; from v1.9, filter errors still allow preemption.",
     ),
     Row(
         "pod_message_shows_filter_errors",
         False,
         landed("v1.10.0"),
         source="plugins/numaaware/numaaware.go OnSessionOpen",
-        why="A pod's message has the reason alone; no pod is evicted where numa-aware refuses.",
+        why="A pod's message has only the reason; where numa-aware refuses, nothing is evicted.",
         pull=3553,
     ),
     Row(
@@ -146,7 +146,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go",
-        why="A pod's message counts nodes with taints that it does not tolerate, and names none.",
+        why="A pod's message only counts nodes with taints that it does not tolerate.",
         pull=5000,
     ),
     Row(
@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.4", "v1.15.1"),
         source="plugins/predicates/predicates.go InitPlugin",
-        why="VolumeZone reports of a pod whose claim is not bound: PersistentVolume had no name.",
+        why="For a pod with an unbound claim, VolumeZone reports: PersistentVolume had no name.",
         pull=5505,
     ),
     Row(
@@ -184,14 +184,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/predicates/predicates.go (volumezone of Kubernetes 1.25)",
-        why="A pod whose claims have no volume yet is placed on nodes that name no zone.",
+        why="A pod whose claims have no volume yet can be placed on nodes without a zone label.",
     ),
     Row(
         "volume_zone_checks_unlabelled_nodes",
         True,
         landed("v1.8.1"),
         source="plugins/predicates/predicates.go (volumezone of Kubernetes 1.27)",
-        why="A pod whose claims have no volume yet, and are not to wait for it, is placed nowhere.",
+        why="A pod is placed nowhere while its claims with immediate binding have no volume.",
         pull=3083,
     ),
     Row(
@@ -199,14 +199,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/predicates/predicates.go (volumezone of Kubernetes until 1.28)",
-        why="A volume labelled failure-domain.beta.kubernetes.io/zone needs a node labelled so.",
+        why="A volume labelled failure-domain.beta.kubernetes.io/zone needs a node with it.",
     ),
     Row(
         "beta_zone_labels_translated",
         True,
         landed("v1.9.0"),
         source="plugins/predicates/predicates.go (volumezone of Kubernetes 1.29)",
-        why="Volumes labelled failure-domain.beta.kubernetes.io/zone go with today's nodes.",
+        why="Volumes labelled failure-domain.beta.kubernetes.io/zone match nodes' new label.",
         pull=3295,
     ),
     Row(
@@ -214,7 +214,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/predicates/predicates.go (feature gates of Kubernetes 1.25)",
-        why="Of topologySpreadConstraints, only skew, key and selector have an effect.",
+        why="In topologySpreadConstraints, only skew, key and selector have an effect.",
     ),
     Row(
         "extended_spread_constraints",
@@ -236,7 +236,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.13.0"),
         source="plugins/predicates/predicates.go enablePredicate",
-        why="That is now a part of resource-strategy-fit; the old arguments do nothing.",
+        why="resource-strategy-fit does this now; the old arguments have no effect.",
         pull=4454,
     ),
     Row(
@@ -244,14 +244,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
-        why="Plugins filter nodes whatever their order.",
+        why="Plugins filter nodes in any order of the configuration.",
     ),
     Row(
         "nodegroup_skips_later_filters",
         True,
         landed("v1.10.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
-        why="Pods land on nodes that plugins after nodegroup would turn down.",
+        why="Pods are placed on nodes that plugins after nodegroup would refuse.",
         pull=3553,
     ),
     Row(
@@ -267,14 +267,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodegroup/nodegroup.go GetPodQueue",
-        why="Only pods that name a queue by label or annotation are bound to its node groups.",
+        why="Only pods that name a queue by label or annotation use its node groups.",
     ),
     Row(
         "nodegroup_uses_job_queue",
         True,
         landed("v1.13.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
-        why="All pods are bound to their queue's node groups.",
+        why="All pods use their queue's node groups.",
         pull=4455,
     ),
     Row(
@@ -282,14 +282,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/extender/argument.go PredicateResponse",
-        why="A custom extender says why not a node in a list, each entry with Code and Reason.",
+        why="A custom extender refuses a node with a list; each entry has Code and Reason.",
     ),
     Row(
         "extender_lists_statuses",
         False,
         landed("v1.10.0"),
         source="plugins/extender/argument.go PredicateResponse",
-        why="A custom extender says why not a node with one text and one code.",
+        why="A custom extender refuses a node with one text and one code.",
         pull=3553,
     ),
     Row(
@@ -312,7 +312,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/extender/extender.go OnSessionOpen",
-        why="A custom extender is not notified where pods are placed.",
+        why="A custom extender is not notified of placements.",
     ),
     Row(
         "extender_notified_of_placements",

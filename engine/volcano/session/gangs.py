@@ -24,7 +24,7 @@ class GangBehaviours:
     """Groups are only placed if the job or one of them has a hard topology."""
 
     sub_group_tier_names: bool
-    """A group's highest tier may be given by its name."""
+    """A group's highest tier may be a name."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -48,14 +48,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go ParseMinMemberInfo",
-        why="A role that was taken out of a PodGroup still has its minimum.",
+        why="A role that was removed from a PodGroup still has its minimum.",
     ),
     Row(
         "removed_min_task_members_forgotten",
         True,
         landed("v1.12.3", "v1.13.1"),
         source="api/job_info.go ParseMinMemberInfo",
-        why="Roles can be taken out of a PodGroup.",
+        why="A role that is removed from a PodGroup has no minimum any more.",
         pull=4803,
     ),
     Row(
@@ -63,7 +63,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go",
-        why="A job is one group: subGroupPolicy says nothing.",
+        why="A job is one group: subGroupPolicy has no effect.",
     ),
     Row(
         "sub_groups",
@@ -78,7 +78,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/allocate/allocate.go allocateResources",
-        why="Without a hard topology, pods that a subGroupPolicy takes are never placed.",
+        why="Without a hard topology, pods of a subGroupPolicy are never placed.",
     ),
     Row(
         "sub_groups_need_hard_topology",
@@ -93,14 +93,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go updateJobTier",
-        why="highestTierName in a subGroupPolicy binds its groups to nothing.",
+        why="highestTierName in a subGroupPolicy has no effect.",
     ),
     Row(
         "sub_group_tier_names",
         True,
         landed("v1.14.2"),
         source="framework/session.go adjustNetworkTopologySpec",
-        why="highestTierName in a subGroupPolicy holds as highestTierAllowed does.",
+        why="highestTierName in a subGroupPolicy limits groups, as highestTierAllowed does.",
         pull=5190,
     ),
 )

@@ -1,7 +1,7 @@
-"""Which release of Volcano behaves how: the one table in which changes are dated.
+"""Which release of Volcano behaves how: the table of all dated changes.
 
-Rows are in the order in which they landed on the main line; of the rows of one behaviour the last
-one that a release has reached holds.
+Rows are in the order of their first releases on the main line. For a behaviour, the last row that a
+release has is the one that holds.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def resolve(name: str) -> Behaviours:
 
 
 def behaviours(name: str, **changed: Any) -> Behaviours:
-    """Return how a release behaves with some fields changed, to ask what they alone do.
+    """Return how a release behaves with some fields changed, to find out their effect.
 
     :raises UsageError: as :func:`resolve`.
     :raises TypeError: there is no such field.

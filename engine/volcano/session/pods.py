@@ -9,14 +9,14 @@ from ..releases import FIRST, Row, landed
 
 
 class PodsWithoutClaims(StrEnum):
-    """What happens to a pod of which a claim is missing when the pod is first seen."""
+    """What happens to a pod whose claim is missing when the pod is first seen."""
 
     KEPT = "kept"
     """It is known, and looked at again."""
     DROPPED = "dropped"
-    """It is as if it were not there, until the pod changes."""
+    """It is ignored until the pod changes."""
     AWAITED = "awaited"
-    """It is known, if the claim may still come; else it is dropped."""
+    """It is known, if the claim may still be created; else it is dropped."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -27,26 +27,26 @@ class PodBehaviours:
     """Pods with scheduling gates are left alone."""
 
     role_by_label: bool
-    """A pod's role may be given by a label, where no annotation gives it."""
+    """A label gives a pod's role, if no annotation does."""
 
     sidecar_requests_counted: bool
     """Init containers that go on running count with a pod's containers."""
 
     pod_level_requests_counted: bool
-    """What a pod requests as a whole stands for its containers; overhead counts in init too."""
+    """Pod-level requests replace those of containers; overhead counts in init too."""
 
     in_place_resizes_counted: bool
     """What containers that were resized have, by their status, counts where it is more than what
     they request."""
 
     pods_without_claims: PodsWithoutClaims
-    """What happens to a pod that comes before one of its claims."""
+    """What happens to a pod that is created before one of its claims."""
 
     device_claims_needed: bool
-    """A pod that names a claim of devices is only known when the claim is."""
+    """A pod with a ResourceClaim is known only when the claim exists."""
 
     ended_pods_not_removed_from_node: bool
-    """When a pod that has ended is deleted, nothing is taken from its node."""
+    """The deletion of an ended pod does not change its node."""
 
     job_cleanup_removes_recreated_job: bool
     """Forgetting a deleted PodGroup may also forget a new one of the same name."""
@@ -61,7 +61,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go NewTaskInfo",
-        why="Pods with scheduling gates are given nodes, and cannot be bound.",
+        why="Pods with scheduling gates are placed, but cannot be bound.",
     ),
     Row(
         "scheduling_gates",
@@ -91,14 +91,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
-        why="Nodes are overfilled by pods with sidecars.",
+        why="Pods with sidecars overfill nodes.",
     ),
     Row(
         "sidecar_requests_counted",
         True,
         landed("v1.10.0"),
         source="api/pod_info.go GetPodResourceRequest",
-        why="Sidecars have room on their nodes.",
+        why="Sidecars count in the requests of their pods.",
         pull=3706,
     ),
     Row(
@@ -121,14 +121,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
-        why="A pod that is resized in place counts with what it requests by now.",
+        why="A pod that is resized in place counts with its new requests.",
     ),
     Row(
         "in_place_resizes_counted",
         True,
         landed("v1.14.0"),
         source="api/pod_info.go GetPodResourceRequest, determineContainerReqs",
-        why="A pod that shrinks in place counts with what it had, until kubelet has taken it away.",
+        why="A pod that shrinks in place counts with its old requests until kubelet resizes it.",
         pull=3839,
     ),
     Row(
@@ -136,14 +136,14 @@ ROWS: tuple[Row, ...] = (
         PodsWithoutClaims.KEPT,
         FIRST,
         source="cache/event_handlers.go addPod",
-        why="A pod that comes before its claim is known, and its volumes are counted later.",
+        why="A pod that is created before its claim is known; its volumes are counted later.",
     ),
     Row(
         "pods_without_claims",
         PodsWithoutClaims.DROPPED,
         landed("v1.15.0"),
         source="cache/event_handlers.go addPod",
-        why="A pod that comes before its claim stays pending until the pod changes.",
+        why="A pod that is created before its claim stays pending until the pod changes.",
         pull=5058,
     ),
     Row(
@@ -151,7 +151,7 @@ ROWS: tuple[Row, ...] = (
         PodsWithoutClaims.AWAITED,
         landed("v1.15.1"),
         source="cache/event_handlers.go addPod, isPendingPVCError",
-        why="A pod that comes before its claim is scheduled when the claim is there.",
+        why="A pod that is created before its claim is scheduled when the claim exists.",
         pull=5596,
     ),
     Row(
@@ -159,14 +159,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go NewTaskInfo",
-        why="Claims of devices are not looked at when a pod comes.",
+        why="ResourceClaims are not checked when a pod is created.",
     ),
     Row(
         "device_claims_needed",
         True,
         landed("v1.15.0"),
         source="cache/event_handlers.go NewTaskInfo, cache/cache.go buildTaskDRAInfo",
-        why="A pod that comes before its ResourceClaim stays pending until the pod changes.",
+        why="A pod that is created before its ResourceClaim stays pending until the pod changes.",
         pull=5058,
     ),
     Row(
@@ -174,14 +174,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go deleteTask",
-        why="A new pod of the same name may lose its place when the old one is deleted.",
+        why="When an old pod is deleted, a new one of the same name may be removed from its node.",
     ),
     Row(
         "ended_pods_not_removed_from_node",
         True,
         landed("v1.13.1"),
         source="cache/event_handlers.go deleteTask",
-        why="Deleting a pod that has ended is only its job's concern.",
+        why="Deleting an ended pod changes only its job.",
         pull=4650,
     ),
     Row(

@@ -12,19 +12,19 @@ class PreemptBehaviours:
     """The action ``preempt``: what differs between releases."""
 
     best_effort_victims_skipped: bool
-    """``preempt`` skips victims without requests; else only pods without requests evict them."""
+    """``preempt`` skips victims without requests; else only such pods can evict them."""
 
     bound_pods_preempted: bool
-    """``preempt`` evicts pods that are bound and do not run yet, too."""
+    """``preempt`` also evicts pods that are bound but do not run yet."""
 
     unpreemptable_preempted_within_job: bool
     """Within a job, pods marked as not preemptable are evicted too."""
 
     preempt_checks_overused: bool
-    """``preempt`` checks whether a queue is overused; else whether it may take the pod."""
+    """``preempt`` checks whether a queue is overused; else whether the pod is allocatable."""
 
     preempt_in_queue_order: bool
-    """``preempt`` takes queues in order, and each only with its own jobs."""
+    """``preempt`` takes queues in order, each with its jobs only."""
 
     preemption_policy_respected: bool
     """Pods with ``preemptionPolicy: Never`` evict no pod."""
@@ -58,7 +58,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go Execute",
-        why="Pods without requests can be preempted, for others without requests.",
+        why="Pods without requests can be preempted by others without requests.",
         pull=3335,
     ),
     Row(
@@ -66,14 +66,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/preempt/preempt.go Execute",
-        why="Pods whose images are still pulled are not preempted.",
+        why="Bound pods that do not run yet are not preempted.",
     ),
     Row(
         "bound_pods_preempted",
         True,
         landed("v1.8.2"),
         source="api/helpers.go PreemptableStatus",
-        why="Pods whose images are still pulled are preempted like others.",
+        why="Bound pods that do not run yet can be preempted.",
         pull=3208,
     ),
     Row(
@@ -141,14 +141,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/preempt/preempt.go taskEligibleToPreempt",
-        why="A preemptor may preempt on further nodes while its victims go.",
+        why="A preemptor may preempt on other nodes while its victims terminate.",
     ),
     Row(
         "nominated_pods_wait",
         True,
         landed("v1.13.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
-        why="A preemptor waits for the node that it was nominated.",
+        why="A preemptor waits for its nominated node.",
         pull=4279,
     ),
     Row(
@@ -193,7 +193,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.13.0"),
         source="actions/preempt/preempt.go topologyAwarePreempt",
-        why="preempt can look for the node where the least important pods go.",
+        why="preempt can choose the node whose victims are the least important.",
         pull=4279,
     ),
     Row(
@@ -201,14 +201,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/preempt/preempt.go SelectVictimsOnNode",
-        why="The least important victims are tried for reprieve first.",
+        why="The least important victims are reprieved first.",
     ),
     Row(
         "important_victims_reprieved_first",
         True,
         landed("v1.14.3"),
         source="actions/preempt/preempt.go SelectVictimsOnNode",
-        why="Of the pods that need not go, the important ones stay.",
+        why="If not all victims are needed, the most important ones stay.",
         pull=5214,
     ),
 )

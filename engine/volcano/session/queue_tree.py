@@ -12,9 +12,9 @@ class RootQueueSpec(StrEnum):
     """What a session writes into the root queue's spec."""
 
     TOTAL = "total"
-    """``deserved`` is all that the cluster has, ``guarantee`` the sum of queues' guarantees."""
+    """``deserved`` is the sum of the nodes, ``guarantee`` the sum of queues' guarantees."""
     DESERVED = "deserved"
-    """Both are what the capacity plugin took for them; nothing without its hierarchy."""
+    """Both are the values that the capacity plugin used; nothing without a hierarchy."""
     KEPT = "kept"
     """Nothing is written."""
 
@@ -25,22 +25,22 @@ class RootQueueBounds(StrEnum):
     CLUSTER = "cluster"
     """What the cluster has."""
     CLUSTER_UNLESS_SET = "cluster unless set"
-    """What the root queue's spec says, else what the cluster has."""
+    """The root queue's spec, else the sum of the nodes."""
     UNLIMITED_UNLESS_SET = "unlimited unless set"
-    """What the root queue's spec says, else anything; it deserves what its children do."""
+    """The root queue's spec, else unlimited; it deserves what its children deserve."""
     UNLIMITED_WHERE_UNSET = "unlimited where unset"
-    """The same for each resource: of one that the spec does not name, anything."""
+    """The same per resource: one that the spec does not name is unlimited."""
 
 
 class TreeDeserved(StrEnum):
     """What a queue in a tree deserves."""
 
     WITHIN_LIMITS = "within limits"
-    """What its spec says, as far as it may use that, and what it is guaranteed."""
+    """Its spec, within what it may use, and at least its guarantee."""
     AS_WRITTEN = "as written"
     """What its spec says."""
     AT_LEAST_GUARANTEED = "at least guaranteed"
-    """What its spec says, and what it is guaranteed."""
+    """Its spec, and at least its guarantee."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -63,23 +63,23 @@ class QueueTreeBehaviours:
     """What a queue in a tree deserves."""
 
     children_inherit_scalars: bool
-    """A queue in a tree that names no capability of a scalar has its parent's."""
+    """In a tree, a queue without a capability for a scalar inherits its parent's."""
 
     children_may_exceed_parent: bool
     """In a tree, a guarantee that exceeds the parent is kept from the queues beside, and what
     children deserve together may exceed what their parent does."""
 
     excess_child_guarantees_crash: bool
-    """Guarantees of a queue's children that exceed what it may use crash the scheduler."""
+    """Guarantees of children above what their parent may use crash the scheduler."""
 
     invalid_tree_stops_scheduling: bool
     """A tree in which children have more than their parent stops all scheduling."""
 
     tree_errors_show_amounts: bool
-    """What is wrong with a tree of queues is logged with the amounts."""
+    """Errors of a tree of queues are logged with the amounts."""
 
     unchecked_queues_have_zero_limit: bool
-    """A queue that the check of the tree does not reach has a limit of nothing, not none."""
+    """A queue that the check of the tree does not reach has limit 0; else no limit."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -110,7 +110,7 @@ ROWS: tuple[Row, ...] = (
         RootQueueSpec.TOTAL,
         landed("v1.11.0"),
         source="framework/session.go updateRootQueueResources",
-        why="The scheduler overwrites the root queue's spec.deserved with what the nodes have.",
+        why="The scheduler overwrites the root queue's spec.deserved with the sum of the nodes.",
         pull=3743,
     ),
     Row(
@@ -134,7 +134,7 @@ ROWS: tuple[Row, ...] = (
         RootQueueBounds.CLUSTER,
         FIRST,
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="The root queue's capability is the cluster, whatever an operator wrote.",
+        why="The root queue's capability is the sum of the nodes; the spec is ignored.",
     ),
     Row(
         "root_queue_bounds",
@@ -149,7 +149,7 @@ ROWS: tuple[Row, ...] = (
         RootQueueBounds.UNLIMITED_UNLESS_SET,
         landed("v1.14.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="Jobs greater than the cluster are enqueued, for an autoscaler to see.",
+        why="Jobs larger than the cluster are enqueued, so that an autoscaler sees them.",
         pull=4973,
     ),
     Row(
@@ -180,14 +180,14 @@ ROWS: tuple[Row, ...] = (
         TreeDeserved.WITHIN_LIMITS,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="Deserving too much is cut to what the queue may use.",
+        why="A deserved above what the queue may use is reduced.",
     ),
     Row(
         "tree_deserved",
         TreeDeserved.AS_WRITTEN,
         landed("v1.13.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="Children that deserve more than their parent make the tree unsound.",
+        why="Children that deserve more than their parent make the tree invalid.",
         pull=4354,
     ),
     Row(
@@ -195,7 +195,7 @@ ROWS: tuple[Row, ...] = (
         TreeDeserved.AT_LEAST_GUARANTEED,
         landed("v1.14.2"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="What is guaranteed is deserved again.",
+        why="Again, a queue deserves at least its guarantee.",
         pull=4973,
     ),
     Row(
@@ -218,7 +218,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A queue that is guaranteed more than its parent has leaves others beside it nothing.",
+        why="A queue guaranteed more than its parent has leaves its siblings nothing.",
     ),
     Row(
         "children_may_exceed_parent",
@@ -226,21 +226,21 @@ ROWS: tuple[Row, ...] = (
         landed("hardened"),
         source="engine/session/plugins/capacity/granting.py; "
         "tests/session/plugins/test_hardened_queues.py",
-        why="A queue that claims more than its parent has harms none but those below it.",
+        why="A queue configured above its parent affects only its own children.",
     ),
     Row(
         "excess_child_guarantees_crash",
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A queue whose children are guaranteed more than it has crashes the scheduler.",
+        why="Children guaranteed more than their parent has crash the scheduler.",
     ),
     Row(
         "excess_child_guarantees_crash",
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A queue whose children are guaranteed more than it has is an error in the log.",
+        why="Children guaranteed more than their parent has cause an error in the log.",
         pull=4179,
     ),
     Row(
@@ -248,14 +248,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="One invalid queue, or one node less, stops every queue.",
+        why="One invalid queue, or the loss of a node, stops scheduling in every queue.",
     ),
     Row(
         "invalid_tree_stops_scheduling",
         False,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="An invalid tree is a line in the log, and scheduling goes on.",
+        why="An invalid tree is logged, and scheduling continues.",
         pull=4864,
     ),
     Row(
@@ -278,7 +278,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/capacity/capacity.go newQueueAttr",
-        why="A queue below itself has no limit; v1.13.0 crashes of that as it opens the session.",
+        why="A queue that is its own ancestor has no limit; v1.13.0 crashes when a session opens.",
     ),
     Row(
         "unchecked_queues_have_zero_limit",

@@ -9,19 +9,19 @@ from ..releases import FIRST, Row, landed
 
 
 class Elastic(StrEnum):
-    """What a job holds beyond its minResources, and could give back."""
+    """What a job holds beyond its minResources (its elastic resources)."""
 
     ALL_OR_NOTHING = "all or nothing"
-    """What is beyond, if every resource is beyond; else nothing."""
+    """The surplus, if every resource exceeds the minimum; else nothing."""
     EACH = "each"
     """Of every resource what is beyond."""
 
 
 class Comparison(StrEnum):
-    """What is compared when a queue, or the cluster, is to take a pod or a job."""
+    """What is compared when a queue or the cluster is checked for a pod or a job."""
 
     EVERYTHING = "everything"
-    """All resources: a queue that is short of one takes no pod."""
+    """All resources: a queue that lacks one takes no pod."""
     REQUESTED = "requested"
     """Those that are requested."""
 
@@ -30,22 +30,22 @@ class ReclaimsFor(StrEnum):
     """For which tasks a queue may reclaim."""
 
     ALL = "all"
-    """Those within what it deserves of everything that they request."""
+    """Tasks whose requests are all within what it deserves."""
     SOME = "some"
-    """Those within what it deserves of anything that they request."""
+    """Tasks of which any request is within what it deserves."""
     SOME_WITHIN_CAPABILITY = "some within capability"
-    """The same, if it may use what they request; or if the ancestors checked deserve it."""
+    """The same within its capability; or within what a checked ancestor deserves."""
 
 
 class CapacityVictims(StrEnum):
     """Which tasks a task may reclaim."""
 
     OVER_DESERVED = "over deserved"
-    """Tasks of queues that hold more than they deserve of anything."""
+    """Tasks of queues that hold more of any resource than they deserve."""
     BY_DIMENSION = "by dimension"
-    """Tasks that hold what the reclaimer requests, of which their queue holds too much."""
+    """Tasks with a resource that the reclaimer requests and their queue has too much of."""
     IN_ORDER_BY_DIMENSION = "in order by dimension"
-    """The same, the least important first, and those whose ancestors hold too much as well."""
+    """The same, least important first; also tasks whose queue's ancestors hold too much."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -56,22 +56,22 @@ class QueueBehaviours:
     """Queues have a priority, which comes before their shares."""
 
     closed_queues_schedule: bool
-    """Queues that are not Open enqueue and allocate like others."""
+    """Queues that are not Open still enqueue and allocate."""
 
     compared_resources: Comparison
-    """What is compared when a queue takes a pod or a job."""
+    """What is compared when a queue is checked for a pod or a job."""
 
     elastic_resources: Elastic
     """What a job could give back."""
 
     deserved_keeps_zero_scalars: bool
-    """Scalars that a queue deserves nothing of, but names, stay named in what it deserves."""
+    """Scalars with deserved 0 stay in a queue's deserved."""
 
     excess_guarantees_crash: bool
     """Guarantees that exceed the cluster crash the scheduler."""
 
     guarantees_above_remaining_crash: bool
-    """``proportion`` crashes when guarantees give queues more than remains."""
+    """``proportion`` crashes when guarantees exceed what remains to divide."""
 
     unnamed_capability_unlimited: bool
     """With ``proportion``, a capability does not bound what it does not name; else a queue whose
@@ -81,7 +81,7 @@ class QueueBehaviours:
     """With ``capacity``, a queue deserves no more than it requests."""
 
     zero_deserved_share_is_one: bool
-    """With ``capacity``, a queue that deserves nothing has the share 1 from the start."""
+    """With ``capacity``, a queue that deserves nothing always has the share 1."""
 
     capacity_reclaims_for: ReclaimsFor
     """With ``capacity``, for which tasks a queue may reclaim."""
@@ -111,14 +111,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/proportion/proportion.go",
-        why="A closed queue goes on with the PodGroups that it has.",
+        why="A closed queue still schedules its existing PodGroups.",
     ),
     Row(
         "closed_queues_schedule",
         False,
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A closed queue places nothing more; nor does one whose state was never set.",
+        why="A queue places nothing while it is closed or its state was never set.",
         pull=4263,
     ),
     Row(
@@ -126,14 +126,14 @@ ROWS: tuple[Row, ...] = (
         Comparison.EVERYTHING,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/overcommit/overcommit.go",
-        why="A queue that is over in GPUs places no pod that requests cpu.",
+        why="A queue above its limit of GPUs places no pod, even one that requests only cpu.",
     ),
     Row(
         "compared_resources",
         Comparison.REQUESTED,
         landed("v1.10.0"),
         source="api/resource_info.go LessEqualWithDimension",
-        why="A queue that is over in GPUs still places pods that request cpu.",
+        why="A queue above its limit of GPUs still places pods that request only cpu.",
         pull=3696,
     ),
     Row(
@@ -148,7 +148,7 @@ ROWS: tuple[Row, ...] = (
         Elastic.EACH,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="api/job_info.go GetElasticResources",
-        why="What jobs hold beyond their minimum, of any resource, makes room for new ones.",
+        why="Resources that jobs hold beyond their minimum make room for new jobs.",
         pull=3106,
     ),
     Row(
@@ -156,14 +156,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/helpers/helpers.go Max",
-        why="A resource of which a queue deserves 0 is as if it were not named.",
+        why="A resource with deserved 0 is treated as missing.",
     ),
     Row(
         "deserved_keeps_zero_scalars",
         True,
         landed("v1.12.3"),
         source="api/helpers/helpers.go Max",
-        why="A resource of which a queue deserves 0 is compared like any other.",
+        why="A resource with deserved 0 is compared like others.",
         pull=4347,
     ),
     Row(
@@ -171,14 +171,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="Queues that are guaranteed more than the nodes have crash the scheduler.",
+        why="Guarantees above the sum of the nodes crash the scheduler.",
     ),
     Row(
         "excess_guarantees_crash",
         False,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="Queues that are guaranteed more than the nodes have leave the others nothing.",
+        why="Guarantees above the sum of the nodes leave other queues nothing.",
         pull=3106,
     ),
     Row(
@@ -193,7 +193,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go OnSessionOpen",
-        why="A queue has its guarantee, also where its weight gives less.",
+        why="A queue gets its guarantee, even if its weight gives less.",
         pull=4273,
     ),
     Row(
@@ -216,14 +216,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go",
-        why="An idle queue deserves nothing: shares are of what queues request.",
+        why="An idle queue deserves nothing: shares refer to what queues request.",
     ),
     Row(
         "deserved_capped_by_request",
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
-        why="A queue's share is of what is configured, whatever it requests.",
+        why="A queue's share refers to its configured deserved, not to its requests.",
         pull=3946,
     ),
     Row(
@@ -231,14 +231,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/capacity/capacity.go updateShare",
-        why="Queues without anything deserved come first.",
+        why="Queues that deserve nothing come first.",
     ),
     Row(
         "zero_deserved_share_is_one",
         True,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go updateQueueAttrShare",
-        why="Queues without anything deserved come after those that still lack theirs.",
+        why="Queues that deserve nothing come after queues below their deserved.",
         pull=4865,
     ),
     Row(
@@ -261,7 +261,7 @@ ROWS: tuple[Row, ...] = (
         ReclaimsFor.SOME_WITHIN_CAPABILITY,
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
-        why="A queue reclaims nothing that it may not use; its ancestors may deserve it.",
+        why="A queue reclaims only within its capability; an ancestor's deserved counts too.",
         pull=5115,
     ),
     Row(
@@ -276,7 +276,7 @@ ROWS: tuple[Row, ...] = (
         CapacityVictims.BY_DIMENSION,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="A queue gives a task only for what that task holds too much of.",
+        why="A task is a victim only for a resource of which its queue holds too much.",
         pull=4919,
     ),
     Row(
@@ -284,7 +284,7 @@ ROWS: tuple[Row, ...] = (
         CapacityVictims.IN_ORDER_BY_DIMENSION,
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="Of several victims the least important go first.",
+        why="Of several victims, the least important are evicted first.",
         pull=5115,
     ),
 )

@@ -37,13 +37,13 @@ class ReclaimBehaviours:
     """For what ``reclaim`` evicts at once."""
 
     reclaim_checks_allocatable: bool
-    """``reclaim`` evicts only for pods that their queue may take already."""
+    """``reclaim`` evicts only for pods that their queue may allocate."""
 
     reclaim_orders_victims: bool
-    """``reclaim`` evicts the least important first; else in the order in which plugins chose."""
+    """``reclaim`` evicts the least important first; else in the order of the plugins."""
 
     preemptive_ignores_task: bool
-    """Whether a queue may reclaim does not depend on the pod: it has less than it deserves."""
+    """A queue may reclaim for any pod while it is below its deserved."""
 
     reclaim_skips_small_queues: bool
     """``reclaim`` skips queues that hold less of any resource than the reclaimer requests."""
@@ -73,14 +73,14 @@ ROWS: tuple[Row, ...] = (
         ReclaimUnit.TASK,
         FIRST,
         source="actions/reclaim/reclaim.go",
-        why="Pods are evicted for a task whose gang cannot be met; what is idle does not count.",
+        why="Pods are evicted even if the gang cannot be placed; idle resources do not count.",
     ),
     Row(
         "reclaim_unit",
         ReclaimUnit.JOB,
         landed("v1.14.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
-        why="No pod is evicted for a gang that cannot be met; what is idle counts.",
+        why="No pod is evicted for a gang that cannot be placed; idle resources count.",
         pull=4794,
     ),
     Row(
@@ -95,7 +95,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
-        why="A queue below what it deserves reclaims, whatever it may take now.",
+        why="A queue below its deserved reclaims, even at its capability.",
         pull=3940,
     ),
     Row(
@@ -118,14 +118,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="framework/session_plugins.go Preemptive",
-        why="With capacity, a queue reclaims as long as it lacks some of what it deserves.",
+        why="With capacity, a queue reclaims as long as it is below its deserved.",
     ),
     Row(
         "preemptive_ignores_task",
         False,
         landed("v1.10.0"),
         source="plugins/capacity/capacity.go OnSessionOpen",
-        why="With capacity, a queue reclaims what it deserves and no more.",
+        why="With capacity, a queue reclaims only up to its deserved.",
         pull=3664,
     ),
     Row(
@@ -133,14 +133,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue without GPUs loses nothing to one that requests GPUs and cpu.",
+        why="A queue without GPUs loses no pod to a task that requests GPUs and cpu.",
     ),
     Row(
         "reclaim_skips_small_queues",
         False,
         landed("v1.11.1"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue above its deserved loses what it has of anything.",
+        why="A queue above its deserved can lose any of its pods.",
         pull=4160,
     ),
     Row(
@@ -155,7 +155,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="plugins/cdp/cdp.go OnSessionOpen",
-        why="A pod that has just started is left alone.",
+        why="A pod that has just started is not reclaimed.",
         pull=4123,
     ),
 )

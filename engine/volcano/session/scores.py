@@ -16,25 +16,25 @@ class ScoreBehaviours:
     """Scores of nodes: what differs between releases."""
 
     nodeorder_needs_predicates: bool
-    """``nodeorder`` crashes the process unless ``predicates`` has prepared for a pod before."""
+    """``nodeorder`` crashes the scheduler unless ``predicates`` runs as well."""
 
     placed_pod_sidecars_scored: bool
-    """Scores of nodes count init containers that go on running, those of the pod that is placed."""
+    """Scores of nodes count sidecars of the pod that is placed."""
 
     existing_pod_sidecars_scored: bool
-    """Scores of nodes count init containers that go on running, of the pods that are there."""
+    """Scores of nodes count sidecars of the pods on the nodes."""
 
     overhead_scored_in_cores: bool
     """Scores read a pod's cpu overhead in whole cores, and count these as thousandths."""
 
     balanced_allocation_scores_best_effort: bool
-    """Pods that request no cpu, memory or GPU get the score BalancedAllocation too."""
+    """Pods without requests for cpu, memory or GPU get the score BalancedAllocation too."""
 
     images_scored: bool
-    """The images that nodes have count in their scores."""
+    """Nodes score for images of the pod that they have."""
 
     init_container_images_scored: bool
-    """Where images count, those of init containers do as well."""
+    """Where images count, images of init containers count too."""
 
     node_affinity_normalised: bool
     """The score of a pod's preference of nodes is 100 at most, as for other scores; ``nodeorder``
@@ -44,7 +44,7 @@ class ScoreBehaviours:
     """A soft constraint to spread over hosts weighs how many of a pod's like a node has."""
 
     unconstrained_pods_get_spread_score: bool
-    """Pods without constraints on their spread get the full score of it on every node."""
+    """Pods without topologySpreadConstraints get the full score on every node."""
 
     nodegroup_preferred_order: bool
     """``nodegroup`` has the argument ``enablePreferredOrder``: earlier groups score more."""
@@ -79,7 +79,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodeorder/nodeorder.go",
-        why="Nodes with many sidecars look emptier than they are.",
+        why="Nodes with many sidecars look emptier to scores than they are.",
     ),
     Row(
         "placed_pod_sidecars_scored",
@@ -94,14 +94,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodeorder/nodeorder.go",
-        why="Nodes with many sidecars look emptier than they are.",
+        why="Nodes with many sidecars look emptier to scores than they are.",
     ),
     Row(
         "existing_pod_sidecars_scored",
         True,
         landed("v1.12.0"),
         source="plugins/nodeorder/nodeorder.go",
-        why="Sidecars of running pods count too: Kubernetes 1.32 adds requests up in another way.",
+        why="Sidecars of running pods count too: Kubernetes 1.32 sums requests differently.",
         pull=4099,
     ),
     Row(
@@ -124,14 +124,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/nodeorder/nodeorder.go",
-        why="Pods without requests go where use is in balance.",
+        why="Pods without requests prefer nodes with balanced use.",
     ),
     Row(
         "balanced_allocation_scores_best_effort",
         False,
         landed("v1.13.0"),
         source="plugins/nodeorder/nodeorder.go",
-        why="How nodes are balanced does not matter to pods without requests.",
+        why="Balance of nodes does not count for pods without requests.",
         pull=4430,
     ),
     Row(
@@ -139,14 +139,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="framework/util.go GenerateNodeMapAndSlice",
-        why="Pods go to nodes that have their images already.",
+        why="Pods prefer nodes that already have their images.",
     ),
     Row(
         "images_scored",
         False,
         landed("v1.14.0"),
         source="framework/util.go GenerateNodeMapAndSlice",
-        why="Which images a node has does not matter, whatever imagelocality.weight says.",
+        why="Images of nodes do not count, even with imagelocality.weight.",
         pull=4704,
     ),
     Row(
@@ -154,7 +154,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.3"),
         source="framework/util.go GenerateNodeMapAndSlice",
-        why="Pods go to nodes that have their images already, again.",
+        why="Again, pods prefer nodes that already have their images.",
         pull=5343,
     ),
     Row(
@@ -162,14 +162,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes until 1.29)",
-        why="Which nodes have the images of init containers does not matter.",
+        why="Images of init containers do not count.",
     ),
     Row(
         "init_container_images_scored",
         True,
         landed("v1.10.0"),
         source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes since 1.30)",
-        why="Nodes score that have the images of init containers.",
+        why="Images of init containers count.",
         pull=3556,
     ),
     Row(
@@ -192,7 +192,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/util/nodescore/score_helper.go CalculatePluginScore",
-        why="Pods are spread over hosts, by default too if they have a service or an owner.",
+        why="Pods are spread over hosts; by default, those of a Service or workload too.",
     ),
     Row(
         "hosts_spread_scored",
@@ -222,7 +222,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.9.0"),
         source="plugins/nodeorder/nodeorder.go podTopologySpreadScore",
-        why="Only pods with constraints get a score of their spread.",
+        why="Only pods with constraints get a score for spreading.",
         pull=3295,
     ),
     Row(
@@ -230,7 +230,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodegroup/nodegroup.go score",
-        why="All preferred node groups score alike.",
+        why="All preferred node groups have the same score.",
     ),
     Row(
         "nodegroup_preferred_order",

@@ -14,16 +14,16 @@ class RunningWhen(StrEnum):
     PLACED_OR_SUCCEEDED = "placed or succeeded"
     """Those that hold resources, and those that succeeded; failed ones do not count."""
     PLACED = "placed"
-    """Those that hold resources, also if this session gave them, and completed ones."""
+    """Those with resources, also from this session, and completed ones."""
     BOUND = "bound"
-    """Those that are bound, run or are completed: a group bound now is Running a session later."""
+    """Bound, running or completed ones: a group bound now is Running a session later."""
 
 
 class QueueStatusCounts(StrEnum):
     """Which tasks a queue's ``status.allocated`` counts."""
 
     HOLDING = "holding"
-    """All that hold resources: also those that are about to be bound."""
+    """All with resources, also those that are about to be bound."""
     RUNNING = "running"
     """Those that run."""
 
@@ -34,7 +34,7 @@ class Nomination(StrEnum):
     NEVER = "never"
     """None."""
     PIPELINED = "pipelined"
-    """All that are pipelined, and no other any longer."""
+    """Pipelined ones; others lose their nomination."""
     EVICTED = "evicted"
     """Pipelined ones for which others were evicted."""
 
@@ -53,10 +53,10 @@ class StatusBehaviours:
     """Which pods are nominated for a node."""
 
     pod_message_shows_min_available: bool
-    """The message of a placed pod of an incomplete gang says that it waits for ``minAvailable``."""
+    """The message of a placed pod in an incomplete gang says that it waits for minAvailable."""
 
     gang_message_includes_pod_reason: bool
-    """The message of an unready gang quotes the reason of one pod; else each pod has the gang's."""
+    """An unready gang's message quotes one pod's reason; else each pod gets the gang's."""
 
     gang_message_says_ready: bool
     """A PodGroup that is ready says so in its condition though some of its pods wait."""
@@ -134,7 +134,7 @@ ROWS: tuple[Row, ...] = (
         Nomination.NEVER,
         FIRST,
         source="cache/cache.go taskUnschedulable",
-        why="A cluster autoscaler adds nodes for pods that already have a place.",
+        why="A cluster autoscaler adds nodes for pods that already have a node.",
     ),
     Row(
         "nomination",
@@ -157,14 +157,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go TaskSchedulingReason",
-        why="A pod that could be placed, but waits for its gang, only says where it could go.",
+        why="The message of a pod that waits for its gang only names its possible node.",
     ),
     Row(
         "pod_message_shows_min_available",
         True,
         landed("v1.12.0"),
         source="api/job_info.go TaskSchedulingReason",
-        why="A pod that could be placed, but waits for its gang, says so.",
+        why="The message of a pod that waits for its gang says so.",
         pull=4117,
     ),
     Row(
@@ -172,7 +172,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/gang/gang.go OnSessionClose",
-        why="Pods have the gang's message instead of their own.",
+        why="The gang's message replaces the messages of its pods.",
     ),
     Row(
         "gang_message_includes_pod_reason",
@@ -209,7 +209,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.12.0"),
         source="plugins/gang/gang.go OnSessionClose",
-        why="A PodGroup says nothing until it has pods.",
+        why="A PodGroup gets no condition until it has pods.",
         pull=4012,
     ),
     Row(
@@ -254,7 +254,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.3", "v1.13.0"),
         source="metrics/queue.go updateScalarResourceMetrics",
-        why="Metrics of scalars fall to 0 when nothing is left.",
+        why="Metrics of scalars become 0 when the queue has none left.",
         pull=4599,
     ),
 )

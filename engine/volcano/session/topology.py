@@ -15,16 +15,16 @@ class TopologyBehaviours:
     """Jobs may request to be placed within hypernodes."""
 
     topology_gradients: bool
-    """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""
+    """Hypernodes are tried by gradients below a virtual root; other pods fill them."""
 
     hard_topology_scores_nearby_nodes: bool
     """Within its hypernode, a job with a hard topology prefers nodes that are near its tasks."""
 
     soft_topologies_tried_as_hard: bool
-    """A soft topology is tried as a hard one that all tiers are allowed to."""
+    """A soft topology is tried like a hard one that allows all tiers."""
 
     narrower_hypernodes_tried: bool
-    """Within the hypernode that is tried for a job, narrower ones are tried as well."""
+    """Within the hypernode that is tried for a job, smaller ones are tried as well."""
 
     nominated_node_within_hypernode: bool
     """A nominated node is tried first only if it is in the hypernode that is tried."""
@@ -40,14 +40,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go",
-        why="spec.networkTopology of a PodGroup is not looked at.",
+        why="spec.networkTopology of a PodGroup is ignored.",
     ),
     Row(
         "network_topology",
         True,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourceForTasksWithTopology",
-        why="spec.networkTopology of a PodGroup is kept.",
+        why="spec.networkTopology of a PodGroup is respected.",
         pull=4310,
     ),
     Row(
@@ -62,7 +62,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.0"),
         source="plugins/network-topology-aware/network_topology_aware.go",
-        why="Jobs go where they pack best, and pods without a topology fill up used hypernodes.",
+        why="Jobs are packed into hypernodes; pods without a topology fill used hypernodes.",
         pull=4721,
     ),
     Row(
@@ -70,14 +70,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/network-topology-aware/network_topology_aware.go",
-        why="A hard topology chooses among hypernodes, and their nodes are all alike.",
+        why="A hard topology scores hypernodes; within one, all nodes score the same.",
     ),
     Row(
         "hard_topology_scores_nearby_nodes",
         True,
         landed("v1.13.0"),
         source="plugins/network-topology-aware/network_topology_aware.go",
-        why="A hard topology's tasks are near each other too; hypernodes have no score.",
+        why="Tasks of a hard topology prefer nodes near each other; hypernodes have no score.",
         pull=4345,
     ),
     Row(
@@ -85,14 +85,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A soft topology looks at one pod after the other and prefers nodes near the others.",
+        why="With a soft topology, each pod prefers nodes near the job's other pods.",
     ),
     Row(
         "soft_topologies_tried_as_hard",
         True,
         landed("v1.14.3"),
         source="framework/session.go convertSoftToHardTopology",
-        why="A job with a soft topology goes as a whole into the narrowest hypernode with room.",
+        why="A job with a soft topology is placed whole in the smallest hypernode with room.",
         pull=5206,
     ),
     Row(
@@ -107,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.15.0"),
         source="actions/allocate/allocate.go allocateForSubJob",
-        why="A job is placed in the narrowest hypernode with room.",
+        why="A job is placed in the smallest hypernode with room.",
         pull=5250,
     ),
     Row(
@@ -115,14 +115,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A pod may leave its gang's hypernode for the node that it was nominated for.",
+        why="A pod may be placed outside its gang's hypernode, on its nominated node.",
     ),
     Row(
         "nominated_node_within_hypernode",
         True,
         landed("v1.15.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A node that a pod was nominated for does not lead it out of its gang's hypernode.",
+        why="A nominated node outside the gang's hypernode is not used.",
         pull=5250,
     ),
     Row(
@@ -137,7 +137,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.1"),
         source="framework/session.go getLowestTierHyperNode",
-        why="After a restart, a job is known to be where its pods are.",
+        why="After a restart, a job's hypernode is the smallest with all its pods.",
         pull=5008,
     ),
 )

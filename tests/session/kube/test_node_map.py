@@ -30,10 +30,10 @@ def with_port(document: dict[str, Any], port: int, address: str = "") -> dict[st
     return document
 
 
-def recounted(nodes: NodeMap, lying: list[tuple[int, int]]) -> np.ndarray[Any, Any]:
+def recounted(nodes: NodeMap, on_node: list[tuple[int, int]]) -> np.ndarray[Any, Any]:
     """Return the accounts, added up pod by pod."""
     accounts = np.zeros((len(NODES), 6), dtype=np.int64)
-    for task, row in lying:
+    for task, row in on_node:
         accounts[row] += (*nodes.class_of(task).requests, 1)
     return accounts
 
@@ -81,18 +81,18 @@ def test_after_any_events_the_counts_are_those_of_a_recount(places: list[tuple[i
     meant = nodes.classes_where(lambda each: each.labels["app"] == "x")
     column = nodes.columns.label("zone")
     early = nodes.count("early", meant, column)
-    lying = [(rows[0], 0), (rows[1], 0)]
+    on_node = [(rows[0], 0), (rows[1], 0)]
     for number, row in places:
         task = rows[number]
-        if (task, row) in lying:
+        if (task, row) in on_node:
             nodes.remove_pod(task, row)
-            lying.remove((task, row))
-        elif all(one != task for one, _ in lying):
+            on_node.remove((task, row))
+        elif all(one != task for one, _ in on_node):
             nodes.add_pod(task, row)
-            lying.append((task, row))
+            on_node.append((task, row))
     late = nodes.count("late", meant, column)
-    zoned = [1 for task, row in lying if row < 2 and rows.index(task) % 2]
-    assert (nodes.accounts == recounted(nodes, lying)).all()
+    zoned = [1 for task, row in on_node if row < 2 and rows.index(task) % 2]
+    assert (nodes.accounts == recounted(nodes, on_node)).all()
     assert early.by_domain.tolist() == late.by_domain.tolist() == [len(zoned), 0]
     assert early.total == late.total == len(zoned)
 

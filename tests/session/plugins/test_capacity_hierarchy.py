@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import written
+import short_scenarios
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
@@ -243,13 +243,13 @@ CYCLES = {
 
 def decided(release: str, below: list[tuple[str, str]], busy: str) -> dict[str, Any]:
     """Return what a session makes of queues below others, and of a job in one queue."""
-    (step,) = written.run(
+    (step,) = short_scenarios.run(
         release,
         [
-            *(written.queue(name, parent=parent) for name, parent in below),
-            written.node("n1"),
-            written.group("j", cpu="1", queue=busy),
-            written.pod("p", "j"),
+            *(short_scenarios.queue(name, parent=parent) for name, parent in below),
+            short_scenarios.node("n1"),
+            short_scenarios.group("j", cpu="1", queue=busy),
+            short_scenarios.pod("p", "j"),
         ],
         conf=FULL,
     )

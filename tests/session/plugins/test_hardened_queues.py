@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
 from shared_parent import CONF as TREE
-from written import Event, Step, group, node, phases, pod, queue, run
+from short_scenarios import Event, Step, group, node, phases, pod, queue, run
 
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.queue import QueueInfo

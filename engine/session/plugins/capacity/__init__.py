@@ -1,4 +1,4 @@
-"""Queues bounded by capability, guarantee and what they deserve, flat or as a tree."""
+"""Plugin ``capacity``: limits of queues, flat or as a tree."""
 
 from .plugin import Capacity
 

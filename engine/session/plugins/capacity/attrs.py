@@ -1,4 +1,4 @@
-"""What the capacity plugin knows of a queue, and the formulas that it applies to it.
+"""The capacity plugin's account of a queue, and its formulas.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go queueAttr, updateShare, queueAllocatable,
 jobEnqueueable.
@@ -21,7 +21,7 @@ class QueueAttr:
     """A queue's account in one session; all amounts in the units of ``Resource``.
 
     ``elastic`` is what its jobs hold beyond their minResources, ``inqueue`` what enqueued jobs
-    still reserve. ``capability`` is None if the queue has none and no tree asks for it;
+    still reserve. ``capability`` is None if the queue has none and no tree needs it;
     ``real_capability`` is None until the limits are known.
     """
 
@@ -73,7 +73,7 @@ class QueueAttr:
         """The queue itself, then its ancestors from the parent up to the root."""
 
     def place_below(self, parent: QueueAttr) -> None:
-        """Make the queue a child of another, whose own place is known."""
+        """Make the queue a child of another, whose ancestors are known."""
         parent.children[self.name] = self
         self.ancestors = (*parent.ancestors, parent)
         self.lineage = (self, *reversed(self.ancestors))
@@ -91,7 +91,7 @@ class QueueAttr:
         share = max over r in deserved of allocated[r] / deserved[r]; without any, 0 or always 1
         """
         limits = self._limits
-        if limits is None:  # by now nobody changes what is deserved
+        if limits is None:  # from here on, what is deserved does not change
             deserved = self.deserved
             self._fixed_share = 1.0 if self.deserving_first and deserved.is_empty() else None
             limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
@@ -125,7 +125,7 @@ class QueueAttr:
 
 
 class QueueAttrOfEverything(QueueAttr):
-    """An account that takes and enqueues only what it has enough of in all resources."""
+    """An account that compares all resources, not only the requested ones."""
 
     __slots__ = ()
 
@@ -146,7 +146,7 @@ ATTRS: Mapping[Comparison, type[QueueAttr]] = MappingProxyType(
 
 
 def compare_shares(one: QueueAttr, other: QueueAttr) -> int:
-    """Put the smaller share first; of equal ones, queues that deserve something, if that matters.
+    """Put the smaller share first; of equal ones, queues that deserve something, if that counts.
 
     Source: capacity.go compareShareWithDeserved.
     """
@@ -165,7 +165,7 @@ def real_capability(
 ) -> Resource:
     """Return what a queue may use at most.
 
-    max(total − all guarantees, 0) + its own guarantee, and at most its capability, where that names
+    max(total − all guarantees, 0) + its own guarantee, and at most its capability, if that names
     the resource.
 
     :param total: what all together may use.

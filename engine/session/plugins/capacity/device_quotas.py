@@ -1,6 +1,6 @@
-"""What queues may use of classes of devices, and what they use of them: numbers of devices.
+"""Quotas of queues for device classes, and their use, as numbers of devices.
 
-Only a capability bounds; capacities within devices are behind a feature gate that is off.
+Only a capability limits; capacities within devices need a feature gate that is off.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go newDRAQuotaAttr, checkDRAAllocatable,
 incrementalTaskDRA, addTaskDRAAllocated, removeTaskDRAAllocated, getDRADelta;
@@ -35,7 +35,7 @@ def _limits(queue: QueueInfo) -> Demand | None:
 
 
 def _classes(resources: ResourceList) -> dict[str, int]:
-    """Return numbers of devices by class; 0, which bounds nothing, if only what is within them."""
+    """Return numbers of devices by class; 0, which is no limit, if only their capacity is given."""
     found: dict[str, int] = {}
     for name, quantity in resources.items():
         at = name.find(_WITHIN)
@@ -49,7 +49,7 @@ def _classes(resources: ResourceList) -> dict[str, int]:
 
 
 class DeviceAccount:
-    """What one queue may use of classes, what it holds, and what enqueued jobs reserve.
+    """One queue's limits by class, what it holds, and what enqueued jobs reserve.
 
     ``holders`` are, by claim, the tasks of the queue that hold it: it counts once.
     """
@@ -77,7 +77,7 @@ class DeviceAccount:
         return True
 
     def lacking(self, claims: Iterable[DeviceClaim]) -> Demand:
-        """Return what the claims ask for that no task of the queue holds yet."""
+        """Return the requests of claims that no task of the queue holds yet."""
         demand: dict[str, int] = {}
         for claim in claims:
             if claim.key not in self.holders:
@@ -101,7 +101,7 @@ class DeviceAccount:
             self.holders[claim.key] = held + 1
 
     def release(self, claims: Iterable[DeviceClaim]) -> None:
-        """Take a task's claims away, each with its last known holder; nothing goes below 0."""
+        """Remove a task's claims, each with its last known holder; counts do not fall below 0."""
         for claim in claims:
             held = self.holders.pop(claim.key, 0)
             if held > 1:
@@ -113,10 +113,10 @@ class DeviceAccount:
 
 
 class DeviceQuotas:
-    """The accounts of a session's queues; a queue that names no class has none, and is passed by.
+    """The accounts of a session's queues; a queue without classes has none, and is skipped.
 
-    :param attrs: the queues' accounts of everything else, which say what is above which.
-    :param tree: whether what queues hold counts in those above them.
+    :param attrs: the queues' accounts of other resources, with their ancestors.
+    :param tree: whether what queues hold counts in their ancestors.
     """
 
     def __init__(self, ssn: Session, attrs: Mapping[str, QueueAttr], *, tree: bool) -> None:
@@ -152,7 +152,7 @@ class DeviceQuotas:
                 account.add({name: more[name] for name in more if name in account.limits})
 
     def full(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> QueueAttr | None:
-        """Return the queue, of this one and those above, that may not have a task's claims."""
+        """Return the queue, of this one and its ancestors, whose limit a task's claims exceed."""
         for each in attr.lineage:
             account = self._accounts.get(each.name)
             if account is not None and not account.takes(account.lacking(claims), reserved=False):
@@ -160,12 +160,12 @@ class DeviceQuotas:
         return None
 
     def enqueues(self, attr: QueueAttr, demand: Demand) -> bool:
-        """Return whether a queue has room for what a job needs at least."""
+        """Return whether a queue has room for a job's minimum."""
         account = self._accounts.get(attr.name)
         return account is None or account.takes(demand, reserved=True)
 
     def reserve(self, attr: QueueAttr, demand: Demand) -> None:
-        """Reserve devices in a queue and in all above it; in none if the queue names no class."""
+        """Reserve devices in a queue and its ancestors; in none if the queue names no class."""
         if attr.name in self._accounts:
             for account in self._of(attr.lineage):
                 account.reserve(demand)
@@ -177,20 +177,20 @@ class DeviceQuotas:
                 account.reserve({name: -count for name, count in demand.items()})
 
     def hold(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
-        """Count a task that was placed, in its queue and in all above it."""
+        """Count a placed task, in its queue and its ancestors."""
         for account in self._of(attr.lineage):
             account.hold(claims)
 
     def release(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
-        """Take a task away that was evicted, or whose place was taken back."""
+        """Remove a task that was evicted, or whose placement was undone."""
         for account in self._of(attr.lineage):
             account.release(claims)
 
     def minimum(self, job: int) -> Demand:
-        """Return what a job needs at least.
+        """Return a job's minimum of devices.
 
-        That is what its first pods by name ask for, as many as ``minMember``, whatever their
-        status; or, where roles have minima, as many times what one pod of the role asks for. A
+        These are the requests of its first ``minMember`` pods by name, in any
+        status; or, if roles have minima, those of as many pods of each role. A
         claim that pods share counts for each.
         """
         if not self._accounts:

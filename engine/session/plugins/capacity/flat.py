@@ -1,4 +1,4 @@
-"""The accounts of queues that know no parents.
+"""The accounts of queues without parents.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go buildQueueAttrs.
 """
@@ -59,7 +59,7 @@ def _real_capability(ssn: Session, guarantees: Resource, attr: QueueAttr) -> Res
 
 
 def total_guarantee(queues: Iterable[QueueInfo]) -> Resource:
-    """Return the sum of what all queues are guaranteed, with jobs or without."""
+    """Return the sum of all queues' guarantees, with jobs or without."""
     total = Resource()
     for queue in queues:
         total.add(queue.guarantee)
@@ -79,9 +79,9 @@ def flat_capability(queue: QueueInfo) -> Resource | None:
 
 
 def record_flat_gauges(ssn: Session, attrs: Mapping[str, QueueAttr], guarantees: Resource) -> None:
-    """Set the gauges of all queues; those without jobs show what they would have.
+    """Set the gauges of all queues; those without jobs get the values for no jobs.
 
-    Their capability is shown as it is written: what it does not name is 0.
+    Their capability is exported as written: resources that it does not name are 0.
     """
     set_gauges = gauge_setter(ssn.behaviours)
     for name, queue in ssn.queues.items():

@@ -1,15 +1,15 @@
-"""What queues in a tree are granted of what they claim, so that none takes from those beside it.
+"""How much of its claims each queue in a tree is granted, so that no queue harms its siblings.
 
-No release of Volcano does this: a tree in which children claim more than their parent has stops
-everything there, or is only complained about. Here what exceeds is not granted, resource by
+No release of Volcano does this: if children claim more than their parent has, that stops
+everything, or is only logged. Here the excess is not granted, resource by
 resource:
 
 - Guarantees are granted in the order in which the queues were created, each as a whole or not at
-  all: one for which the parent has no room left would leave nothing to the queues beside.
-- What a queue deserves alone beyond its parent is bounded by what those beside it leave. If the
+  all: one without room in the parent would leave nothing for its siblings.
+- What a queue deserves beyond its parent is limited to what its siblings leave. If the
   others together deserve more than their parent, each is granted its part.
 
-A queue's capability needs no such rule: the queues above are asked wherever it is.
+A queue's capability needs no such rule: its ancestors are always checked as well.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ....model.resource import MIN_RESOURCE, Resource
 from .attrs import QueueAttr
 
 Claims = Mapping[str, float]
-"""By queue what it claims of one resource, in the order of creation."""
+"""The claims of queues for one resource, in the order of creation."""
 
 
 def grant(parent: QueueAttr, children: Sequence[QueueAttr], *, top: bool) -> list[str]:
-    """Lower what children are guaranteed and deserve to what their parent has for them.
+    """Lower the guarantees and deserved of children to what their parent has.
 
     That is what the parent itself is guaranteed, or deserves; what it may use where it is not said,
     and for the root (``top``).
@@ -49,8 +49,8 @@ def _lower(
     said: Resource,
     divide: Callable[[Claims, float], dict[str, float]],
 ) -> list[str]:
-    """Put what is granted in the place of claims; return what there is to say of it."""
-    told: list[str] = []
+    """Replace claims by what is granted; return the log lines."""
+    reduced: list[str] = []
     names = {name for claim in claims.values() for name in claim.resource_names()}
     for name in sorted(names):
         bound = said.get(name) or _may_use(parent.real_capability, name)
@@ -60,11 +60,11 @@ def _lower(
             claimed = claims[queue].get(name)
             if part != claimed:
                 claims[queue].set(name, part)
-                told.append(
+                reduced.append(
                     f"queue <{queue}> {what} of {name} <{claimed:.2f}> exceeds"
                     f" its parent queue <{parent.name}>: granted <{part:.2f}>"
                 )
-    return told
+    return reduced
 
 
 def _may_use(limit: Resource | None, name: str) -> float:
@@ -74,7 +74,7 @@ def _may_use(limit: Resource | None, name: str) -> float:
 
 
 def _in_turn(claims: Claims, bound: float) -> dict[str, float]:
-    """Grant each claim as a whole for which there is room beside those granted before it."""
+    """Grant each claim as a whole if there is room after the earlier ones."""
     granted: dict[str, float] = {}
     left = bound
     for name, claim in claims.items():

@@ -1,6 +1,6 @@
-"""The accounts of queues that form a tree, and the check that the tree is sound.
+"""The accounts of queues that form a tree, and the check that the tree is valid.
 
-A tree that is not sound is an error: nothing is enqueued or allocated in that session.
+An invalid tree is an error: nothing is enqueued or allocated in that session.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go buildHierarchicalQueueAttrs, updateAncestors,
 checkHierarchicalQueue, getQueueLevel.
@@ -29,20 +29,20 @@ NIL_POINTER = Panic(
         "framework.OpenSession",
     ),
 )
-"""What the scheduler crashes of where it needs a queue, or a queue's limit, that is not there."""
+"""The panic when a needed queue, or a queue's limit, does not exist."""
 
 
 class HierarchyError(Exception):
-    """The tree of queues is not sound; the message is what the scheduler logs."""
+    """The tree of queues is invalid; the scheduler logs the message."""
 
 
 class Hierarchy:
     """The tree of a session's queues.
 
-    :param goes_on: whether complaints that are fatal do not end it, so that all of them are found.
+    :param goes_on: whether fatal errors do not end the check, so that all of them are found.
 
     ``attrs`` has the account of every queue; those opened before an error stay in it.
-    ``complaints`` tell which queues have less than those below them, up to the one that was fatal.
+    ``complaints`` name the queues that have less than their children, up to the fatal one.
     ``total_guarantee`` is what the children of the root are guaranteed together, or the root
     itself; likewise ``total_deserved``.
     """
@@ -59,7 +59,7 @@ class Hierarchy:
     def build(self) -> None:
         """Open the accounts, sum up the jobs, and set the limits from the root down.
 
-        :raises HierarchyError: the tree is not sound.
+        :raises HierarchyError: the tree is invalid.
         :raises Panic: there is no queue at all, not even the root.
         """
         for name in self._ssn.queues:
@@ -79,7 +79,7 @@ class Hierarchy:
             attr.update_share()
 
     def _place(self, name: str) -> None:
-        """Open the accounts of a queue and of those above it that have none yet."""
+        """Open the accounts of a queue and of its ancestors that have none yet."""
         queue = self._ssn.queues[name]
         attr = self.attrs[name] = QueueAttr(
             queue,
@@ -99,7 +99,7 @@ class Hierarchy:
         attr.place_below(self.attrs[parent])
 
     def _add_jobs(self) -> None:
-        """Add what each queue's jobs hold and ask for to the queue and to all above it.
+        """Add what each queue's jobs hold and request to the queue and its ancestors.
 
         :raises HierarchyError: a job is in a queue that has queues below it; jobs that come before
             it by name are added then, as the scheduler adds those that it meets before.
@@ -116,7 +116,7 @@ class Hierarchy:
             raise HierarchyError(f"The Queue <{queue}> of Job <{key}> is not leaf queue")
 
     def _check_root(self) -> None:
-        """Give the root all that there is, and check the tree below it."""
+        """Set the root's resources, and check the tree below it."""
         root = self.attrs.get(ROOT)
         if root is None and not self._ssn.behaviours.missing_root_queue_crashes:
             raise HierarchyError("the root queue is missing")
@@ -126,7 +126,7 @@ class Hierarchy:
         self._check(root)
 
     def _check(self, attr: QueueAttr) -> None:
-        """Set the limits of a queue's children, and compare what they have with what it has."""
+        """Set the limits of a queue's children, and compare them with those of the queue."""
         how = self._ssn.behaviours
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
@@ -167,7 +167,7 @@ class Hierarchy:
         self.total_guarantee, self.total_deserved = root.guarantee, root.deserved
 
     def _limit_deserved(self, child: QueueAttr) -> None:
-        """Bound what a queue deserves: max(min(deserved, real capability), guarantee)."""
+        """Limit what a queue deserves: max(min(deserved, real capability), guarantee)."""
         assert child.real_capability is not None
         child.deserved.min_dimension_resource(child.real_capability, INFINITY)
         if self._ssn.behaviours.deserved_capped_by_request:
@@ -177,7 +177,7 @@ class Hierarchy:
         )
 
     def _compare_capability(self, parent: QueueAttr, child: QueueAttr) -> None:
-        """Complain if a parent has less of something than a child.
+        """Report if a parent has less of a resource than its children.
 
         Where that stops everything, a scalar that the parent lacks is too much as well.
         """
@@ -213,7 +213,7 @@ class Hierarchy:
     def queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, leaves before others, then the smaller share.
 
-        Two leaves compare the shares of the ancestors where their ways part.
+        Two leaves compare the shares of the ancestors just below their common ancestor.
         """
         one, other = self.attrs[left], self.attrs[right]
         if one.priority != other.priority:

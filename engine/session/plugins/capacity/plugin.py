@@ -1,7 +1,7 @@
-"""Plugin ``capacity``: what a queue may use, what it deserves, and who must give back.
+"""Plugin ``capacity``: what a queue may use, what it deserves, and from which queues it reclaims.
 
 A queue may use up to its real capability. It deserves a part of that, and may reclaim it from
-queues that use more than they deserve; what a queue is guaranteed is never taken from it.
+queues that use more than they deserve; a queue's guarantee is never reclaimed.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go.
 """
@@ -35,7 +35,7 @@ _CLOSURE = "plugins/capacity.(*capacityPlugin).OnSessionOpen.func"
 
 
 class Capacity:
-    """Bounds queues by capability, guarantee and what they deserve; flat, or as a tree."""
+    """Limits queues by capability, guarantee and deserved; flat, or as a tree."""
 
     name: ClassVar[str] = "capacity"
 
@@ -43,7 +43,7 @@ class Capacity:
         """Keep the arguments; the enable flag ``enableHierarchy`` makes a tree of the queues.
 
         Argument ``ancestorReclaimLevel`` (0), which newer releases read: how many levels above a
-        queue are asked too when it reclaims and gives; and, of those that count devices,
+        queue are checked too when it reclaims or is reclaimed from; and, if devices count,
         ``capacity.DynamicResourceAllocationEnable`` (true): whether they do.
         """
         self._arguments = arguments
@@ -53,7 +53,7 @@ class Capacity:
         self._ready = True
 
     def on_session_open(self, ssn: Session) -> None:
-        """Build the queues' accounts and register on all that concerns queues."""
+        """Build the queues' accounts and register the functions for queues."""
         self._ssn = ssn
         self._set_gauges = gauge_setter(ssn.behaviours)
         self._by_priority = ssn.behaviours.queue_priority
@@ -82,7 +82,7 @@ class Capacity:
         )
 
     def on_session_close(self, ssn: Session) -> None:
-        """Say which queues use more than they deserve, if the release does so at the close."""
+        """Export which queues use more than they deserve, if the release does so at the close."""
         if ssn.behaviours.capacity_reclaims_for is ReclaimsFor.SOME_WITHIN_CAPABILITY:
             for name, attr in self._attrs.items():
                 ssn.process.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
@@ -94,7 +94,7 @@ class Capacity:
         ssn.registry.add_queue_order(self.name, self._queue_order)
 
     def _open_tree(self) -> bool:
-        """Build the tree; return whether it is sound, and log why not.
+        """Build the tree; return whether it is valid, and log why not.
 
         :raises Panic: a queue has no limit, as the check from the root down does not reach it.
         """
@@ -124,17 +124,17 @@ class Capacity:
         return True
 
     def _add_crash(self) -> None:
-        """Crash whoever prepares for a pod, if the accounts cannot be copied.
+        """Make the preparation for a pod panic, if the accounts cannot be copied.
 
-        Releases that can try victims out copy them all then, each with those below it. That fails
-        where one has no limit, and does not end where queues are below themselves.
+        Releases that can simulate victims then copy them all, each with its descendants. That fails
+        if one has no limit, and does not end if queues form a cycle.
         """
         if not self._ssn.behaviours.topology_aware_preemption:
             return
         if any(attr.real_capability is None for attr in self._attrs.values()):
             self._ssn.registry.add_pre_predicate(self.name, _copy_accounts)
         elif any(map(self._is_below_itself, self._attrs)):
-            self._ssn.registry.add_pre_predicate(self.name, _copy_for_ever)
+            self._ssn.registry.add_pre_predicate(self.name, _panic_on_copy)
 
     def _is_below_itself(self, name: str) -> bool:
         above, queues = set[str](), self._ssn.queues
@@ -174,7 +174,7 @@ class Capacity:
         return of_gangs(self._ssn, self._attrs, candidates), PERMIT
 
     def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
-        """Permit if a queue deserves what tasks request together: see :meth:`_may_reclaim`."""
+        """Permit if a queue deserves the sum of the tasks' requests: see :meth:`_may_reclaim`."""
         if not self._ready:
             return _NOT_READY
         if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
@@ -196,7 +196,7 @@ class Capacity:
     def _may_reclaim(self, attr: QueueAttr, request: Resource) -> bool:
         """Return whether allocated + request ≤ deserved, in all or in some of what is requested.
 
-        Newer releases ask for some of it only, and also permit what the nearest ancestors deserve,
+        Newer releases require only some of them, and also permit what nearby ancestors deserve,
         if that does not exceed the queue's real capability.
         """
         how = self._ssn.behaviours.capacity_reclaims_for
@@ -215,12 +215,12 @@ class Capacity:
         )
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
-        """Permit if the queue, and all above it, can take the task: see ``QueueAttr.takes``.
+        """Permit if the queue and its ancestors have room for the task: see ``QueueAttr.takes``.
 
-        Where victims are tried out, nobody asks whether the queue is open.
+        While evictions are simulated, it is not checked whether the queue is open.
         """
-        heedless = self._closed_queues_schedule or self._ssn.simulating_evictions
-        if self._ssn.queues[queue].state != OPEN and not heedless:
+        ignores_state = self._closed_queues_schedule or self._ssn.simulating_evictions
+        if self._ssn.queues[queue].state != OPEN and not ignores_state:
             return _NOT_OPEN
         if not self._ready:
             return _NOT_READY
@@ -239,7 +239,7 @@ class Capacity:
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
 
     def _job_enqueueable(self, job: int) -> Verdict:
-        """Permit if the queue, and all above it, have room for the job's minResources.
+        """Permit if the queue and its ancestors have room for the job's minResources.
 
         It is reserved in all of them or, if one has none, in none.
         """
@@ -278,7 +278,7 @@ class Capacity:
         return verdict
 
     def _task_allocated(self, task: int, node: int) -> None:
-        """Add the task to its queue and to all above; only the queue's own share moves."""
+        """Add the task to its queue and its ancestors; only the queue's share is updated."""
         attr = self._account(task, "5")
         info = self._ssn.tasks.info[task]
         for account in attr.lineage:
@@ -288,7 +288,7 @@ class Capacity:
         self._record(attr)
 
     def _task_deallocated(self, task: int, node: int) -> None:
-        """Take the task from its queue and from all above.
+        """Remove the task from its queue and its ancestors.
 
         :raises Panic: they hold less.
         """
@@ -304,7 +304,7 @@ class Capacity:
         self._record(attr)
 
     def _account(self, task: int, closure: str) -> QueueAttr:
-        """Return the account of a task's queue; a tree that was not finished may lack it."""
+        """Return the account of a task's queue; an incomplete tree may lack it."""
         attr = self._attrs.get(self._ssn.jobs.queue[self._ssn.tasks.job[task]])
         if attr is None:
             raise Panic(
@@ -345,7 +345,7 @@ _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
 
 
 def _copy_accounts(_: int) -> str | None:
-    """Crash, as copying an account without a limit does."""
+    """Panic, as copying an account without a limit does."""
     raise Panic(
         "runtime error: invalid memory address or nil pointer dereference",
         (
@@ -357,8 +357,8 @@ def _copy_accounts(_: int) -> str | None:
     )
 
 
-def _copy_for_ever(_: int) -> str | None:
-    """Crash, as copying an account that is among those below it does."""
+def _panic_on_copy(_: int) -> str | None:
+    """Panic, as copying an account does that is its own descendant."""
     clone = "plugins/capacity.(*queueAttr).Clone"
     raise Panic(
         "stack overflow",

@@ -1,4 +1,4 @@
-"""What the root of a tree of queues may use, what children inherit, and complaints about the rest.
+"""What the root of a tree may use, what children inherit, and errors in the tree.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go buildHierarchicalQueueAttrs,
 checkHierarchicalQueue.
@@ -17,7 +17,7 @@ from .attrs import QueueAttr
 
 ENDLESS_SCALAR = float(2**63 - 1)
 ENDLESS = frozenset({RootQueueBounds.UNLIMITED_UNLESS_SET, RootQueueBounds.UNLIMITED_WHERE_UNSET})
-"""The root of these deserves what its children do."""
+"""Releases in which the root deserves what its children deserve."""
 
 
 def bound_root(ssn: Session, root: QueueAttr) -> None:
@@ -40,7 +40,7 @@ def bound_root(ssn: Session, root: QueueAttr) -> None:
 
 
 def _leave_endless(capability: Resource, total: Resource) -> None:
-    """Let a capability allow anything of what it does not name."""
+    """Make a capability unlimited in resources that it does not name."""
     endless = _endless(total)
     capability.cpu = capability.cpu or endless.cpu
     capability.memory = capability.memory or endless.memory
@@ -49,7 +49,7 @@ def _leave_endless(capability: Resource, total: Resource) -> None:
 
 
 def inherit_capability(parent: QueueAttr, child: QueueAttr, *, scalars: bool) -> None:
-    """Let a child that names no cpu or memory have its parent's capability of it.
+    """Let a child without a capability for cpu or memory inherit its parent's.
 
     :param scalars: likewise with all other resources.
     """
@@ -66,11 +66,11 @@ def inherit_capability(parent: QueueAttr, child: QueueAttr, *, scalars: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What a queue has less of than queues below it.
+    """An error: a queue has less than its children.
 
     :param what: ``capability``, ``deserved`` or ``guarantee``.
-    :param child: a queue that by itself has more; empty if all of them have more together.
-    :param own: what the queue has of it, and :param theirs: what is below it.
+    :param child: one child that has more; empty if only all children together have more.
+    :param own: what the queue has, and :param theirs: what its children have.
     """
 
     what: str
@@ -99,8 +99,8 @@ class Complaint:
         return f"{of}{own} are less than the sum of its child queues' {self.what} resources{theirs}"
 
     def _remark(self) -> str:
-        """Return what releases log that do not stop for it; v1.14.0 has slightly other words."""
-        own, theirs = _told(self.own), _told(self.theirs)
+        """Return the log line of releases that continue; v1.14.0 words it slightly differently."""
+        own, theirs = _printed(self.own), _printed(self.theirs)
         if self.child:
             names = " ".join(self.theirs.less_equal_with_resources_name(self.own, INFINITY)[1])
             return (
@@ -119,8 +119,8 @@ class Complaint:
         )
 
 
-def _told(amounts: Resource) -> str:
-    """Return amounts as these releases print them: those without an end by name.
+def _printed(amounts: Resource) -> str:
+    """Return amounts as these releases print them: unlimited ones by name.
 
     Source: api/resource_info.go String.
     """
@@ -130,6 +130,6 @@ def _told(amounts: Resource) -> str:
 
 
 def _endless(total: Resource) -> Resource:
-    """Return more than anybody can use of all that there is."""
+    """Return an amount of all resources that is more than any queue can use."""
     scalars = None if total.scalars is None else dict.fromkeys(total.scalars, ENDLESS_SCALAR)
     return Resource(float_info.max, float_info.max, scalars)

@@ -25,7 +25,7 @@ ROOT = "root"
 class Reclaim:
     """A task that reclaims, and the candidates for it.
 
-    :param level: how many levels of ancestors must use too much as well; 0 for none.
+    :param level: how many levels of ancestors must also use too much; 0 for none.
     """
 
     ssn: Session
@@ -47,7 +47,7 @@ class Reclaim:
 def over_deserved(reclaim: Reclaim) -> list[int]:
     """Return tasks of queues that use more than they deserve and keep their guarantee without them.
 
-    A candidate is passed over if allocated ≤ deserved (scalars that one of the two lacks count as
+    A candidate is skipped if allocated ≤ deserved (scalars that one of the two lacks count as
     infinite) or guarantee > allocated − request; each victim lessens allocated.
 
     :raises Panic: a candidate holds more than its queue.
@@ -55,14 +55,14 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
     tasks, attrs = reclaim.ssn.tasks, reclaim.attrs
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    spared = reclaim.ssn.behaviours.reclaim_skips_small_queues
+    skips_small = reclaim.ssn.behaviours.reclaim_skips_small_queues
     for candidate in reclaim.candidates:
         queue = reclaim.queue_of(candidate)
         attr = attrs[queue]
         if queue not in allocations:
             allocations[queue] = attr.allocated.clone()
         allocated = allocations[queue]
-        if spared and allocated.less_partly(reclaim.asked, ZERO):
+        if skips_small and allocated.less_partly(reclaim.asked, ZERO):
             continue
         rest = reclaim.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
         if allocated.less_equal(attr.deserved, INFINITY):
@@ -75,10 +75,10 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
 
 
 def by_dimension(reclaim: Reclaim) -> list[int]:
-    """Return tasks whose queues use more than they deserve of something that they hold.
+    """Return tasks with a resource of which their queues use more than they deserve.
 
-    They must hold something that the reclaimer asks for. What a queue deserves nothing of at all
-    may always be taken, as long as its guarantee is kept.
+    They must hold a resource that the reclaimer requests. A resource of which a queue deserves
+    nothing may always be reclaimed, as long as its guarantee is kept.
 
     :raises Panic: a candidate holds more than its queue.
     """
@@ -99,7 +99,7 @@ def in_order_by_dimension(reclaim: Reclaim) -> list[int]:
 def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]) -> list[int]:
     """Return the candidates that a gang may reclaim, in their order.
 
-    It is asked neither what the gang requests nor of the queues above.
+    Neither the gang's requests nor the ancestors are checked.
 
     :raises Panic: a candidate holds more than its queue.
 
@@ -146,7 +146,7 @@ def _by_dimension(reclaim: Reclaim, candidates: Iterable[int]) -> list[int]:
 
 
 def _gives(reclaim: Reclaim, attr: QueueAttr, allocated: Resource, request: Resource) -> bool:
-    """Return whether a queue must give a task away."""
+    """Return whether a task may be reclaimed from a queue."""
     if intersect(request, attr.deserved, pods=True):
         return exceeds_partly(allocated, attr.deserved, request)
     if not reclaim.level:
@@ -158,7 +158,7 @@ def _gives(reclaim: Reclaim, attr: QueueAttr, allocated: Resource, request: Reso
 def _ancestors_to_give(
     reclaim: Reclaim, attr: QueueAttr, request: Resource, allocations: dict[str, Resource]
 ) -> list[Resource] | None:
-    """Return the accounts above that give too, ``None`` if one of them does not."""
+    """Return the ancestors' accounts that allow it too, ``None`` if one does not."""
     own = reclaim.attrs[reclaim.queue_of(reclaim.reclaimer)] if reclaim.level else attr
     accounts = []
     for level in range(1, reclaim.level + 1):
@@ -183,7 +183,7 @@ def _related(reclaim: Reclaim, one: QueueAttr, other: QueueAttr) -> bool:
 
 
 def ancestor_at(attr: QueueAttr, level: int) -> QueueAttr | None:
-    """Return the ancestor so many levels above a queue; ``None`` if there are not so many.
+    """Return the ancestor at a depth; ``None`` if there is none.
 
     Source: capacity.go queueAncestorAtDepth.
     """

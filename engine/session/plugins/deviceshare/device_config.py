@@ -60,7 +60,7 @@ class ConfigMapName(NamedTuple):
 
 
 def device_config_map(conf: SchedulerConf) -> ConfigMapName | None:
-    """Return the ConfigMap that the plugin reads; None if it is not there or has no use for it."""
+    """Return the ConfigMap that the plugin reads; None if it is missing or not needed."""
     for option in (option for tier in conf.tiers for option in tier):
         if option.name == "deviceshare" and option.arguments.raw.get(VGPU) is True:
             raw = option.arguments.raw
@@ -73,10 +73,10 @@ def device_config_map(conf: SchedulerConf) -> ConfigMapName | None:
 
 
 def read_device_config(config_map: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return what a ConfigMap configures, by the keys of its text.
+    """Return the configuration in a ConfigMap, by the keys of its text.
 
-    Nothing, if there is none, it has no such file, or the file has something of another type: the
-    scheduler then takes its own, in which no card is cut.
+    Empty if the ConfigMap or the file is missing, or a value has a wrong type: then the
+    scheduler uses its default, without MIG.
     """
     data = (config_map or {}).get("data")
     text = data.get(FILE) if isinstance(data, Mapping) else None

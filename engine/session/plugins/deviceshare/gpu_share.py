@@ -1,6 +1,6 @@
 """GPUs shared by memory, or given out whole.
 
-Pods ask for ``volcano.sh/gpu-memory`` or for ``volcano.sh/gpu-number``.
+Pods request ``volcano.sh/gpu-memory`` or ``volcano.sh/gpu-number``.
 
 Source: pkg/scheduler/api/devices/nvidia/gpushare.
 """
@@ -23,7 +23,7 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 
 
 def most_of(pod: Pod, resource: str) -> int:
-    """Return what a pod's limits ask of a resource: all containers, or the greediest init one.
+    """Return a pod's limit of a resource: the sum of containers, or the largest init container.
 
     Source: share.go getGPUMemoryOfPod, getGPUNumberOfPod.
     """
@@ -39,7 +39,7 @@ def _limit(limits: Mapping[str, str | float], resource: str) -> int:
 
 
 def gpu_index(annotations: Mapping[str, str]) -> list[int]:
-    """Return the cards that a pod was given; none if the annotation is not a list of numbers.
+    """Return a pod's cards; none if the annotation is not a list of numbers.
 
     Source: share.go GetGPUIndex.
     """
@@ -79,14 +79,14 @@ class SharedGpus:
         return made
 
     def add(self, pod: Pod, annotations: Mapping[str, str]) -> None:
-        """Put a pod on the cards that it was given before (AddResource)."""
+        """Add a pod to its cards from an earlier session (AddResource)."""
         if most_of(pod, MEMORY) > 0 or most_of(pod, NUMBER) > 0:
             for card in gpu_index(annotations):
                 if card in self.pods:
                     self.pods[card][pod.uid] = pod
 
     def remove(self, pod: Pod) -> None:
-        """Take a pod from the cards that its own annotation names (Release)."""
+        """Remove a pod from the cards in its annotation (Release)."""
         for card in gpu_index(pod.annotations):
             if card in self.pods:
                 self.pods[card].pop(pod.uid, None)
@@ -105,7 +105,7 @@ class SharedGpus:
     def by_memory(self, pod: Pod) -> list[int]:
         """Return the cards with enough free memory, in ascending order.
 
-        Free memory that would be negative is a huge number, as the original's is unsigned.
+        Negative free memory becomes a huge number, because it is unsigned in Volcano.
         """
         wanted = most_of(pod, MEMORY)
         return [card for card in self.pods if as_unsigned(self.memory - self._used(card)) >= wanted]
@@ -117,7 +117,7 @@ class SharedGpus:
         return empty[:wanted] if len(empty) >= wanted else []
 
     def allocate(self, pod: Pod) -> tuple[list[int], str]:
-        """Give a pod its cards; return them, and the error if there are none.
+        """Assign cards to a pod; return them, and the error if there are none.
 
         Source: device_info.go Allocate.
         """

@@ -45,7 +45,7 @@ class MigUsage:
 
 
 def geometries_of(config: Mapping[str, Any], card_type: str) -> tuple[Geometry, ...] | None:
-    """Return how a type of card may be cut, by the device configuration; None if it knows not.
+    """Return the MIG geometries of a type of card; None if the device configuration has none.
 
     Source: utils.go extractGeometryFromType.
     """
@@ -97,7 +97,7 @@ def _pick(geometry: Geometry, used: Mapping[str, list[int]], memory: int) -> tup
 
 
 def decode_instance(name: str) -> tuple[str, int] | None:
-    """Return (group, position) of an instance's name; None if it is none."""
+    """Return (group, position) of an instance's name; None if it is malformed."""
     inner, bracket, _ = name.partition("[")[2].partition("]")
     group, dash, text = (inner if bracket else "").partition("-")
     position = parse_int(text)
@@ -105,7 +105,7 @@ def decode_instance(name: str) -> tuple[str, int] | None:
 
 
 def use(usage: MigUsage, geometries: Sequence[Geometry], group: str, position: int) -> int:
-    """Note that an instance is used; return its memory, 0 if there is no such group.
+    """Mark an instance as used; return its memory, 0 if there is no such group.
 
     Source: mig.go addMigUsed.
     """

@@ -1,7 +1,7 @@
-"""Plugin ``deviceshare``: pods that share GPUs go where their part is free.
+"""Plugin ``deviceshare``: pods that share GPUs are placed where their part is free.
 
-Which part a pod was given stands in its annotations; what sessions give away is remembered by the
-process until they say so. Only virtual GPUs score.
+A pod's part is in its annotations; the process remembers what sessions assign
+until the annotations show it. Only virtual GPUs score.
 
 Source: pkg/scheduler/plugins/deviceshare/deviceshare.go; what happens to devices when tasks are
 placed is in pkg/scheduler/plugins/predicates/predicates.go.
@@ -40,7 +40,7 @@ SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_INTEGER = -(2**63)
-"""What Go makes of a number that no integer is."""
+"""Go's result for a number that is not an integer."""
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
@@ -49,7 +49,7 @@ _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig c
 
 @dataclass(slots=True)
 class DeviceMemory:
-    """What the process remembers: switches stay as they were last set."""
+    """The process's memory: switches keep their last values."""
 
     sharing: bool = False
     number: bool = False
@@ -57,7 +57,7 @@ class DeviceMemory:
     annotations: dict[str, dict[str, str]] = field(default_factory=dict)
     """What sessions wrote on pods, by UID."""
     unknown: dict[str, Node] = field(default_factory=dict)
-    """Nodes by name that were last updated before the plugin was on."""
+    """Names of nodes whose last update was before the plugin was enabled."""
 
     @property
     def on(self) -> bool:
@@ -66,7 +66,7 @@ class DeviceMemory:
 
 
 class DeviceShare:
-    """Filters nodes by free GPUs, and gives them away.
+    """Filters nodes by free GPUs, and assigns GPUs.
 
     Arguments (bool, default false): ``deviceshare.GPUSharingEnable``,
     ``deviceshare.GPUNumberEnable``, ``deviceshare.VGPUEnable``, ``deviceshare.NodeLockEnable``.
@@ -91,9 +91,9 @@ class DeviceShare:
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
-        """By task with virtual GPUs as the session opened: what said so, where they return."""
+        """By task with virtual GPUs at the opening: their annotations, if these are restored."""
         self._scores: Floats = np.zeros(len(ssn.nodes))
-        """By node: what its cards scored for the last pod that the filter found room for."""
+        """By node: its cards' score for the last pod that passed the filter."""
         if not self._memory.on:
             return
         if self._takes and ssn.process.from_start and not was_on:
@@ -133,7 +133,7 @@ class DeviceShare:
             self._ssn.errors.append("deviceshare: locks of nodes are not taken into account")
 
     def _build(self) -> None:
-        """Build the accounts from nodes and from what the pods on them were given."""
+        """Build the accounts from nodes and from their pods' devices."""
         ssn, memory = self._ssn, self._memory
         config = ssn.process.external.device_config or _NO_CONFIG
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
@@ -166,7 +166,7 @@ class DeviceShare:
                 self._virtual[row] = virtual
 
     def _add(self, task: int, shared: SharedGpus | None, virtual: VirtualGpus | None) -> None:
-        """Count what a pod was given before of a node's devices."""
+        """Count a pod's devices from an earlier session."""
         pod = self._ssn.tasks.info[task].pod
         annotations = {**pod.annotations, **self._memory.annotations.get(pod.uid, {})}
         if shared is not None:
@@ -179,7 +179,7 @@ class DeviceShare:
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
     def _knows(self, node: Node) -> bool:
-        """Say whether a node's devices are looked at."""
+        """Return whether a node's devices are checked."""
         return self._memory.unknown.get(node.name) is not node
 
     def _asks_shared(self, pod: Pod) -> bool:
@@ -192,19 +192,19 @@ class DeviceShare:
         return self._memory.virtual and asks(pod, self._sharing.names)
 
     def _depends(self, task: int) -> Per:
-        """Say whether verdicts hold for a class.
+        """Return whether verdicts hold for a class.
 
-        They do not if they depend on who is of the same gang; nor where a node that is asked keeps
-        a score, for then it matters when it is asked.
+        They do not if they depend on the pods of the gang; nor if the filter stores
+        a score on the node, because then its order matters.
         """
         pod = self._ssn.tasks.info[task].pod
         keeps = self._keeps_score(pod)
         return "task" if keeps or vgpu.GANG_POLICY in pod.annotations else "class"
 
     def _keeps_score(self, pod: Pod) -> bool:
-        """Say whether nodes keep a score when they are asked for room for a pod.
+        """Return whether nodes keep a score from the filter of a pod.
 
-        Before v1.14 they are asked even if the pod wants nothing, for which they score 0.
+        Before v1.14 the filter runs even if the pod requests no device; then the score is 0.
         """
         asked = self._asks_virtual(pod) or (self._memory.virtual and not self._takes)
         return self._weight > 0 and asked
@@ -227,7 +227,7 @@ class DeviceShare:
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
-        return self._told(
+        return self._reported(
             shared.filter(pod, sharing=self._memory.sharing, number=self._memory.number)
         )
 
@@ -242,7 +242,9 @@ class DeviceShare:
             self._scores[node] = score
             return ""
         tells = self._devices in _MODELESS
-        return self._told(f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}")
+        return self._reported(
+            f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
+        )
 
     def _missing(self, device: str) -> str:
         """Return the fault of a node without a kind of device; empty if that is none."""
@@ -251,13 +253,13 @@ class DeviceShare:
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
 
-    def _told(self, fault: str) -> str:
+    def _reported(self, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""
         bare = self._devices is SharedDevices.ERRORS_REPORTED
         return fault.partition(" ")[2] if bare else fault
 
     def _allocate(self, task: int, node: int) -> str:
-        """Give a pod its part and write it down; return the error if its part is not free.
+        """Assign a pod its part and write the annotations; return the error if it is not free.
 
         :raises Panic: the node has no such devices.
         """
@@ -302,16 +304,16 @@ class DeviceShare:
 
     @property
     def _returns(self) -> bool:
-        """Whether virtual GPUs that are taken back are free at once."""
+        """Whether released virtual GPUs are free at once."""
         return self._sharing.use is VirtualGpuUse.BY_POLICY
 
     def _has_some(self, pod: Pod, node: str) -> bool:
-        """Say whether a pod was given virtual GPUs of a node, and has them still, as it is said."""
+        """Return whether a pod's annotations say that it has virtual GPUs of a node."""
         has = {**pod.annotations, **self._written(pod)}
         return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
 
     def _take_virtual(self, task: int, virtual: VirtualGpus) -> None:
-        """Take virtual GPUs back, and what says that a pod has them, unless its binding is over.
+        """Release virtual GPUs, and remove the pod's annotations, unless it is already bound.
 
         Source: device_info.go Release.
         """
@@ -322,7 +324,7 @@ class DeviceShare:
             written.update(dict.fromkeys((vgpu.ASSIGNED, vgpu.ASSIGNED_NODE), ""))
 
     def _go(self, task: int, node: int) -> None:
-        """Let the cards of a pod that is evicted be free.
+        """Release the cards of an evicted pod.
 
         Source: api/node_info.go RemoveTask, AddTask.
         """
@@ -330,7 +332,7 @@ class DeviceShare:
             self._virtual[node].remove(self._ssn.tasks.info[task].pod.uid, self._holding[task])
 
     def _stay(self, task: int, node: int) -> None:
-        """Let a pod have its cards again whose eviction is taken back."""
+        """Assign the cards again to a pod whose eviction is undone."""
         if task in self._holding and node in self._virtual:
             pod = self._ssn.tasks.info[task].pod
             self._virtual[node].add(pod.uid, self._holding[task], gang_of(pod))
@@ -338,10 +340,10 @@ class DeviceShare:
     def _score(self, task: int, rows: Rows) -> Floats:
         """Return weight · ⌊what the cards score that a pod would get + ½⌋.
 
-        The filter noted it. A node on which it found no room, or that a filter before it turned
-        down, scores as it did for another pod: where pods are evicted, it is a candidate still.
+        The filter stored it. A node without room, or that an earlier filter refused,
+        still has the score for another pod: with evictions, it is still a candidate.
 
-        :raises Panic: a node has no cards, and a pod asks for some.
+        :raises Panic: a node has no cards, and a pod requests some.
 
         Source: deviceshare.go getDeviceScore.
         """
@@ -376,7 +378,7 @@ class DeviceShare:
         return self._memory.annotations.setdefault(pod.uid, {})
 
     def _deallocate(self, task: int, node: int) -> None:
-        """Take shared cards back that the pod's own annotation names; virtual ones may stay."""
+        """Release the shared cards in the pod's annotation; virtual ones may stay."""
         pod = self._ssn.tasks.info[task].pod
         shared, virtual = self._shared.get(node), self._virtual.get(node)
         if self._returns and virtual is not None and self._asks_virtual(pod):

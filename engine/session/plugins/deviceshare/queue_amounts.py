@@ -1,4 +1,4 @@
-"""What queues' statuses show of virtual GPUs: what pods were given, not what they requested.
+"""Virtual GPUs in queues' statuses: what pods have, not what they requested.
 
 Source: pkg/scheduler/framework/session.go addNodeSharableDeviceUsage;
 pkg/scheduler/api/devices/nvidia/vgpu/device_info.go AddQueueResource.
@@ -16,7 +16,7 @@ _MILLI = 1000
 def queue_amounts(virtual: VirtualGpus, annotations: Mapping[str, str]) -> dict[str, float]:
     """Return memory and cores that a pod has of a node's cards, in the units of ``Resource``.
 
-    :param annotations: the pod's; one that was given nothing has nothing.
+    :param annotations: the pod's; without them it has nothing.
     """
     names, amounts = virtual.sharing.names, dict[str, float]()
     for given in decode_given(annotations.get(ASSIGNED, "")):

@@ -42,7 +42,7 @@ _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-nam
 
 
 class Given(NamedTuple):
-    """A card, or an instance of it, that a container was given."""
+    """A card, or an instance of it, of a container."""
 
     uuid: str
     memory: int
@@ -51,7 +51,7 @@ class Given(NamedTuple):
 
 @dataclass(slots=True)
 class Card:
-    """One card, and what is used of it.
+    """One card, and its use.
 
     ``pods`` are those that were counted, by UID, with ``namespace/name`` of their PodGroup if they
     have some of the card.
@@ -87,11 +87,11 @@ class Card:
     def holds(
         self, request: Request, annotations: Mapping[str, str], *, unsigned: bool = False
     ) -> bool:
-        """Return whether the card has room, and is of a type that the pod takes.
+        """Return whether the card has room, and a type that the pod accepts.
 
-        All cores mean the card for oneself; none of them cannot be had of a card that is full.
+        100 cores mean exclusive use; a full card cannot be shared even with 0 cores.
 
-        :param unsigned: what is less than nothing is a huge number.
+        :param unsigned: negative free amounts are huge numbers.
         """
         memory, cores = self.memory - self.used_memory, 100 - self.used_cores
         if unsigned:
@@ -108,7 +108,7 @@ class Card:
 
 
 def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
-    """Return whether a pod's annotations take a type of card, or do not refuse it.
+    """Return whether a pod's annotations allow a type of card.
 
     Source: utils.go checkGPUtype.
     """
@@ -120,33 +120,33 @@ def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
 
 
 def registers_mig(node: Node) -> bool:
-    """Say whether a node's agent registered a card that is cut into instances."""
+    """Return whether a node's agent registered a card with MIG."""
     cards = node.annotations.get(REGISTER, "").split(":")
     return any(card.split(",")[5:6] == [MIG] for card in cards)
 
 
 class Sharing(NamedTuple):
-    """How cards are chosen: as a release does it, by a policy that the configuration names."""
+    """How cards are chosen: by the release and the configured policy."""
 
     use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
     policy: str = ""
     names: Names = Names()
     unsigned: bool = False
-    """A card of which more is used than it has takes whatever is asked for, as in v1.9."""
+    """A card of which more is used than it has accepts every request, as in v1.9."""
 
     @property
     def adds_up(self) -> bool:
-        """Whether what containers of a pod have of the same card counts for each of them."""
+        """Whether several containers of a pod on one card each count."""
         return self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
 
     @property
     def exact(self) -> bool:
-        """Whether a percentage is that of each card's memory."""
+        """Whether a percentage refers to each card's memory."""
         return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
 class Fit(NamedTuple):
-    """What a pod would be given, by container, and what that scores."""
+    """A pod's possible cards, by container, and their score."""
 
     given: list[list[Given]]
     score: float
@@ -178,12 +178,12 @@ class VirtualGpus:
         modes: bool = True,
         sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
     ) -> VirtualGpus | None:
-        """Return the cards that a node's agent registered; None if it did not, or has gone.
+        """Return the cards that a node's agent registered; None if it did not, or is gone.
 
         :param config: the device configuration, with the geometries of MIG.
-        :param now: microseconds since 1970; an agent that has not answered for a minute has gone.
-        :param handshake: ask whether the agent answers; else whether the node has anything to give.
-        :param modes: agents tell in which mode cards are shared.
+        :param now: microseconds since 1970; an agent without an answer for a minute is gone.
+        :param handshake: check whether the agent answers; else whether GPUs are allocatable.
+        :param modes: agents report the sharing mode of cards.
 
         Source: device_info.go NewGPUDevices, utils.go decodeNodeDevices.
         """
@@ -215,7 +215,7 @@ class VirtualGpus:
         return VirtualGpus(self.node, self.mode, cards, self.sharing)
 
     def tries(self, pod: Pod) -> float | None:
-        """Return what the cards score that a pod would get; None if it has no room.
+        """Return the score of a pod's possible cards; None if there is no room.
 
         Source: device_info.go FilterNode.
         """
@@ -223,7 +223,7 @@ class VirtualGpus:
         return None if fit is None else fit.score
 
     def add(self, uid: str, annotations: Mapping[str, str], gang: str = "") -> None:
-        """Count what a pod was given before, once for each card.
+        """Count a pod's devices from an earlier session, once for each card.
 
         :param gang: ``namespace/name`` of its PodGroup.
 
@@ -243,7 +243,7 @@ class VirtualGpus:
                     card.count(memory, given.cores)
 
     def note(self, uid: str, given: Sequence[Sequence[Given]], gang: str = "") -> None:
-        """Note whose what is that :meth:`fit` counted.
+        """Store the pod of the devices that :meth:`fit` counted.
 
         Source: device_info.go addToPodMap.
         """
@@ -254,7 +254,7 @@ class VirtualGpus:
                     card.pods[uid] = gang if each.memory or each.cores else before
 
     def remove(self, uid: str, annotations: Mapping[str, str]) -> None:
-        """Take back what a pod was given, of each card once.
+        """Release a pod's devices, once for each card.
 
         Source: device_info.go SubResource, hamicore.go SubPod.
         """
@@ -264,9 +264,9 @@ class VirtualGpus:
                 card.discount(given.memory, given.cores)
 
     def fit(self, pod: Pod) -> Fit | None:
-        """Count what a pod would be given, and return it; None if it has no room.
+        """Count a pod's possible devices, and return them; None if there is no room.
 
-        It is counted even if in the end there is no room: ask a copy to try.
+        They are counted even if in the end there is no room: use a copy for attempts.
 
         Source: utils.go checkNodeGPUSharingPredicateAndScore.
         """
@@ -312,7 +312,7 @@ class VirtualGpus:
         return None if left > 0 else Fit([got], score)
 
     def _in_order(self, pod: Pod) -> list[Card]:
-        """Return the cards in the order in which they are given.
+        """Return the cards in the order of assignment.
 
         That is the last first, or where a policy is heeded, those of which most memory is used
         (``binpack``), or of which least parts are (``spread``). There a pod may also refuse cards
@@ -332,10 +332,10 @@ class VirtualGpus:
         return cards[::-1]
 
     def _score(self, card: Card) -> float:
-        """Score a card of which a part was given.
+        """Score a card of which a part is assigned.
 
-        With ``spread`` that is 100 for one that nobody had before; where cards are given by policy,
-        nothing.
+        With ``spread`` that is 100 for a card that no pod had before; where cards are assigned by
+        policy, 0.
 
         Source: utils.go GPUScore.
         """
@@ -359,10 +359,10 @@ class VirtualGpus:
 
 
 def _asked_of(card: Card, request: Request, *, exact: bool) -> Request:
-    """Return what is asked of a card, with its memory.
+    """Return the request for one card, with its memory.
 
     :param exact: a percentage is that of each card's memory, and counts before an amount; else one
-        below 100 comes to nothing, and 100 % is the memory of the first card looked at.
+        below 100 becomes 0, and 100 % is the memory of the first checked card.
     """
     if request.percentage == NO_PERCENTAGE or (request.memory and not exact):
         return request
@@ -379,7 +379,7 @@ def gang_of(pod: Pod) -> str:
 
 
 def encode_given(given: Sequence[Sequence[Given]]) -> str:
-    """Return the annotation that says what a pod was given.
+    """Return the annotation for a pod's devices.
 
     Source: utils.go encodePodDevices.
     """
@@ -390,7 +390,7 @@ def encode_given(given: Sequence[Sequence[Given]]) -> str:
 
 
 def decode_given(text: str) -> Iterator[Given]:
-    """Yield what an annotation says that a pod was given.
+    """Yield a pod's devices from an annotation.
 
     :raises Panic: an entry has too few fields; the scheduler does not look.
 
@@ -408,7 +408,7 @@ def decode_given(text: str) -> Iterator[Given]:
 
 
 def _is_there(node: Node, *, handshake: bool) -> bool:
-    """Say whether a node takes part at all: it was asked, or has all three resources."""
+    """Return whether a node is considered: it has a handshake, or all three resources."""
     if handshake:
         return HANDSHAKE in node.annotations
     allocatable = node.status.allocatable
@@ -419,7 +419,7 @@ def _is_there(node: Node, *, handshake: bool) -> bool:
 
 
 def _answers(handshake: str, now: int) -> bool:
-    """Return whether a node's agent is there: it answers within a minute of being asked."""
+    """Return whether a node's agent is alive: it answers the handshake within a minute."""
     if "Requesting" in handshake:
         asked = handshake.partition("_")[2]
         try:

@@ -1,4 +1,4 @@
-"""What containers ask of virtual GPUs, and by which resources.
+"""Requests of containers for virtual GPUs, and the names of these resources.
 
 Source: pkg/scheduler/api/devices/nvidia/vgpu/utils.go.
 """
@@ -20,7 +20,7 @@ NO_PERCENTAGE = 101
 
 
 class Request(NamedTuple):
-    """What one container asks for: cards, and of each memory, or a percentage of it, and cores."""
+    """One container's request: cards, and for each memory (or a percentage) and cores."""
 
     cards: int
     memory: int
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
 
 class Names(NamedTuple):
-    """By which resources containers ask for virtual GPUs; an empty name is none."""
+    """The names of the resources for virtual GPUs; empty if a resource does not exist."""
 
     number: str = NUMBER
     memory: str = MEMORY
@@ -56,7 +56,7 @@ def asks(pod: Pod, names: Names = Names()) -> bool:  # noqa: B008 -- a tuple
 
 
 def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa: B008 -- a tuple
-    """Yield what each container that asks for virtual GPUs asks for.
+    """Yield the requests of containers for virtual GPUs.
 
     Source: utils.go resourcereqs.
     """
@@ -73,7 +73,7 @@ def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa:
 
 
 def _amount(container: Container, resource: str, default: int) -> int:
-    """Return a limit, or else a request; the default if there is neither, or no whole number."""
+    """Return a limit, or else a request; the default if neither is an integer."""
     for amounts in (container.resources.limits, container.resources.requests):
         if resource in amounts:
             whole = _as_int64(amounts[resource])

@@ -1,8 +1,8 @@
 """Hierarchical dominant resource fairness: queues as a tree, with the jobs as its leaves.
 
-A queue names its place in the tree by annotations: the path ``root/sci/dev`` with the weights
+Annotations give a queue's place in the tree: the path ``root/sci/dev`` with the weights
 ``1/2/8``. Shares rise from the leaves; of unequal siblings each counts as much as the one that has
-least, so that none profits from another's plenty.
+least, so that no queue gains from another queue's large share.
 
 Source: pkg/scheduler/plugins/drf/drf.go (``buildHierarchy``, ``updateHierarchicalShare``,
 ``compareQueues``).
@@ -41,8 +41,8 @@ class Tree:
 
     Vectors are over the session's resources; matrices are jobs × resources.
 
-    :param total: what all nodes allocate together.
-    :param requests: of each job, what all its tasks ask for.
+    :param total: the sum of the nodes' allocatable.
+    :param requests: of each job, the sum of its tasks' requests.
     """
 
     def __init__(self, total: Floats, requests: Floats) -> None:
@@ -52,7 +52,7 @@ class Tree:
         self._paths: dict[str, list[Node]] = {}
 
     def add(self, job: int, queue: str, hierarchy: str, weights: str) -> None:
-        """Hang a job below its queue's path, of which missing steps are made.
+        """Add a job below its queue's path; missing steps are created.
 
         :raises Panic: a step is new and has no weight.
         """
@@ -114,7 +114,7 @@ class Tree:
 def dominant_shares(allocated: Floats, total: Floats) -> Floats:
     """Return the largest part that any resource is of its total: max over r of a[r] / total[r].
 
-    Of what there is less than 0.1 of, nothing counts.
+    Resources with less than 0.1 in total do not count.
 
     Source: drf.go calculateShare.
     """
@@ -126,7 +126,7 @@ def dominant_shares(allocated: Floats, total: Floats) -> Floats:
 
 
 def _weight(numbers: list[str], depth: int) -> float:
-    """Return the weight of a step; one that is no number, or below 1, counts 1."""
+    """Return the weight of a step; a malformed one, or one below 1, counts as 1."""
     if depth >= len(numbers):
         raise Panic(
             f"runtime error: index out of range [{depth}] with length {len(numbers)}",

@@ -21,7 +21,7 @@ from ...framework.trace import PERMIT
 from .hdrf import Tree, dominant_shares
 
 SHARE_DELTA = 0.000001
-"""Shares that differ by no more are equal where a task preempts."""
+"""Shares that differ by less are equal for preemption."""
 
 
 class Drf:
@@ -93,7 +93,7 @@ class Drf:
         return victims, PERMIT
 
     def _may_preempt(self, preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
-        """Say which candidates' jobs still have as much without that candidate alone."""
+        """Return the candidates whose jobs still have as large a share without that one task."""
         ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
         left = self._allocated[self._job[candidates]] - self._request[candidates]
         theirs = dominant_shares(left, self._totals)
@@ -138,7 +138,7 @@ class Drf:
         self._stale = True
 
     def _subtract(self, allocated: Floats, task: int) -> None:
-        """Take a task's request off an account.
+        """Subtract a task's request from an account.
 
         :raises Panic: the account holds less, unless subtractions are checked.
         """

@@ -1,4 +1,4 @@
-"""Hypernodes for jobs that want their tasks near each other."""
+"""Plugin ``network-topology-aware``: hypernodes for jobs with a network topology."""
 
 from .plugin import NetworkTopologyAware
 

@@ -2,8 +2,8 @@
 
     packed = Σ w[r] × (used[r] + request[r]) / allocatable[r]  /  Σ w[r]     of a hypernode
 
-A job goes where it packs best, among the narrowest hypernodes that have room; its tasks near each
-other. Other pods, too, go into hypernodes that are used already, so that free ones stay free.
+A job is placed where it packs best, in the smallest hypernodes with room; its tasks near each
+other. Other pods also prefer hypernodes that are already used, so that free ones stay free.
 
 Source: pkg/scheduler/plugins/network-topology-aware/network_topology_aware.go since v1.14.
 """
@@ -94,7 +94,7 @@ class NetworkTopologyGradients:
             self._used[self._inside[:, node]] -= self._ssn.tasks.request[task]
 
     def _packed(self, hypernode: int, requests: dict[int, float]) -> float:
-        """Return how well a request would pack into a hypernode; 0 if it exceeds it."""
+        """Return the packing score of a request in a hypernode; 0 if it does not fit."""
         score, weights = 0.0, 0
         for dim, request in requests.items():
             has = float(self._allocatable[hypernode, dim])
@@ -107,7 +107,7 @@ class NetworkTopologyGradients:
         return score / weights if weights > 0 else 0.0
 
     def _asked(self, tasks: Sequence[int]) -> dict[int, float]:
-        """Return, by resource that has a weight, what tasks ask for."""
+        """Return the requests of tasks for resources with a weight."""
         asked: dict[int, float] = {}
         for task in tasks:
             request = self._ssn.tasks.info[task].request
@@ -144,7 +144,7 @@ class NetworkTopologyGradients:
         return None if scores is None else self._scale * scores
 
     def _near_tasks(self, task: int) -> Sequence[int] | None:
-        """Return the tasks that a task wants to be near; ``None`` if it does not."""
+        """Return the tasks near which a task should be; ``None`` if it has no topology."""
         jobs, job = self._ssn.jobs, self._ssn.tasks.job.item(task)
         if job in jobs.grouped:
             sub_job = self._ssn.sub_jobs.of_task(task)
@@ -152,7 +152,7 @@ class NetworkTopologyGradients:
         return None if jobs.pod_group(job).spec.network_topology is None else jobs.tasks[job]
 
     def _near(self, task: int, tasks: Sequence[int], rows: Rows) -> Floats | None:
-        """Score nodes by how near they are to what the group was given."""
+        """Score nodes by how near they are to the group's tasks."""
         given = self._ssn.tasks.job_hypernode.get(task, "")
         if not given:
             return None
@@ -213,7 +213,7 @@ class NetworkTopologyGradients:
     ) -> list[list[str]]:
         """Return the hypernodes below one that may take a job, by tier from the lowest.
 
-        Of those that would take it if all others went, the widest few are returned, and first.
+        For evictions: the few widest ones with room if all others were evicted, widest first.
 
         Source: ``hyperNodeGradientFn``, ``reverseAndCapEvictionGradients``.
         """
@@ -234,7 +234,7 @@ class NetworkTopologyGradients:
     def _below(self, root: str, highest: int, given: str) -> list[str]:
         """Return the hypernodes that a job may be in, those above before those below them.
 
-        :raises Panic: one of them still lists a child that is gone.
+        :raises Panic: one of them still lists a deleted child.
         """
         start = self._search_root(root, highest, given)
         if start is None:
@@ -258,7 +258,7 @@ class NetworkTopologyGradients:
         )
 
     def _search_root(self, root: str, highest: int, given: str) -> str | None:
-        """Return where to search: what both the caller and the job's hypernode allow."""
+        """Return the hypernode to search in: allowed by both the caller and the job's hypernode."""
         if not given:
             return root
         tree, allowed = self._ssn.hypernodes, ""

@@ -1,6 +1,6 @@
 """Plugin ``network-topology-aware``: the tasks of a job near each other in the network.
 
-The nearer the lowest common ancestor of a hypernode and the one that the job has been given, the
+The nearer the lowest common ancestor of a hypernode and the job's hypernode, the
 higher the score; of the best, those with more of the job's tasks.
 
 Source: pkg/scheduler/plugins/network-topology-aware/network_topology_aware.go.
@@ -23,7 +23,7 @@ from .gradients import NetworkTopologyGradients
 ALLOCATED_HYPER_NODE = "volcano.sh/job-allocated-hypernode"
 BASE_SCORE = 100.0
 LOWEST_SCORE = -1.0
-"""Scores below this are never looked at for being the highest."""
+"""Scores below this are never the highest."""
 
 
 class NetworkTopologyAware:
@@ -61,7 +61,7 @@ class NetworkTopologyAware:
         """Do nothing."""
 
     def _uniform(self, _: int) -> float | None:
-        """Return 0 if no job cares where in the network its tasks run, short of insisting on it."""
+        """Return 0 if no job has a soft topology."""
         jobs, hard = self._ssn.jobs, self._ssn.behaviours.hard_topology_scores_nearby_nodes
         specs = (jobs.pod_group(job).spec.network_topology for job in range(len(jobs)))
         cares = any(spec is not None and (hard or spec.mode == "soft") for spec in specs)
@@ -70,7 +70,7 @@ class NetworkTopologyAware:
     def _hyper_node_order(
         self, job: int, _: Sequence[int], hyper_nodes: dict[str, Rows]
     ) -> dict[str, float]:
-        """Score hypernodes for a job that has one; without, all are equal."""
+        """Score hypernodes for a job that has one; otherwise all are equal."""
         annotations = self._ssn.jobs.pod_group(job).annotations
         reference = self._ssn.jobs.hypernode.get(job, annotations.get(ALLOCATED_HYPER_NODE, ""))
         if not reference:
@@ -90,7 +90,7 @@ class NetworkTopologyAware:
         return self._scores(job, leaves, reference, where)
 
     def _reference(self, task: int) -> str:
-        """Return the hypernode that a task's job has been given; empty if it does not matter."""
+        """Return the hypernode of a task's job; empty if it does not count."""
         job = int(self._ssn.tasks.job[task])
         topology = self._ssn.jobs.pod_group(job).spec.network_topology
         if (
@@ -105,7 +105,7 @@ class NetworkTopologyAware:
     def _scores(
         self, job: int, names: list[str], reference: str, where: NDArray[np.intp] | None = None
     ) -> Floats:
-        """Return the scores of hypernodes, or of what lies in them.
+        """Return the scores of hypernodes, or of nodes in them.
 
         :param where: index of the hypernode of each; None for the hypernodes themselves.
         """

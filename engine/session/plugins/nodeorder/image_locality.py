@@ -1,4 +1,4 @@
-"""Score ``ImageLocality``: nodes that have a pod's images, large and widespread ones above all.
+"""Score ``ImageLocality``: nodes with a pod's images; large and widespread ones count most.
 
 Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, of Kubernetes.
 """

@@ -1,7 +1,8 @@
-"""Score ``InterPodAffinity``: near the pods that a pod would like, and away from others.
+"""Score ``InterPodAffinity``: by preferred affinity and anti-affinity.
 
-Preferred terms of the pod count, and those of the pods that lie on nodes. The latter are found, for
-a pod without own preferences, only on nodes that had a pod with terms when the session was opened.
+Preferred terms of the pod count, and those of the pods that run on nodes. For a pod without
+preferred terms, the latter are found only on nodes that had a pod with terms when the session was
+opened.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, of Kubernetes.
 """
@@ -45,7 +46,7 @@ class InterPodAffinity:
         self._plans: dict[int, tuple[_Weighed, ...]] = {}
 
     def concerns(self, klass: int) -> bool:
-        """Return whether anything can be preferred for pods of a class."""
+        """Return whether any preferred term can count for pods of a class."""
         return bool(self._plan_of(klass)) or bool(self.fault(klass))
 
     def score(self, klass: int, rows: Rows) -> Floats | None:
@@ -97,8 +98,8 @@ class InterPodAffinity:
                     by_weight.setdefault((term.key, weight), []).append(number)
         for (key, weight), numbers in by_weight.items():
             for times, classes in _multiplicities(numbers).items():
-                told = ("preferring", klass, key, weight, times)
-                counts = nodes.count(told, classes, nodes.columns.label(key), among)
+                counted = ("preferring", klass, key, weight, times)
+                counts = nodes.count(counted, classes, nodes.columns.label(key), among)
                 weighed.append(_Weighed(weight * times, counts))
         return weighed
 

@@ -1,4 +1,4 @@
-"""Plugin ``nodeorder``: which of the nodes that take a task is best.
+"""Plugin ``nodeorder``: which of the nodes that fit a task is best.
 
 Source: pkg/scheduler/plugins/nodeorder/nodeorder.go (up to v1.14); the scores of candidates against
 each other are put together in pkg/scheduler/plugins/util/nodescore/score_helper.go.
@@ -38,7 +38,7 @@ _NO_METRICS = Panic(
         "framework.(*Session).BatchNodeOrderFn",
     ),
 )
-"""kube-scheduler counts its workers in a metric that nobody made."""
+"""kube-scheduler counts its workers in a metric that was never created."""
 
 
 class ScoreWeights(NamedTuple):
@@ -115,7 +115,7 @@ class Scores:
         self._scores_images = ssn.behaviours.images_scored
         self._scores_init_images = ssn.behaviours.init_container_images_scored
         self._unspread = 0.0
-        """What pods get that name no constraints on their spread."""
+        """The score of pods without topologySpreadConstraints."""
         if ssn.behaviours.unconstrained_pods_get_spread_score:
             self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
@@ -123,7 +123,7 @@ class Scores:
         self._needs_metrics = ssn.behaviours.nodeorder_needs_predicates
 
     def order(self, task: int, rows: Rows) -> Floats:
-        """Return the scores that nodes have by themselves; NaN for a pod that cannot be scored."""
+        """Return the scores of single nodes; NaN for a pod that cannot be scored."""
         klass = self._klass[task]
         return self._fixed_of(klass)[rows] + self._allocation.all(self._nodes.classes[klass], rows)
 
@@ -144,7 +144,7 @@ class Scores:
         """Return the scores that depend on the other candidates.
 
         :raises ScoreError: a term or selector of the pod does not parse.
-        :raises Panic: the release needs ``predicates`` to have prepared for a pod, and it has not.
+        :raises Panic: the release needs PrePredicate of ``predicates`` first, and it did not run.
         """
         klass, weights = self._klass[task], self._weights
         self._check_metrics(klass, rows)
@@ -185,7 +185,7 @@ class Scores:
         return self._needs_metrics and not self._metrics.registered
 
     def _check_metrics(self, klass: int, rows: Rows) -> None:
-        """Crash where kube-scheduler's workers look for the metric; a pod is parsed before."""
+        """Panic where kube-scheduler's workers use the metric; the pod is parsed before that."""
         if len(rows) and not self._affinity.fault(klass) and self._lacks_metrics():
             raise _NO_METRICS
 
@@ -201,7 +201,7 @@ class Scores:
         return None if preferred is None else normalised(preferred[rows])
 
     def _fixed_of(self, klass: int) -> Floats:
-        """Return what no placement changes: images and preferred nodes."""
+        """Return the scores that no placement changes: images and preferred nodes."""
         known = self._fixed.get(klass)
         if known is None:
             known = self._fixed[klass] = self._fix(klass)

@@ -1,7 +1,7 @@
-"""Score ``PodTopologySpread``: domains with fewer of a pod's like are better.
+"""Score ``PodTopologySpread``: domains with fewer matching pods are better.
 
-Pods without constraints of their own that belong to a service, or to a replica or stateful set, are
-spread over hosts and zones by default.
+Pods without constraints that belong to a Service, ReplicaSet or StatefulSet are spread over hosts
+and zones by default.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go and common.go,
 helper/spread.go, of Kubernetes.
@@ -49,14 +49,14 @@ class _Spread(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The constraints of a class; ``scored`` are the nodes that are not passed over."""
+    """The constraints of a class; ``scored`` are the nodes that are not skipped."""
 
     spreads: tuple[_Spread, ...]
     scored: Mask | None
 
 
 class PodTopologySpread:
-    """Counts pods by domain for the constraints that only weigh.
+    """Counts pods by domain for constraints with ScheduleAnyway.
 
     :param counts_on_hosts: pods on a node count for it; without, all hosts are equally empty.
     """
@@ -68,7 +68,7 @@ class PodTopologySpread:
         self._plans: dict[int, _Plan] = {}
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class are to be spread, or cannot be scored."""
+        """Return whether pods of a class have such constraints, or cannot be scored."""
         try:
             return bool(self._plan_of(klass).spreads)
         except ScoreError:
@@ -140,7 +140,7 @@ class PodTopologySpread:
         constraint: Spread,
         scored: Mask | None,
     ) -> DomainCounts:
-        """Count pods in the domains; on hosts, whatever the node is."""
+        """Count pods in the domains; on hosts, for every node."""
         nodes = self._nodes
         classes = matching_classes(nodes, pod, constraint)
         among = None
@@ -167,7 +167,7 @@ class PodTopologySpread:
         return pod.soft_spread
 
     def _default_selector(self, pod: Pod) -> Selector:
-        """Return what selects a pod's like: its services and its owner.
+        """Return the default selector of a pod: from its Services and its owner.
 
         Source: ``DefaultSelector``.
         """
@@ -213,7 +213,7 @@ def _requirements(source: LabelSelector | None) -> tuple[Requirement, ...]:
 
 
 def _by_domain(spread: _Spread, size: int) -> Floats:
-    """Return what each domain adds to the score of its nodes; the last number is that of none.
+    """Return each domain's part of its nodes' score; the last number is for no domain.
 
     Source: ``scoreForCount``.
     """
@@ -228,7 +228,7 @@ def _by_domain(spread: _Spread, size: int) -> Floats:
 def _size(spread: _Spread, codes: Codes, scored: Mask | None) -> int:
     """Return how many domains the candidates have; for hosts, how many candidates count.
 
-    A label that was looked at before counts nothing again.
+    A label that was already counted does not count again.
     """
     counted = codes if scored is None else codes[scored]
     if spread.by_host:

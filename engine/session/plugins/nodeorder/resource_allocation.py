@@ -75,7 +75,7 @@ def all_most_requested(requested: Amounts, allocatable: Amounts) -> Amounts:
 def all_balanced(requested: Amounts, allocatable: Amounts) -> Amounts:
     """Return :func:`balanced` of many nodes, of two or three resources by column.
 
-    What a node has nothing of does not count; with one resource left, all is in balance.
+    Resources that a node lacks do not count; with one resource left, it is balanced.
     """
     there = allocatable != 0
     every = bool(there.all())

@@ -1,4 +1,4 @@
-"""Score ``TaintToleration``: fewer taints that ask a pod to stay away are better.
+"""Score ``TaintToleration``: fewer untolerated PreferNoSchedule taints are better.
 
 Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go and
 helper/normalize_score.go DefaultNormalizeScore, of Kubernetes.

@@ -1,4 +1,4 @@
-"""Which CPUs a container gets: whole sockets, then whole cores, then what fills cores up.
+"""Which CPUs a container gets: whole sockets, then whole cores, then single CPUs.
 
 Source: pkg/scheduler/plugins/numaaware/provider/cpumanager/cpu_assignment.go.
 """
@@ -12,7 +12,7 @@ NONE: CpuSet = frozenset()
 
 
 class Accumulator:
-    """CPUs that were taken, and those that may be.
+    """The taken CPUs, and the available ones.
 
     :param topology: all CPUs of the node.
     """
@@ -30,11 +30,11 @@ class Accumulator:
         self.needed -= len(cpus)
 
     def free_sockets(self) -> list[int]:
-        """Return sockets in ascending order: those whose number is a free CPU's, too."""
+        """Return sockets in ascending order, only those whose number is also that of a free CPU."""
         return sorted(self.details.sockets() & self.details.cpus)
 
     def free_cores(self) -> list[int]:
-        """Return cores whose number is a free CPU's, too; of sockets with fewer such first."""
+        """Return cores whose number is also that of a free CPU; sockets with fewer such first."""
         details = self.details
 
         def count(socket: int) -> int:
@@ -51,10 +51,10 @@ class Accumulator:
         ]
 
     def free_cpus(self) -> list[int]:
-        """Return free CPUs by core: near what is taken, on full sockets, on full cores first.
+        """Return free CPUs by core: near taken ones, on full sockets, on full cores first.
 
-        Each of these alone puts a core before another, so that two cores may both come first; what
-        follows is then a matter of how they are sorted.
+        Each of these alone puts a core before another, so that two cores may each come before the
+        other. The order then depends on the sorting algorithm.
         """
         details, topology = self.details, self._topology
         keys = {}

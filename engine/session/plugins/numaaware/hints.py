@@ -1,4 +1,4 @@
-"""On which NUMA nodes a container could have its CPUs, and what a node's policy makes of that.
+"""The NUMA nodes on which a container could have its CPUs, and the node's policy for them.
 
 A set of NUMA nodes is a mask: bit n stands for NUMA node n.
 
@@ -21,14 +21,14 @@ SINGLE_NUMA_NODE = "single-numa-node"
 
 
 class Hint(NamedTuple):
-    """NUMA nodes that would do (None: any), and whether that is as good as it can be."""
+    """Possible NUMA nodes (None: any), and whether the hint is preferred."""
 
     mask: int | None
     preferred: bool
 
 
 def guaranteed_cpus(container: Container) -> int:
-    """Return how many CPUs of its own a container asks for: 0 unless a whole number.
+    """Return how many exclusive CPUs a container requests: 0 unless a whole number.
 
     Source: cpu_mng.go guaranteedCPUs.
     """
@@ -42,8 +42,8 @@ def cpu_hints(
 ) -> list[Hint] | None:
     """Return all sets of NUMA nodes with enough free CPUs, the smallest first.
 
-    Preferred are those of the least size that could ever hold the container. None means that the
-    container does not care.
+    Preferred are those of the smallest possible size for the container. None means that the
+    container needs no alignment.
 
     Source: cpu_mng.go GetTopologyHints, generateCPUTopologyHints.
     """
@@ -63,7 +63,7 @@ def cpu_hints(
 
 
 def admit(policy: str, numa_nodes: list[int], hints: list[Hint] | None) -> tuple[Hint, bool]:
-    """Return the hint that a node's topology manager takes, and whether it admits the container.
+    """Return the hint that a node's topology manager uses, and whether it admits the container.
 
     Source: policy_none.go, policy_best_effort.go, policy_restricted.go,
     policy_single_numa_node.go.

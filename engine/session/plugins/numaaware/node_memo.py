@@ -1,4 +1,4 @@
-"""What was found about nodes for tasks that are alike, until something changes on a node."""
+"""Cached results of nodes for equal tasks, until a node changes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ....model.tables import Ints, Rows
 
 
 class NodeMemo:
-    """Verdicts by node row, each with the version of the node that it was found for."""
+    """Verdicts by node row, each with the version of its node."""
 
     def __init__(self, nodes: int) -> None:
         self._verdicts = np.zeros(nodes, dtype=np.int32)
         self._versions = np.full(nodes, -1, dtype=np.int64)
 
     def verdicts(self, rows: Rows, versions: NDArray[np.int64], find: Callable[[int], int]) -> Ints:
-        """Return the verdicts of rows; ``find`` is asked about those whose version is another."""
+        """Return the verdicts of rows; ``find`` computes those with another version."""
         stale = rows[self._versions[rows] != versions[rows]]
         for node in stale.tolist():
             self._verdicts[node] = find(node)

@@ -1,4 +1,4 @@
-"""Plugin ``numa-aware``: guaranteed pods go where a node's topology manager would admit them.
+"""Plugin ``numa-aware``: guaranteed pods are placed where the topology manager would admit them.
 
 For each container the CPUs are chosen as the node's kubelet would choose them; of the nodes that
 admit a pod, those that need fewer NUMA nodes for it score higher.
@@ -38,20 +38,20 @@ MAX_NODE_SCORE = 100
 _NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 CPU = "cpu"
 _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
-"""What can be reserved; if anything else is named, nothing is."""
+"""The resources that can be reserved; if any other is named, none is."""
 
 _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
 
 @dataclass(slots=True)
 class NumaMemory:
-    """What a process remembers: by node, what the scheduler gave away since its last report."""
+    """The process's memory: by node, what the scheduler assigned since the last report."""
 
     by_node: dict[str, SchedulerNuma] = field(default_factory=dict)
 
 
 class ClassFits:
-    """What was found for the tasks of a class: verdicts, and the CPUs that each node would give."""
+    """The results for tasks of a class: verdicts, and the CPUs that each node would assign."""
 
     def __init__(self, nodes: int) -> None:
         self.memo = NodeMemo(nodes)
@@ -63,7 +63,7 @@ class ClassFits:
 class NumaAware:
     """Filters and scores nodes for guaranteed pods.
 
-    Argument ``weight`` (int, default 1). The process remembers what the scheduler gave away since a
+    Argument ``weight`` (int, default 1). The process remembers what the scheduler assigned since a
     node's last report.
     """
 
@@ -73,7 +73,7 @@ class NumaAware:
         self._weight = arguments.get_int("weight", 1)
 
     def on_session_open(self, ssn: Session) -> None:
-        """Take note of the nodes' reports, and register filter, score and handlers."""
+        """Read the nodes' reports, and register filter, score and handlers."""
         self._ssn = ssn
         known = ssn.process.memory.of(NumaMemory).by_node
         reports = {info.name: info.numatopology for info in ssn.nodes.info}
@@ -99,7 +99,7 @@ class NumaAware:
         )
 
     def on_session_close(self, ssn: Session) -> None:
-        """Take what tasks were given from what is kept as free."""
+        """Remove assigned CPUs from those stored as free."""
         for task, node in self._bound.items():
             numa, given = self._numa[node], self._given.get(task, {}).get(node)
             if numa is not None and given is not None and CPU in numa.free:
@@ -109,7 +109,7 @@ class NumaAware:
         return self._ssn.tasks.info[task].numa_policy not in {"", "none"}
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
-        """Filter nodes; what was found for the class holds where no CPU was given since."""
+        """Filter nodes; results of the class hold where no CPU was assigned since."""
         info = self._ssn.tasks.info[task]
         if info.klass not in self._classes:
             guaranteed = pod_qos(info.pod) == GUARANTEED
@@ -135,7 +135,7 @@ class NumaAware:
         return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
 
     def _admit(self, task: int, node: int, fits: ClassFits) -> int:
-        """Return the verdict on a node; note what it would give, or which container it refuses."""
+        """Return the verdict on a node; store its CPUs for the task, or the refused container."""
         fits.assigned.pop(node, None)
         fits.refused.pop(node, None)
         info, numa = self._ssn.tasks.info[task], self._numa[node]
@@ -167,7 +167,7 @@ class NumaAware:
     def _policy_refusal(self, error: str) -> int:
         """Return the verdict on a node that cannot serve the policy of a task.
 
-        Where errors say nothing of evicting, and are not the end of it, the node is preempted on.
+        If errors do not exclude evictions, preemption is tried on the node.
         """
         how = self._ssn.behaviours
         if how.numa_policy_misspelt:
@@ -204,7 +204,7 @@ class NumaAware:
         return len({numa.details.numa_node(cpu) for cpu in cpus})
 
     def _task_allocated(self, task: int, node: int) -> None:
-        """Take the CPUs found for a task from its node: those found last, or when it was there."""
+        """Remove a task's CPUs from its node: those found last, or at the opening."""
         if self._ssn.tasks.status[task] not in _PLACED:
             return
         if self._last is not None and self._last[0] == task:
@@ -230,7 +230,7 @@ class NumaAware:
 
 
 def _policy_error(policy: str, numa: SchedulerNuma | None, free: CpuSet | None) -> str:
-    """Return why a node cannot serve a task with a policy of its own; empty if it can.
+    """Return why a node cannot serve a task that has a topology policy; empty if it can.
 
     Source: numaaware.go filterNodeByPolicy.
     """
@@ -245,15 +245,15 @@ def _policy_error(policy: str, numa: SchedulerNuma | None, free: CpuSet | None) 
 
 
 def _is_simulated(numa: SchedulerNuma) -> bool:
-    """Return whether a node's kubelet gives out CPUs with regard to NUMA nodes."""
+    """Return whether a node's kubelet assigns CPUs by NUMA nodes."""
     managed = numa.policy(TOPOLOGY_MANAGER_POLICY) not in {"", "none"}
     return managed and numa.policy(CPU_MANAGER_POLICY) == "static"
 
 
 def _reserved(numa: SchedulerNuma) -> CpuSet:
-    """Return the CPUs that the system keeps: whole ones, chosen as for a container."""
-    told = numa.described.spec.res_reserved
-    if CPU not in told or not _RESERVABLE.issuperset(told):
+    """Return the CPUs reserved for the system: whole ones, chosen as for a container."""
+    reserved = numa.described.spec.res_reserved
+    if CPU not in reserved or not _RESERVABLE.issuperset(reserved):
         return NONE
-    needed = ceil(parse(told[CPU]).milli_value() / 1000)
+    needed = ceil(parse(reserved[CPU]).milli_value() / 1000)
     return take_by_topology(numa.details, numa.details.cpus, needed) or NONE

@@ -1,7 +1,7 @@
-"""What the scheduler believes to be free on the NUMA nodes of each node, from session to session.
+"""The scheduler's account of free resources on NUMA nodes, kept between sessions.
 
-A node's agent reports which CPUs are free; the scheduler takes away what it has given since. A
-report with no less than the one before is taken over; one with less only where it leaves less than
+A node's agent reports which CPUs are free; the scheduler subtracts what it assigned since. A
+report with no less than the last one is used; one with less only where it has less than
 the scheduler's own account.
 
 Source: pkg/scheduler/cache/event_handlers.go addNumaInfo, pkg/scheduler/api/node_info.go
@@ -39,8 +39,8 @@ _NEW_RESOURCE = Panic(
 class SchedulerNuma:
     """One node's account (``NumaSchedulerInfo``).
 
-    :ivar reported: the report that was last taken note of.
-    :ivar described: the report that policies and CPUs are taken from.
+    :ivar reported: the last report that was read.
+    :ivar described: the report with the policies and CPUs in use.
     :ivar free: what is free of each resource.
     """
 
@@ -57,7 +57,7 @@ class SchedulerNuma:
     def refresh(self, report: Numatopology, *, crashes: bool = False) -> SchedulerNuma:
         """Return the account after the latest report.
 
-        :param crashes: whether the scheduler dies of a new resource in a report with less.
+        :param crashes: whether the scheduler panics on a new resource in a report with less.
         :raises Panic: it does.
         """
         if report == self.reported:
@@ -90,7 +90,7 @@ def refresh_all(
     *,
     crashes: bool,
 ) -> None:
-    """Bring the accounts up to the reports of the nodes that the session sees; in place.
+    """Update the accounts from the reports of the session's nodes, in place.
 
     :raises Panic: see :meth:`SchedulerNuma.refresh`.
     """

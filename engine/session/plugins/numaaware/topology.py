@@ -1,7 +1,6 @@
-"""The CPUs of a node: on which socket, core and NUMA node each sits.
+"""The CPUs of a node, with socket, core and NUMA node of each.
 
-Core numbers may repeat from socket to socket; the functions here do not mind, as the original's do
-not.
+Core numbers may repeat between sockets; the functions here ignore that, as Volcano's do.
 
 Source: k8s.io/kubernetes/pkg/kubelet/cm/cpumanager/topology/topology.go CPUDetails, CPUTopology.
 """

@@ -1,4 +1,4 @@
-"""How the answers of filters are worded and joined, which differs between releases.
+"""How the verdicts of filters are worded and combined, which depends on the release.
 
 Each way of filtering (:class:`.Filtering`) is a record of :data:`RULES`.
 
@@ -35,16 +35,16 @@ class NamedIn(Enum):
 
 
 class PodNumber(Enum):
-    """When it counts that a node has all the pods it may have."""
+    """When a node's limit of pods counts."""
 
     AS_FILTER = auto()
     """Like a filter, before all others."""
     BESIDE_ANOTHER = auto()
-    """Only beside another reason: alone it does not keep the node out."""
+    """Only beside another reason: alone it does not exclude the node."""
     UNLESS_ANOTHER = auto()
-    """Where no filter objects, except to the number of volumes."""
+    """If no filter refuses, except for the number of volumes."""
     BEFORE_ALL = auto()
-    """Instead of any other reason; evicting pods does not help then."""
+    """Instead of any other reason; then evictions do not help."""
 
 
 class FilterRules(NamedTuple):
@@ -53,8 +53,8 @@ class FilterRules(NamedTuple):
     :ivar ends: after which verdict no other filter is run.
     :ivar limits_apart: whether the number of volumes ends nothing, and counts where no other filter
         objects.
-    :ivar unclaimed: what a missing claim is to the filter of volumes' number.
-    :ivar cache_forgives: whether the cache of a template forgets what failed.
+    :ivar unclaimed: the verdict for a missing claim in the filter of volume limits.
+    :ivar cache_forgives: whether the cache of a template forgets failures.
     """
 
     ends: EndsWith
@@ -93,7 +93,7 @@ RULES: Mapping[Filtering, FilterRules] = MappingProxyType(
 class Answers:
     """Words and joins the answers of one session's filters.
 
-    :param errors_final: whether every named verdict is an error, which evicting pods cannot cure.
+    :param errors_final: whether every named verdict is an error, which evictions cannot resolve.
     """
 
     def __init__(self, reasons: Reasons, rules: FilterRules, *, errors_final: bool) -> None:
@@ -108,13 +108,13 @@ class Answers:
 
     @property
     def cached_code(self) -> StatusCode:
-        """What it is that a pod of the same template has failed before."""
+        """The verdict if a pod of the same template failed before."""
         if self._rules.named is NamedIn.ALL and not self._final:
             return StatusCode.UNSCHEDULABLE
         return StatusCode.ERROR
 
     def verdict(self, plugin: str, code: StatusCode, message: str) -> int:
-        """Return the verdict for what a filter of kube-scheduler says.
+        """Return the verdict for a result of a kube-scheduler filter.
 
         :param plugin: the filter; empty for one of Volcano's own.
         """
@@ -136,7 +136,7 @@ class Answers:
     def with_pod_number(self, verdicts: Ints, full: Mask) -> Ints:
         """Return the verdicts joined with the pod number, where that does not count as a filter.
 
-        :param full: where a node has all the pods it may have.
+        :param full: the nodes at their limit of pods.
         """
         if self._rules.pod_number is PodNumber.BESIDE_ANOTHER:
             full = full & (verdicts != PASS)
@@ -173,18 +173,18 @@ class Answers:
         return self._reasons.intern(status.code, _of_plugin(plugin, status.message))
 
     def _with_limits(self, verdicts: Ints, limits: Ints) -> Ints:
-        """Return the verdicts with those about the number of volumes, where no filter objects."""
+        """Return the verdicts with those about the number of volumes, if no filter refuses."""
         self._about_limits.update(limits.tolist())
         hard = self._reasons.stop_preemption()[limits] & (verdicts != PASS)
         return np.where(verdicts == PASS, limits, _each(verdicts, hard, self._hardened))
 
     def _hardened(self, verdict: int) -> int:
-        """Return a verdict with the same message, where evicting pods does not help."""
+        """Return a verdict with the same message that evictions cannot resolve."""
         (status,) = self._reasons.statuses(verdict)
         return self._reasons.intern(StatusCode.ERROR, status.message)
 
     def _full_unless_another(self, verdict: int) -> int:
-        """Return the verdict on a node that has all its pods, and one verdict besides."""
+        """Return the verdict on a node at its limit of pods, combined with another verdict."""
         if verdict == PASS:
             return self._reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
         if verdict not in self._about_limits:

@@ -1,7 +1,7 @@
 """Filter ``DynamicResources``: a node must have the devices that a pod claims.
 
-What a placed pod's claims get is remembered by the process until its claims say it themselves: of
-pods that are bound as what the claim has, of others as being allocated, which keeps everybody else
+The process remembers the devices of a placed pod's claims until the claims show them: for
+bound pods as allocated, for others as being allocated, which excludes other pods
 from the claim.
 
 Source: k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go;
@@ -50,14 +50,14 @@ _MOST_CONSUMERS = 256
 
 
 class ClaimAllocation(NamedTuple):
-    """What a claim has: devices that nobody else may have, and from where they can be used."""
+    """What a claim has: its exclusive devices, and the nodes from which they can be used."""
 
     devices: frozenset[DeviceId]
     nodes: NodeSelector | None
 
 
 class Assumed(NamedTuple):
-    """What a claim was given, and the claim as it was then."""
+    """A claim's assumed allocation, and the claim as it was then."""
 
     claim: ResourceClaim
     has: ClaimAllocation
@@ -65,7 +65,7 @@ class Assumed(NamedTuple):
 
 @dataclass(slots=True)
 class ClaimMemory:
-    """What a process remembers, by UID of the claim."""
+    """The process's memory, by UID of the claim."""
 
     pending: dict[str, ClaimAllocation] = field(default_factory=dict)
     assumed: dict[str, Assumed] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class ClaimMemory:
 
 @dataclass(slots=True)
 class _State:
-    """What was found out for a task: the claims to be allocated, and what they get by node."""
+    """The results for a task: the claims to allocate, and their devices by node."""
 
     wanting: list[ResourceClaim]
     usable: list[Mask]
@@ -155,7 +155,7 @@ class DynamicResources:
             yield claim
 
     def _has(self, claim: ResourceClaim) -> ClaimAllocation | None:
-        """Return what a claim has: as it says, or as was assumed since it last said anything."""
+        """Return a claim's allocation: as recorded, or as assumed since its last version."""
         allocation = claim.status.allocation
         if allocation is not None:
             devices = (each for each in allocation.devices.results if not each.admin_access)
@@ -165,7 +165,7 @@ class DynamicResources:
         return assumed.has if assumed is not None and assumed.claim is claim else None
 
     def _taken(self) -> frozenset[DeviceId]:
-        """Return the devices that claims have, or are about to get."""
+        """Return the devices that are allocated, or being allocated."""
         has = [self._has(claim) for claim in self._objects.resource_claims.values()]
         some = [each.devices for each in has if each is not None]
         return frozenset[DeviceId]().union(
@@ -173,7 +173,7 @@ class DynamicResources:
         )
 
     def _fault(self, claim: ResourceClaim) -> str | None:
-        """Return why a claim cannot be allocated, whatever the node."""
+        """Return why a claim cannot be allocated on any node."""
         if claim.uid in self._memory.pending:
             return f"resource claim {claim.key} is in the process of being allocated"
         for request in claim.spec.devices.requests:
@@ -193,7 +193,7 @@ class DynamicResources:
         return None
 
     def filter(self, task: int, rows: Rows) -> Ints:
-        """Return a verdict for each node, and note what the claims would get there."""
+        """Return a verdict for each node, and store the claims' devices there."""
         state, verdicts = self._states.get(task), np.zeros(len(rows), dtype=np.int32)
         if state is None:
             return verdicts
@@ -220,7 +220,7 @@ class DynamicResources:
         return intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, ELSEWHERE)
 
     def reserve(self, task: int, node: int) -> str | None:
-        """Let claims be allocated, as was found for the node; return the error, or ``None``.
+        """Reserve the devices found for the node; return the error, or ``None``.
 
         A pod names its node when it is allocated, and not when it is pipelined.
         """
@@ -244,7 +244,7 @@ class DynamicResources:
             self._memory.pending.pop(claim.uid, None)
 
     def settle(self) -> None:
-        """Take for allocated, as the session ends, what was to be for pods that were bound."""
+        """At the end of the session, mark the devices of bound pods as allocated."""
         memory, claims = self._memory, self._objects.resource_claims.values()
         for task, _ in self._ssn.binds:
             state = self._states.get(task)
@@ -290,7 +290,7 @@ class DynamicResources:
 
 
 def _nodes_of(given: list[Given]) -> NodeSelector | None:
-    """Return from which nodes devices can be used together; None if from all.
+    """Return the nodes that can use all of these devices; None if all can.
 
     Source: ``createNodeSelector``.
     """

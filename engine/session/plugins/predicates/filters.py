@@ -1,4 +1,4 @@
-"""The filters in Volcano's order, and what of them may be kept for a class of tasks.
+"""The filters in Volcano's order, and their results that can be cached for a class.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _Parts(NamedTuple):
-    """Which filters look at more than the class of a task and each node by itself."""
+    """The filters that depend on more than a task's class and a single node."""
 
     affinity: bool
     spread: bool
@@ -48,7 +48,7 @@ class Filters:
         errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_unresolvable
         self._answers = Answers(reasons, rules, errors_final=errors_final)
         self._full_counts = rules.pod_number is PodNumber.AS_FILTER
-        """Whether a filter turns nodes down that have all the pods they may have."""
+        """Whether a filter refuses nodes at their limit of pods."""
         self._nodes = nodes
         self._options = options
         self._touched = ssn.touched
@@ -105,7 +105,7 @@ class Filters:
     def pre_predicate(self, task: int) -> str | None:
         """Count and look up what the filters need for a task; return the error, or ``None``.
 
-        What kube-scheduler says there of nodes to look at is not used.
+        kube-scheduler's list of nodes to check is not used.
         """
         klass = self._klass[task]
         parts = self._parts_of(klass)
@@ -125,9 +125,9 @@ class Filters:
         return None
 
     def affinity_allows(self, task: int, node: int) -> bool:
-        """Return whether affinity to pods lets a task onto a node, counted again.
+        """Return whether pod affinity allows a task on a node, counted again.
 
-        What the filters were prepared with stays as it is: the original tries with a copy.
+        The prepared state does not change: Volcano uses a copy.
         """
         klass = self._klass[task]
         if not self._parts_of(klass).affinity:
@@ -136,7 +136,7 @@ class Filters:
         return found is None or found.item(node) == PASS
 
     def reserve(self, task: int, node: int) -> str | None:
-        """Take the volumes and devices of a task that is placed; return the error, or ``None``."""
+        """Reserve the volumes and devices of a placed task; return the error, or ``None``."""
         self._volumes.reserve(task, node)
         return self._devices.reserve(task, node) if self._devices_needed else None
 
@@ -147,7 +147,7 @@ class Filters:
             self._devices.unreserve(task)
 
     def settle(self) -> None:
-        """Take note, as the session ends, of what pods that were bound have now."""
+        """At the end of the session, store what bound pods have now."""
         if self._devices_needed:
             self._devices.settle()
 
@@ -157,7 +157,7 @@ class Filters:
         return self.of_class(task, rows) if by_class else self.of_task(task, rows)
 
     def of_class(self, task: int, rows: Rows) -> Ints:
-        """Return verdicts of what depends on the class and on the node's own pods only."""
+        """Return verdicts of filters that depend only on the class and the node's own pods."""
         klass = self._klass[task]
         verdicts = self._head(klass, self._stable.verdicts(klass)[rows], rows)
         if self._proportional is not None:
@@ -171,7 +171,7 @@ class Filters:
         return self._one(self._klass[task], row)
 
     def of_task(self, task: int, rows: Rows) -> Ints:
-        """Return the verdicts for a task about which more than its class matters."""
+        """Return the verdicts for a task, with filters that depend on more than its class."""
         klass = self._klass[task]
         parts = self._parts_of(klass)
         if self._options.cache:
@@ -184,7 +184,7 @@ class Filters:
     def _further(
         self, task: int, klass: int, parts: _Parts, rows: Rows
     ) -> Iterator[tuple[str, Ints]]:
-        """Yield the filters that look at more than the class, and what each says, in order."""
+        """Yield the filters that depend on more than the class, and their verdicts, in order."""
         if parts.affinity:
             found = self._affinity.filter(task, klass)
             if found is not None:
@@ -209,7 +209,7 @@ class Filters:
         return self._answers.with_pod_number(verdicts, self._is_full(rows))
 
     def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:
-        """Return the verdicts up to the ports: these and the pods' number do not end the asking."""
+        """Return the verdicts up to the ports: these and the pods' number end no filters."""
         verdicts = stable
         full = self._is_full(rows) if self._full_counts else None
         if full is not None and full.any():
@@ -226,12 +226,12 @@ class Filters:
         return verdicts
 
     def _is_full(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return where there are as many pods as a node takes."""
+        """Return the nodes at their limit of pods."""
         full: NDArray[np.bool_] = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
         return full
 
     def _one(self, klass: int, row: int) -> int:
-        """Do as :meth:`_head` for one row, without the cost of calling NumPy for a few numbers."""
+        """Return :meth:`_head` for one row, without the cost of calling NumPy for a few numbers."""
         verdict = self._stable.verdicts(klass).item(row)
         if self._full_counts and self._nodes.accounts.item(row, PODS) >= self._max_pods.item(row):
             verdict = self._answers.then(self._full, verdict)
@@ -241,7 +241,7 @@ class Filters:
         return verdict
 
     def _kept_head(self, klass: int) -> Ints:
-        """Return :meth:`_head` over all nodes, worked out again where nodes changed only."""
+        """Return :meth:`_head` over all nodes; only changed nodes are computed again."""
         touched = self._touched
         known = self._kept.get(klass)
         if known is None:

@@ -1,7 +1,7 @@
-"""Filter ``InterPodAffinity``: near which pods a pod must be, and which must not be near.
+"""Filter ``InterPodAffinity``: required affinity and anti-affinity.
 
-What counts is fixed before nodes are looked at (PreFilter); pods that are evicted or placed while
-the nodes are looked at do not change it, nor until the task is prepared for again. A task for which
+The counts are fixed before nodes are filtered (PreFilter); pods that are evicted or placed while
+nodes are filtered do not change them until the next PreFilter of the task. A task for which
 there was nothing to check once is not checked for the rest of the session.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, of Kubernetes;
@@ -33,18 +33,18 @@ class _Plan(NamedTuple):
     :param near: pods that match all required terms, by the domains of each term.
     :param matches_itself: whether the pod is one of them.
     :param away: pods that match a required anti-affinity term, likewise.
-    :param feared: pods whose required anti-affinity means this pod, by the domains of their terms.
+    :param repelling: pods whose required anti-affinity excludes this pod, by domain.
     """
 
     near: tuple[DomainCounts, ...]
     matches_itself: bool
     away: tuple[DomainCounts, ...]
-    feared: tuple[DomainCounts, ...]
+    repelling: tuple[DomainCounts, ...]
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to check."""
-        return not self.near and not self.away and not any(c.total for c in self.feared)
+        return not self.near and not self.away and not any(c.total for c in self.repelling)
 
 
 class InterPodAffinity:
@@ -78,7 +78,7 @@ class InterPodAffinity:
         self._states = states
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class have required terms, or others may have about them."""
+        """Return whether pods of a class have required terms, or others may for them."""
         known = self._concerned.get(klass)
         if known is None:
             pod = self._nodes.classes[klass]
@@ -88,7 +88,7 @@ class InterPodAffinity:
         return known
 
     def pre_filter(self, task: int, klass: int) -> str | None:
-        """Count what matters for a task; return an error, or ``None``."""
+        """Count pods for a task (PreFilter); return an error, or ``None``."""
         pod = self._nodes.classes[klass]
         if pod.affinities.error:
             return f"parsing pod: {pod.affinities.error}"
@@ -104,7 +104,7 @@ class InterPodAffinity:
         return self._states.of(task)
 
     def anew(self, task: int, klass: int) -> Ints | None:
-        """Return what :meth:`filter` would say of the pods on the nodes now.
+        """Return the result of :meth:`filter` for the pods on the nodes now.
 
         A task for which there was something to check when it was prepared for is checked.
         """
@@ -131,7 +131,7 @@ class InterPodAffinity:
     def _judge(self, plan: _Plan) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
         affinity, anti_affinity, existing = self._ids
-        for counts in plan.feared:
+        for counts in plan.repelling:
             if counts.total:
                 verdicts[counts.by_node() > 0] = existing
         for counts in plan.away:
@@ -159,7 +159,9 @@ class InterPodAffinity:
             self._count(("away", klass, place), (term,), term.key)
             for place, term in enumerate(own_terms(pod.affinities.required_anti, self._namespaces))
         )
-        return _Plan(near, bool(terms) and _all_match(terms, pod), away, self._feared(klass, pod))
+        return _Plan(
+            near, bool(terms) and _all_match(terms, pod), away, self._repelling(klass, pod)
+        )
 
     def _count(
         self, name: tuple[str, int, object], terms: tuple[AffinityTerm, ...], key: str
@@ -168,8 +170,8 @@ class InterPodAffinity:
         meant = nodes.classes_where(lambda other: _all_match(terms, other))
         return nodes.count(name, meant, nodes.columns.label(key))
 
-    def _feared(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:
-        """Count pods that do not want this one near, on nodes that had such at the opening."""
+    def _repelling(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:
+        """Count pods whose anti-affinity excludes this one, on nodes with such at the opening."""
         nodes, labels = self._nodes, namespace_labels(self._namespaces, pod.namespace)
         by_key: dict[str, list[int]] = {}
         for number in self._with_anti:

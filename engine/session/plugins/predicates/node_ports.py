@@ -1,4 +1,4 @@
-"""Filter ``NodePorts``: the ports of the node that a pod wants must be free.
+"""Filter ``NodePorts``: the pod's host ports must be free.
 
 A port that two pods of a node occupy is free as soon as one of them goes, as nodes keep a set.
 
@@ -15,5 +15,5 @@ OCCUPIED = "node(s) didn't have free ports for the requested pod ports"
 
 
 def occupied(nodes: NodeMap, pod: PodClass) -> Mask:
-    """Return which nodes lack a port that a pod wants."""
+    """Return which nodes lack a port that a pod requests."""
     return nodes.ports_taken(pod.ports)

@@ -16,7 +16,7 @@ _RESOURCES = "predicate.resources"
 class PredicateOptions(NamedTuple):
     """Which filters run; ``NodeUnschedulable`` and the number of pods are always checked.
 
-    :param rates: by resource, what a card keeps for itself; checked if ``proportional``.
+    :param rates: by resource, what is reserved per card; checked if ``proportional``.
     """
 
     node_affinity: bool

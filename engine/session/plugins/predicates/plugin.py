@@ -1,4 +1,4 @@
-"""Plugin ``predicates``: where a task may go.
+"""Plugin ``predicates``: the filters of nodes.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...framework.session import Session
 
 _NO_STATE = "not found"
-"""What the reservation of volumes says if the filters were never prepared for a task."""
+"""The error of volume reservation if PrePredicate never ran for a task."""
 _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 _DEVICES = "Reserve plugin DynamicResources failed for pod {}: {}"
 
@@ -101,7 +101,7 @@ class Predicates:
         return {point for option in options for point in option.enabled}
 
     def _waits(self, ssn: Session, options: PredicateOptions) -> bool:
-        """Return whether it matters to nominated pods if the filters were prepared for them."""
+        """Return whether nominated pods need to know if PrePredicate ran for them."""
         stateful = (
             options.node_ports,
             options.pod_affinity,
@@ -111,12 +111,12 @@ class Predicates:
         return ssn.behaviours.nominated_pods_wait and any(stateful)
 
     def on_session_close(self, ssn: Session) -> None:
-        """Take note of what the devices of pods that were bound are."""
+        """Store the devices of bound pods."""
         self._filters.settle()
 
 
 def _preparing(ssn: Session, filters: Filters, noted: set[int] | None) -> Preparing:
-    """Return what prepares the filters for a task, and notes it where that matters."""
+    """Return the PrePredicate function, which records its tasks if needed."""
     registers = ssn.behaviours.nodeorder_needs_predicates
     if noted is None and not registers:
         return filters.pre_predicate

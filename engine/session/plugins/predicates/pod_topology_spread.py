@@ -1,6 +1,6 @@
-"""Filter ``PodTopologySpread``: no domain may have too many more pods than the emptiest one.
+"""Filter ``PodTopologySpread``: constraints with DoNotSchedule.
 
-As for affinity, the counts are fixed before nodes are looked at (PreFilter). Constraints over the
+As for affinity, the counts are fixed before nodes are filtered (PreFilter). Constraints over the
 same label share their counts: on a node, the last one that the node counts for wins.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, of Kubernetes.
@@ -46,7 +46,7 @@ class _Check(NamedTuple):
 
 
 class PodTopologySpread:
-    """Checks the constraints that must not be broken."""
+    """Checks the constraints with DoNotSchedule."""
 
     def __init__(self, nodes: NodeMap, reasons: Reasons, states: States) -> None:
         self._nodes = nodes
@@ -56,11 +56,11 @@ class PodTopologySpread:
         self._states = states
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class have constraints that must not be broken."""
+        """Return whether pods of a class have constraints with DoNotSchedule."""
         return self._nodes.classes[klass].must_spread
 
     def pre_filter(self, task: int, klass: int) -> str | None:
-        """Count what matters for a task; return an error, or ``None``."""
+        """Count pods for a task (PreFilter); return an error, or ``None``."""
         pod = self._nodes.classes[klass]
         plan = self._plans.get(klass)
         if plan is None:
@@ -138,7 +138,7 @@ def _sum(counts: tuple[DomainCounts, ...]) -> Amounts:
 
 
 def _crowded(check: _Check, pods: Amounts) -> Mask:
-    """Return, by domain, whether one more pod there is too much."""
+    """Return, by domain, whether one more pod there exceeds the skew."""
     eligible = check.domains.eligible
     least = 0
     if np.count_nonzero(eligible) >= check.min_domains:

@@ -1,4 +1,4 @@
-"""The filters that only look at nodes as they are, and their cache by template.
+"""The filters that read only Node objects, and their cache by template.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go (``predicateByStablefilter``), cache.go.
 """
@@ -21,9 +21,9 @@ CACHED = "plugin equivalence cache predicates failed"
 
 
 class StableFilters:
-    """Cordon, node affinity and taints: worked out once for a class, for all nodes.
+    """Cordon, node affinity and taints: computed once for a class, for all nodes.
 
-    :param tell: returns the verdict of a filter: by its name, the code, and the message.
+    :param report: returns the verdict of a filter: by its name, the code, and the message.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class StableFilters:
         nodes: NodeMap,
         options: PredicateOptions,
         reasons: Reasons,
-        tell: Callable[[str, StatusCode, str], int],
+        report: Callable[[str, StatusCode, str], int],
         *,
         pod_message_names_taints: bool,
         cache_forgives: bool = False,
@@ -42,7 +42,7 @@ class StableFilters:
         self._pod_message_names_taints = pod_message_names_taints
         self._options = options
         self._cached = reasons.intern(cached, CACHED)
-        self._tell = tell
+        self._report = report
         self._by_class: dict[int, Ints] = {}
         self._fit: dict[str, tuple[Ints, Ints]] = {}
 
@@ -54,7 +54,7 @@ class StableFilters:
         return known
 
     def cached(self, klass: int, rows: Rows) -> Ints:
-        """Return verdicts as :meth:`verdicts`; what failed for the template before stays failed.
+        """Return verdicts as :meth:`verdicts`; earlier failures of the template stay.
 
         What is noted of a template counts for all pods of it, however they differ. Where the cache
         forgives, it notes of every node that is asked that it takes the template.
@@ -90,4 +90,4 @@ class StableFilters:
         return verdicts
 
     def _final(self, plugin: str, message: str) -> int:
-        return self._tell(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+        return self._report(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)

@@ -1,4 +1,4 @@
-"""What a filter counted for tasks when it was prepared for them, as far as it is looked at later.
+"""The state that a filter keeps for tasks from PreFilter.
 
 Source: ``framework/session.go`` (``GetCycleState``), a state for each task as long as the session.
 """

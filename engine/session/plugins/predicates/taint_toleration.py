@@ -1,4 +1,4 @@
-"""Filters ``NodeUnschedulable`` and ``TaintToleration``: the nodes that keep a pod away.
+"""Filters ``NodeUnschedulable`` and ``TaintToleration``: cordoned nodes, and taints.
 
 Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go and
 tainttoleration/taint_toleration.go Filter, of Kubernetes.
@@ -38,6 +38,6 @@ def tainted(columns: NodeColumns, pod: PodClass, *, named: bool = True) -> tuple
             places.append(-1)
         else:
             places.append(len(messages))
-            told = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-            messages.append(told if named else UNTOLERATED)
+            detailed = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+            messages.append(detailed if named else UNTOLERATED)
     return np.array(places, dtype=np.int32)[columns.taint_codes], messages

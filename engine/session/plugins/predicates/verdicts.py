@@ -1,4 +1,4 @@
-"""Verdicts of several filters in a row: they add up, until one ends the asking.
+"""Verdicts of several filters: they are joined, until one ends the filters.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go ShouldAbort.
 """
@@ -25,7 +25,7 @@ class EndsWith(Enum):
 
 
 class Verdicts:
-    """Joins verdicts; every pair is worked out once."""
+    """Joins verdicts; every pair is computed once."""
 
     def __init__(self, reasons: Reasons, ends: EndsWith = EndsWith.FINAL) -> None:
         self._reasons = reasons
@@ -33,7 +33,7 @@ class Verdicts:
         self._pairs: dict[tuple[int, int], int] = {}
 
     def then(self, done: int, found: int) -> int:
-        """Return what a node gets that had ``done`` when the next filter says ``found``."""
+        """Return the joined verdict of ``done`` and the next filter's ``found``."""
         if PASS in (found, done):
             return done or found
         joined = self._pairs.get((done, found))

@@ -1,4 +1,4 @@
-"""Filter ``VolumeBinding``: the volumes of a pod must be reachable from the node, or be made there.
+"""Filter ``VolumeBinding``: the node can reach a pod's volumes, or they can be provisioned there.
 
 What a placement takes (a volume for a claim, a node for a claim that is yet to be provisioned) is
 remembered for the rest of the session, as the scheduler's cache of assumed objects does; what
@@ -43,7 +43,7 @@ _NONE = -1
 
 
 class Claims(NamedTuple):
-    """A pod's claims: those that have a volume, and those that get one with the pod."""
+    """A pod's claims: those with a volume, and those that get one with the pod."""
 
     bound: tuple[PersistentVolumeClaim, ...]
     delayed: tuple[PersistentVolumeClaim, ...]
@@ -131,7 +131,7 @@ class VolumeBinding:
         return Found(self._verdicts(reachable, bindable, missing, faults), matches, provisioned)
 
     def reserve(self, found: Found, node: int) -> None:
-        """Assume what a pod takes on a node. Source: ``AssumePodVolumes``."""
+        """Assume a pod's volumes on a node. Source: ``AssumePodVolumes``."""
         for match in found.matches:
             place = match.chosen.item(node)
             if place != _NONE:
@@ -141,7 +141,7 @@ class VolumeBinding:
                 self._selected[claim.key] = self._columns.names[node]
 
     def unreserve(self, found: Found, node: int) -> None:
-        """Forget what a pod took on a node. Source: ``RevertAssumedPodVolumes``."""
+        """Forget a pod's assumed volumes on a node. Source: ``RevertAssumedPodVolumes``."""
         for match in found.matches:
             place = match.chosen.item(node)
             if place != _NONE:
@@ -280,7 +280,7 @@ class VolumeBinding:
         )
 
     def _provision(self, claim: PersistentVolumeClaim) -> Mask | str:
-        """Return for which nodes a volume can be made, or an error.
+        """Return for which nodes a volume can be provisioned, or an error.
 
         Source: ``checkVolumeProvisions``.
         """

@@ -1,7 +1,7 @@
-"""Filter ``NodeVolumeLimits``: a node takes a number of volumes of each CSI driver.
+"""Filter ``NodeVolumeLimits``: a node has a limit of volumes for each CSI driver.
 
 Not counted are volumes that in-tree plugins hand over to CSI drivers, and those that a node still
-has attached for no pod (VolumeAttachment): what the log holds does not tell of them.
+has attached for no pod (VolumeAttachment): the log does not record them.
 
 Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, of Kubernetes.
 """
@@ -40,7 +40,7 @@ class _Unattachable(Exception):
 class VolumeLimits:
     """Counts the volumes on nodes, with their pods.
 
-    :param unclaimed: what the lack of a claim is: a reason, or an error.
+    :param unclaimed: the verdict for a missing claim: a reason, or an error.
     """
 
     def __init__(

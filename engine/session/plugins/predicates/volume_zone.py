@@ -29,7 +29,7 @@ _SUCCESSORS = MappingProxyType(
         "topology.kubernetes.io/region": "topology.kubernetes.io/region",
     }
 )
-"""Labels that place a volume, and the present name of each."""
+"""Labels for a volume's zone or region, and the new name of each."""
 
 
 class _Placed(NamedTuple):
@@ -50,7 +50,7 @@ class VolumeZone:
         self._everywhere = ssn.behaviours.volume_zone_checks_unlabelled_nodes
 
     def pre_filter(self, pod: Pod) -> str | None:
-        """Return what keeps a pod from every node, or ``None``."""
+        """Return why a pod fits no node, or ``None``."""
         places = self._places(pod)
         return places if isinstance(places, str) else None
 
@@ -79,7 +79,7 @@ class VolumeZone:
         return np.where(columns.has(place.key), within, columns.has_one_of(successor, place.values))
 
     def _places(self, pod: Pod) -> list[_Placed] | str:
-        """Return where the pod's volumes are, or what keeps it from every node."""
+        """Return where the pod's volumes are, or why it fits no node."""
         places: list[_Placed] = []
         for volume in pod.spec.volumes:
             if volume.persistent_volume_claim is None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class VolumeFilters:
-    """Runs the filters about volumes, and reports to them which pods come and go.
+    """Runs the filters for volumes, and notifies them of added and removed pods.
 
-    :param unclaimed: what the lack of a claim is to the filter of their number.
+    :param unclaimed: the verdict for a missing claim in the filter of volume limits.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class VolumeFilters:
                 self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class claim volumes, and anybody looks at that."""
+        """Return whether pods of a class claim volumes, and a filter looks at them."""
         some = self._limits or self._zone or self._binding
         return some is not None and self._nodes.classes[klass].has_claims
 
@@ -85,7 +85,7 @@ class VolumeFilters:
         return found.verdicts[rows]
 
     def reserve(self, task: int, node: int) -> None:
-        """Take the volumes of a task that is allocated; a pipelined one takes none yet."""
+        """Reserve the volumes of an allocated task; a pipelined one reserves none yet."""
         if not self._nodes.class_of(task).has_claims:
             return
         if self._limits is not None:

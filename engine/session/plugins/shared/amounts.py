@@ -37,7 +37,7 @@ def set_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource
 
 
 def set_narrow_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource) -> None:
-    """Set a queue's gauges of ``what`` for cpu and memory only; what it may use is untold."""
+    """Set a queue's gauges of ``what`` for cpu and memory only; capacity gauges are not set."""
     if what not in CAPACITIES:
         gauges[f"{what}_milli_cpu"] = resource.cpu
         gauges[f"{what}_memory_bytes"] = resource.memory
@@ -63,10 +63,10 @@ def gauge_setter(behaviours: Behaviours) -> SetGauges:
 
 
 def unguaranteed(total: Resource, guarantees: Resource, *, crashes: bool) -> Resource:
-    """Return what is left of a total beside all guarantees.
+    """Return a total minus all guarantees.
 
-    :param crashes: whether the release insists on there being so much; else it is 0 at least.
-    :raises Panic: it insists, and there is not.
+    :param crashes: whether the release panics if guarantees exceed the total; else 0 is returned.
+    :raises Panic: they exceed it.
     """
     if crashes:
         return total.clone().sub(guarantees)
@@ -78,7 +78,7 @@ def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
 
     The same as building the sum and asking ``less_equal_with_dimension``; this runs for each task.
 
-    :param limit: None takes nothing.
+    :param limit: None has no room.
     """
     if limit is None:
         return False
@@ -113,7 +113,7 @@ def enough_of_requested(needed: Resource, limit: Resource | None, least: Resourc
 
 
 def enough_of_everything(needed: Resource, limit: Resource | None, least: Resource) -> bool:
-    """Return whether needed ≤ limit in all resources; scalars that nobody needs do not count."""
+    """Return whether needed ≤ limit in all resources; scalars that are not needed do not count."""
     assert limit is not None
     bounds = limit.clone()
     if bounds.scalars is not None:

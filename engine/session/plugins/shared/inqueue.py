@@ -1,4 +1,4 @@
-"""What is kept for jobs that are enqueued, or run with less than they may need.
+"""What is reserved for jobs that are enqueued, or run with less than their minResources.
 
 Source: pkg/scheduler/plugins/util/util.go (``GetInqueueResource``, ``CalculateAllocatedTaskNum``).
 """
@@ -24,7 +24,7 @@ _SHARED_DEVICES = (
 
 
 def reserved_by_job(ssn: Session, *, lacking: bool = False) -> Iterator[tuple[int, Resource]]:
-    """Yield what is kept for each job that something is kept for, as the session opens.
+    """Yield the reservation of each job that has one, at the opening of the session.
 
     An enqueued job keeps its minResources; a running one that has its minimum of tasks keeps what
     it lacks of them. What tasks with scheduling gates ask for is not kept.
@@ -49,7 +49,7 @@ def reserved_by_job(ssn: Session, *, lacking: bool = False) -> Iterator[tuple[in
 
 
 def _reserving(ssn: Session) -> list[int]:
-    """Return the jobs for which something may be kept."""
+    """Return the jobs that may have a reservation."""
     jobs, least = ssn.snapshot.jobs, ssn.snapshot.jobs.min_resources(ssn.dims)
     enqueued = np.array([phase == "Inqueue" for phase in jobs.phase], dtype=np.bool_)
     running = np.array([phase == "Running" for phase in jobs.phase], dtype=np.bool_)

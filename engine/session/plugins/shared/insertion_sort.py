@@ -1,4 +1,4 @@
-"""Go's sort of short slices, for orders that contradict themselves.
+"""Go's sort of short slices, for inconsistent orders.
 
 Where a ``less`` is no order (of two elements both come first), the result depends on which pairs
 are compared; up to 12 elements Go compares neighbours, as here. Of longer ones it compares others.

@@ -1,7 +1,6 @@
-"""How busy nodes are, as the scheduler's source of metrics reported it.
+"""The usage of nodes, as the scheduler's source of metrics reported it.
 
-That is an input of its own, and not part of the cluster's objects
-(:class:`.ExternalValues`).
+That is a separate input, not part of the cluster's objects (:class:`.ExternalValues`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ NODE_METRICS_PERIOD = "10m"
 
 
 def node_usage(ssn: Session, plugin: str) -> Mapping[str, NodeUsage]:
-    """Return what is known, by name of the node; if it is nothing, the errors say so."""
+    """Return the known usage, by name of the node; if there is none, add an error."""
     known: Mapping[str, NodeUsage] = ssn.process.external.node_usage
     if not known:
         ssn.errors.append(f"{plugin}: no usage of nodes was recorded; none is taken into account")

@@ -24,7 +24,7 @@ _THOUSAND = 1000.0
 
 
 class Rate(NamedTuple):
-    """What one card keeps for itself: cores, and memory in GB."""
+    """What is reserved per card: cores, and memory in GB."""
 
     cpu: float
     memory: float

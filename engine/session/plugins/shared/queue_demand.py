@@ -1,4 +1,4 @@
-"""What the jobs of each queue hold, ask for, could give back, and have reserved.
+"""What the jobs of each queue hold, request, hold beyond their minimum, and reserve.
 
 Source: ``OnSessionOpen`` of pkg/scheduler/plugins/proportion/proportion.go and
 pkg/scheduler/plugins/capacity/capacity.go, which begin alike.

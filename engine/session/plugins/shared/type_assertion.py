@@ -1,4 +1,4 @@
-"""Arguments that the original takes to be of a type without asking: anything else is a crash."""
+"""Arguments for which Volcano asserts a type without a check: another type is a crash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def text_or_panic(value: object, place: str) -> str:
     """Return a value that must be a text.
 
     :param place: the function that asserts it, as in ``Panic``.
-    :raises Panic: it is none.
+    :raises Panic: it has another type.
     """
     if isinstance(value, str):
         return value
@@ -20,7 +20,7 @@ def text_or_panic(value: object, place: str) -> str:
 def int_or_panic(value: object, place: str) -> int:
     """Return a value that must be a whole number.
 
-    :raises Panic: it is none.
+    :raises Panic: it has another type.
     """
     if is_int(value):
         assert isinstance(value, int)

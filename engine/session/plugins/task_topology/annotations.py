@@ -1,4 +1,4 @@
-"""What a PodGroup's annotations say of the topology of its roles.
+"""The topology of a PodGroup's roles, from its annotations.
 
 Source: pkg/scheduler/plugins/task-topology/topology.go readTopologyFromPgAnnotations,
 affinityCheck.
@@ -19,7 +19,7 @@ Groups = tuple[tuple[str, ...], ...]
 class TaskTopology(NamedTuple):
     """Groups of roles that belong together or apart, and the order of roles.
 
-    A group of one role speaks of the role's own tasks among themselves.
+    A group of one role is about the tasks of that role.
     """
 
     affinity: Groups
@@ -28,9 +28,9 @@ class TaskTopology(NamedTuple):
 
 
 def read_topology(annotations: Mapping[str, str], roles: Collection[str]) -> TaskTopology | None:
-    """Return what the annotations say: ``a,b;c`` are the groups (a, b) and (c).
+    """Parse the annotations: ``a,b;c`` are the groups (a, b) and (c).
 
-    None if they say nothing, or anything that does not hold: a role that no task of the job has, or
+    None if they are missing or invalid: a role that no task of the job has, or
     one twice in a group.
     """
     if not any(key in annotations for key in (AFFINITY, ANTI_AFFINITY, TASK_ORDER)):

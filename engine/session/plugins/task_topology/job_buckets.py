@@ -18,7 +18,7 @@ SELF_ANTI_AFFINITY = 4
 INTER_AFFINITY = 3
 SELF_AFFINITY = 2
 INTER_ANTI_AFFINITY = 1
-"""What a role is part of makes its priority: the greatest of these counts."""
+"""The priorities of rules; a role has the greatest of those that name it."""
 
 
 class Member(NamedTuple):
@@ -91,7 +91,7 @@ class JobBuckets:
         return self._order.get(role, 0), self._priority.get(role, 0)
 
     def affinity(self, role: str, roles: Mapping[str, int], *, only_anti: bool = False) -> int:
-        """Return how well a task of a role goes with tasks: those it likes minus those it shuns."""
+        """Return the number of tasks with affinity to a role, minus those with anti-affinity."""
         if not role:
             return 0
         score = 0
@@ -136,7 +136,7 @@ class JobBuckets:
         return (1, -order, -priority, member.name)
 
     def _best(self, role: str) -> Bucket | None:
-        """Return the bucket of most affinity, of equals the least asked for; None if all repel."""
+        """Return the bucket of most affinity, of equals the smallest; None if all are negative."""
         best, most = None, 0
         for bucket in self.buckets:
             affinity = self.affinity(role, bucket.roles)

@@ -62,7 +62,7 @@ class TaskTopologyPlugin:
         return Member(task, info.name, self._role(task), info.node_name, info.request)
 
     def _role(self, task: int) -> str:
-        """Return the role by the pod's annotation alone, unlike the task's own role."""
+        """Return the role by the pod's annotation only, unlike the task's own role."""
         return self._ssn.tasks.info[task].pod.annotations.get(TASK_SPEC, "")
 
     def _task_order(self, left: int, right: int) -> int:
@@ -106,7 +106,7 @@ class TaskTopologyPlugin:
         return np.where(takes, scores, 0.0)
 
     def _held_by_node(self, job: JobBuckets, bucket: Bucket, role: str) -> Floats:
-        """Return, by row of all nodes, tasks of the bucket minus tasks that shun the role."""
+        """Return, by row of all nodes, tasks of the bucket minus tasks with anti-affinity."""
         row = self._ssn.nodes.row
         held = np.zeros(len(row))
         for node, count in bucket.nodes.items():
@@ -117,9 +117,9 @@ class TaskTopologyPlugin:
         return held
 
     def _lacks(self, task: int, rows: Rows, room: Floats) -> NDArray[np.bool_]:
-        """Return where the task can never fit: less room than asked of something.
+        """Return the nodes where the task can never fit: too little of some resource.
 
-        A node has less of a scalar, too, that it does not name, even if none is asked for.
+        A node also has too little of a scalar that it does not name, even if the request is 0.
         """
         lacks: NDArray[np.bool_] = (room < self._ssn.tasks.request[task]).any(axis=1)
         for name, amount in (self._ssn.tasks.info[task].request.scalars or {}).items():

@@ -1,4 +1,4 @@
-"""Nodes of revocable zones, which jobs may use at times only."""
+"""Plugin ``tdm``: nodes of revocable zones, which jobs may use only at times."""
 
 from .plugin import Tdm
 

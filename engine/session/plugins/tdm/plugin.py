@@ -1,4 +1,4 @@
-"""Plugin ``tdm``: nodes that are lent by the clock, to pods that can be revoked.
+"""Plugin ``tdm``: nodes that are available at times of day, for pods that can be revoked.
 
 A node belongs to a revocable zone by its label; arguments say from when to when a zone is open.
 
@@ -114,12 +114,12 @@ class Tdm:
         self._scores: Floats = np.array([score(zone) for zone in self._zone_of])
 
     def _predicate(self, task: int, rows: Rows) -> Ints:
-        """Keep closed zones from all tasks, and open ones from tasks that cannot be revoked."""
+        """Refuse closed zones to all tasks, and open ones to tasks that cannot be revoked."""
         revocable = self._ssn.tasks.info[task].revocable_zone
         return (self._revocable if revocable else self._ordinary)[rows]
 
     def _curable_predicate(self, task: int, rows: Rows) -> Ints:
-        """Say the same as :meth:`_predicate`, of each pod and node, without its being final."""
+        """Return the result of :meth:`_predicate` for each pod and node, but not final."""
         info, names = self._ssn.tasks.info[task], self._ssn.nodes.names
         code = error_code(self._ssn, StatusCode.UNSCHEDULABLE)
         verdicts = np.zeros(len(rows), dtype=np.int32)
@@ -136,14 +136,14 @@ class Tdm:
         return verdicts
 
     def _node_order(self, task: int, rows: Rows) -> Floats:
-        """Draw revocable tasks to the nodes of open zones; not a number where a zone is closed."""
+        """Score nodes of open zones higher for revocable tasks; NaN where a zone is closed."""
         scores = self._scores[rows]
         return scores if self._ssn.tasks.info[task].revocable_zone else scores * 0.0
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
         """Choose running preemptable tasks on ordinary nodes, as many as each job's budget allows.
 
-        Tasks that are preemptable or revocable themselves preempt nobody.
+        Tasks that are preemptable or revocable themselves cannot preempt.
         """
         tasks = self._ssn.tasks
         if tasks.info[preemptor].preemptable or tasks.info[preemptor].revocable_zone:
@@ -183,7 +183,7 @@ class Tdm:
         ]
 
     def _within_budgets(self, tasks: Iterable[int]) -> list[int]:
-        """Return the first tasks of each job, jobs by name, that its budget lets go at once."""
+        """Return the first tasks of each job, by job name, that its budget allows to evict."""
         by_job: dict[int, list[int]] = {}
         for task in tasks:
             by_job.setdefault(int(self._ssn.tasks.job[task]), []).append(task)

@@ -13,10 +13,10 @@ _MINUTE = re.compile(r"[0-9]{2}")
 
 
 def why_closed(zone: str, window: str | None, now: int) -> str | None:
-    """Return why nothing may run in a zone at a moment, or ``None`` if it is open.
+    """Return why a zone is closed at a moment, or ``None`` if it is open.
 
-    A window that ends where it begins, or before, ends on the next day; it is looked at from the
-    present day's midnight, so that after midnight yesterday's window is over.
+    A window that ends where it begins, or before, ends on the next day; it counts from the
+    current day's midnight, so that after midnight yesterday's window is over.
 
     :param window: ``10:00-21:00``; ``None`` if the zone is not configured.
     :param now: microseconds since 1970.
@@ -40,7 +40,7 @@ def why_closed(zone: str, window: str | None, now: int) -> str | None:
 def _time_of_day(text: str) -> int:
     """Return the seconds since midnight of ``15:04``.
 
-    :raises ValueError: it is no such time; the message is Go's.
+    :raises ValueError: it is malformed; the message is Go's.
 
     Source: Go's time/format.go Parse.
     """

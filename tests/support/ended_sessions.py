@@ -13,10 +13,10 @@ from plinian.replay.simulate.cases import Case
 from plinian.replay.simulate.simulation import simulate
 
 
-class Seen(Session):
-    """A session that remembers the accounts with which it began."""
+class EndedSession(Session):
+    """A session that is over, and the accounts with which it began."""
 
-    made: list[Seen]
+    made: list[EndedSession]
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -25,10 +25,10 @@ class Seen(Session):
         self.made.append(self)
 
 
-def sessions(case: Case, behaviours: Behaviours) -> list[Seen]:
+def ended_sessions(case: Case, behaviours: Behaviours) -> list[EndedSession]:
     """Return the sessions of a scenario; some may have crashed."""
-    made: list[Seen] = []
+    made: list[EndedSession] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "Session", type("Seen", (Seen,), {"made": made}))
+        patch.setattr(run, "Session", type("EndedSession", (EndedSession,), {"made": made}))
         simulate(case, behaviours)
     return made

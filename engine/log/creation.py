@@ -1,8 +1,8 @@
-"""Founding a log: its tables, and the rows that every log begins with; all or nothing.
+"""Creates a log: its tables, and the rows that every log begins with; all or nothing.
 
-On a new SQLite file the tables are made from a text that is shipped, as the tools that migrate take
-longer to load than a first ingest of some thousand lines does. A test holds that the text makes
-what the migrations make.
+In a new SQLite file the tables are created from a text that is shipped, because the tools for
+migrations take longer to load than an ingest of some thousand lines. A test checks that text and
+migrations create the same tables.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .sqlite import APPLICATION_ID, BUSY_SECONDS, PAGE_BYTES, SqliteDatabase
 from .store import MAIN
 
 PRIVATE = 0o600
-"""Mode of a new log's files: they hold what a cluster's users may not all see."""
+"""Mode of a new log's files: not every user may see what they contain."""
 
 _BUSY = frozenset({5, 6})  # SQLITE_BUSY, SQLITE_LOCKED
 _PAUSE = 0.02
-"""Seconds between two tries to make a file that others make too."""
+"""Seconds between two tries to create a file that other processes create too."""
 
 _BETWEEN = ";\n\n"
-"""What stands between two statements of the shipped text, and in none."""
+"""Separates the statements of the shipped text; occurs in none."""
 
 
-def found_log(location: Location) -> None:
-    """Make the tables of a new log and the rows that every log has.
+def create_log(location: Location) -> None:
+    """Create the tables of a new log and the rows that every log has.
 
-    Does nothing where another process was faster.
+    Does nothing if another process was faster.
 
     :raises LogUnavailable: the place cannot be written.
     """
@@ -47,15 +47,15 @@ def found_log(location: Location) -> None:
 
 
 def shipped_tables() -> tuple[str, ...]:
-    """Return the statements that make the newest tables in an SQLite file."""
+    """Return the statements that create the newest tables in an SQLite file."""
     text = (files(__package__) / "sqlite_tables.sql").read_text("utf-8")
     return tuple(text.removesuffix(";\n").split(_BETWEEN))
 
 
 def tables_text(location: Location) -> str:
-    """Return the text that makes the tables which are in a log's file, as it is shipped.
+    """Return the text that creates the tables of a log's file, as it is shipped.
 
-    That includes what SQLite is to believe about how full they are.
+    It includes statistics of the tables, for the planner of SQLite.
     """
     with closing(SqliteDatabase(location, read_only=True)) as database:
         made = database.rows(
@@ -89,7 +89,7 @@ def first_rows() -> dict[str, dict[str, object]]:
 
 
 def _fill_file(location: Location) -> bool:
-    """Make the tables of a file that has none; say whether it had none."""
+    """Create the tables of a file that has none; say whether it had none."""
     with closing(SqliteDatabase(location)) as database, database.writing():
         if database.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             return False
@@ -104,7 +104,7 @@ def _fill_file(location: Location) -> bool:
 
 
 def _migrate(location: Location) -> None:
-    """Found a log where a server has it, or on tables that are there already."""
+    """Create a log on a server, or on tables that exist."""
     from sqlalchemy import text  # noqa: PLC0415 -- takes long to load
 
     from .migrating import connected, migrate  # noqa: PLC0415
@@ -121,8 +121,8 @@ def _migrate(location: Location) -> None:
 def _prepare_file(location: Location) -> None:
     """Create the file if there is none, and set what must be set before the first table.
 
-    Several processes may do so at once. SQLite does not wait where a file begins to have a
-    write-ahead log, so we do.
+    Several processes may do so at the same time. SQLite does not wait when a file gets its
+    write-ahead log, so this function does.
     """
     import sqlite3  # noqa: PLC0415
 
@@ -138,7 +138,7 @@ def _prepare_file(location: Location) -> None:
                 continue
             reason = getattr(fault, "strerror", None) or fault
             raise LogUnavailable(
-                f"the file cannot be made: {reason}",
+                f"the file cannot be created: {reason}",
                 where=location.shown,
                 now="check that the folder exists, that you may write there, and that there is"
                 " room",
@@ -147,14 +147,14 @@ def _prepare_file(location: Location) -> None:
 
 
 def _make_private(path: str) -> None:
-    """Make an empty file that only its owner may read; SQLite's other files get its mode.
+    """Create an empty file that only its owner may read; SQLite's other files get its mode.
 
-    One that is there already is left as it is.
+    An existing file is not changed.
     """
     with suppress(FileExistsError):
         made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
         try:
-            os.fchmod(made, PRIVATE)  # The umask may have taken away more.
+            os.fchmod(made, PRIVATE)  # The umask may have removed more bits.
         finally:
             os.close(made)
 
@@ -164,7 +164,7 @@ def _set_up(path: str) -> None:
 
     connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
-        # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
+        # A block of some 2 KB would leave half of a page of 4 KiB empty.
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.errors import UsageError
-from plinian.engine.kubernetes.expressions.label_selectors import parse_selector
+from plinian.engine.kubernetes.expressions.selector_text import parse_selector
 
-LABELS = {"app": "web", "tier": "a", "acme.io/size": "7", "empty": ""}
+LABELS = {"app": "web", "tier": "a", "acme.io/size": "7", "empty": "", "acme.io/sum": "1_000"}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ LABELS = {"app": "web", "tier": "a", "acme.io/size": "7", "empty": ""}
         ("acme.io/size>6", True),
         ("acme.io/size<6", False),
         ("app>6", False),
+        ("acme.io/sum>6", False),  # No number to Go, though one to Python.
         ("app=web,tier in (a,b),!canary", True),
         ("app=web,tier=b", False),
     ],

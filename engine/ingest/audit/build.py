@@ -1,0 +1,202 @@
+"""Builds the events of an audited request from what the request means (``classify.py``)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...events import Event, Reference, canonical_json, kind_of_version
+from ...events.payloads import (
+    ListObserved,
+    Payload,
+    PodBound,
+    RequestAccepted,
+    RequestRefused,
+    VersionAttributed,
+)
+from ..objects.derived import extra_events
+from ..objects.versions import revision_of, version_event
+from ..reading.formats import Context
+from .classify import (
+    Accepted,
+    Bound,
+    Evicted,
+    ListRead,
+    Meaning,
+    NotRead,
+    ObjectGone,
+    ObjectRead,
+    Refused,
+    Unchanged,
+    VersionMade,
+)
+from .records import ListBody
+from .request import AuditedRequest, Document
+
+
+class Builder:
+    """Builds events of one request, with the source and line of its record."""
+
+    def __init__(self, request: AuditedRequest, context: Context, line: int) -> None:
+        self._request = request
+        self._context = context
+        self._line = line
+
+    def events(self, meaning: Meaning) -> list[Event]:
+        """Return the events of what the request means; of a list, none (``lists.py`` reads it).
+
+        :raises EventMalformed: an object in the answer is not valid.
+        """
+        match meaning:
+            case VersionMade(document, verb):
+                return self._made(document, verb)
+            case ObjectRead(document) | Unchanged(document):
+                return self.observed(document, self._request.answer_written_at)
+            case ObjectGone(last, revision):
+                return [self._deletion(last, revision)]
+            case Bound(node):
+                agent = self._request.record.user_agent
+                return [self._event("pod.bound", PodBound(node=node or "", user_agent=agent))]
+            case Evicted():
+                return [self._event("pod.evicted", self._accepted("when the pod goes"))]
+            case Accepted(unknown):
+                revision = self._request.revision_of_answer
+                return [self._event("request.accepted", self._accepted(unknown), revision)]
+            case Refused():
+                return [self._event("request.refused", self._refused())]
+            case NotRead() | ListRead():
+                return []
+
+    def observed(self, document: Document, written_at: int | None) -> list[Event]:
+        """Return the events of a version that the request read and did not make.
+
+        :param written_at: the newest time of its ``managedFields``.
+        :raises EventMalformed: the document is not a whole object.
+        """
+        return self._version(document, "observed", written_at=written_at)
+
+    def list_observed(self, body: ListBody, uids: list[str]) -> list[Event]:
+        """Return the event of a complete list; none if the list has no revision."""
+        revision = revision_of(body.metadata.resource_version)
+        if not revision:
+            return []
+        namespace = self._request.ref.namespace
+        group = body.api_version.rpartition("/")[0]
+        observed = ListObserved(
+            group=group,
+            listed=body.item_kind,
+            namespaces=(namespace,) if namespace else (),
+            uids=tuple(sorted(uids)),
+        )
+        # With resourceVersion in its URL, the answer may come from a cache, and be older.
+        fresh = not self._request.record.query().get("resourceVersion")
+        return [
+            Event(
+                kind="list.observed",
+                reference=Reference(group, body.item_kind, namespace),
+                payload=canonical_json(observed),
+                resource_version=str(revision),
+                revision=revision,
+                earliest=self._request.asked_at if fresh else None,
+                latest=self._request.answered_at,
+                source=self._context.source,
+                line=self._line,
+                cluster=self._context.cluster,
+            )
+        ]
+
+    def _made(self, document: Document, verb: str) -> list[Event]:
+        """Return the events of a version that the request made: by its user, since it came."""
+        request = self._request
+        events = self._version(
+            document, verb, earliest=request.asked_at, actor=request.record.actor
+        )
+        if not self._has_delete_options():
+            return events
+        # The version does not have the options of the delete that made it.
+        attributed = VersionAttributed(
+            verb=request.record.verb,
+            user_agent=request.record.user_agent,
+            options=request.options,
+        )
+        attribution = msgspec.structs.replace(
+            events[0], kind="version.attributed", payload=canonical_json(attributed)
+        )
+        return [attribution, *events]
+
+    def _version(
+        self,
+        document: Document,
+        verb: str,
+        *,
+        written_at: int | None = None,
+        earliest: int | None = None,
+        actor: str = "",
+    ) -> list[Event]:
+        event = version_event(
+            self._request.storable(document),
+            verb=verb,
+            source=self._context.source,
+            line=self._line,
+            cluster=self._context.cluster,
+            written_at=written_at,
+            earliest=earliest,
+            latest=self._request.answered_at,
+            actor=actor,
+        )
+        return [event, *extra_events(document, event)]
+
+    def _deletion(self, last: Document | None, revision: int | None) -> Event:
+        if last is None:
+            options = self._request.options
+            payload = canonical_json(
+                {"deleteOptions": options} if self._has_delete_options() else {}
+            )
+        else:
+            last.get("metadata", {}).pop("managedFields", None)
+            payload = canonical_json(last)
+        reference = self._request.reference
+        kind = kind_of_version(reference.group, reference.kind, "deleted")
+        return self._event(kind, payload, revision)
+
+    def _accepted(self, unknown: str) -> RequestAccepted:
+        request = self._request
+        return RequestAccepted(
+            verb=request.record.verb,
+            subresource=request.ref.subresource,
+            code=request.code,
+            body=request.body,
+            user_agent=request.record.user_agent,
+            unknown=unknown,
+        )
+
+    def _refused(self) -> RequestRefused:
+        request = self._request
+        status = request.record.response_status
+        return RequestRefused(
+            verb=request.record.verb,
+            subresource=request.ref.subresource,
+            code=request.code,
+            reason=status.reason if status else "",
+            message=status.message if status else "",
+            user_agent=request.record.user_agent,
+        )
+
+    def _event(self, kind: str, payload: Payload | bytes, revision: int | None = None) -> Event:
+        """Return an event about the request's object, between request and answer."""
+        request = self._request
+        return Event(
+            kind=kind,
+            reference=request.reference,
+            payload=payload if isinstance(payload, bytes) else canonical_json(payload),
+            resource_version="" if revision is None else str(revision),
+            revision=revision,
+            earliest=request.asked_at,
+            latest=request.answered_at,
+            actor=request.record.actor,
+            source=self._context.source,
+            line=self._line,
+            cluster=self._context.cluster,
+        )
+
+    def _has_delete_options(self) -> bool:
+        return self._request.record.verb == "delete" and bool(self._request.options)

@@ -1,0 +1,171 @@
+"""The states of an open log: its clock, its truth, its coverage and its objects at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.expressions.selector_text import parse_selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.log import MAIN, LogStore
+from ...engine.state.clock import Clock
+from ...engine.state.truth import Entry, Truth
+from .clock import clock_of
+from .kinds import ObjectName, kind_named, object_named
+from .moment import Moment, remarks_on
+from .points import Point, point_text, resolve
+from .read_coverage import read_coverage
+from .truth import documents, truth_at
+
+if TYPE_CHECKING:
+    from ...engine.state.coverage import Coverage
+    from .field_selectors import FieldSelector
+
+_DOCUMENTS_AT_ONCE = 512
+_TRUTHS_KEPT = 4
+
+
+class LogStates:
+    """What an open log of one cluster holds at any moment on one branch.
+
+    :param store: the log underneath.
+    :param branch: the branch of points that do not name one.
+    :param cluster: the cluster; may be None if the log holds only one.
+    :param remark: called with each remark on a resolved moment: how it was understood, and which
+        changes may have happened before or after it.
+    """
+
+    def __init__(
+        self,
+        store: LogStore,
+        *,
+        branch: str = MAIN,
+        cluster: str | None = None,
+        remark: Callable[[str], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.branch = branch
+        self.cluster = cluster
+        self._remark = remark
+        self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
+        self._coverages = lru_cache(maxsize=_TRUTHS_KEPT)(self._cover)
+
+    def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
+        """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
+
+        :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
+            moment is returned unchanged.
+        :param as_known_at: ``@POSITION``; ignore events appended later.
+        :raises PointUnknown: the point has none of the forms, is outside the log, or is a
+            datetime without a time zone.
+        """
+        if isinstance(at, Moment):
+            if as_known_at is not None:
+                raise UsageError(
+                    f"the moment {at.label} already has its own as_known_at",
+                    now="give as_known_at when you resolve the point",
+                )
+            return at
+        moment = resolve(
+            self.store,
+            point_text(at),
+            branch=self.branch,
+            cluster=self.cluster,
+            as_known_at=as_known_at,
+        )
+        if self._remark is not None:
+            for line in remarks_on(moment):
+                self._remark(line)
+        return moment
+
+    def clock(self, at: Point = "end") -> Clock:
+        """Return the cluster's clock on the branch of a moment: the time of each revision."""
+        moment = self.moment(at)
+        return clock_of(self.store, branch=moment.branch, cluster=moment.cluster)
+
+    def truth(self, at: Point = "end") -> Truth:
+        """Return all objects at a moment; the last few results are cached."""
+        return self._truths(self.moment(at))
+
+    def coverage(self, at: Point = "end") -> Coverage:
+        """Return what the log knew completely of the cluster by a moment's position."""
+        moment = self.moment(at)
+        return self._coverages(moment.branch, moment.cluster, moment.known)
+
+    def kind(self, name: str, at: Point = "end") -> GroupKind:
+        """Return the (group, kind) of a name such as ``po``, also of the log's own kinds.
+
+        :raises UsageError: no kind is called so.
+        """
+        try:
+            return kind_named(name)  # Most kinds are known without folding the state.
+        except UsageError:
+            return kind_named(name, self.truth(at).kinds())
+
+    def object(self, text: str, at: Point = "end") -> ObjectName:
+        """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
+
+        :raises UsageError: the form is wrong, or there is no such kind.
+        """
+        try:
+            return object_named(text)
+        except UsageError:
+            return object_named(text, self.truth(at).kinds())
+
+    def entries(
+        self,
+        kind: str | GroupKind,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        selector: str | Selector = EVERYTHING,
+        fields: str | FieldSelector = "",
+    ) -> list[Entry]:
+        """Return the objects of a kind with their facts, by namespace and name.
+
+        :param namespace: only objects in it; None is all. Ignored for kinds without namespaces.
+        :param selector: labels, as in ``app=web,tier in (a,b)``.
+        :param fields: fields, as in ``spec.nodeName=n1,status.phase!=Running``.
+        """
+        if isinstance(selector, str):
+            selector = parse_selector(selector)
+        if isinstance(kind, str):
+            kind = self.kind(kind, at)
+        found = self.truth(at).of(*kind)
+        if namespace is not None and kind not in CLUSTER_SCOPED:
+            found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
+        if selector.requirements:
+            found = [entry for entry in found if selector.matches(entry.fact.labels)]
+        if not fields:
+            return found
+        from .field_selectors import parse_field_selector  # noqa: PLC0415 -- only needed here
+
+        if isinstance(fields, str):
+            fields = parse_field_selector(fields)
+        branch = self.moment(at).branch
+        return fields.select(found, lambda some: self.documents(some, branch=branch))
+
+    def documents(
+        self, entries: Sequence[Entry], *, branch: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield whole objects in the given order, with few of them in memory at a time.
+
+        :param branch: the branch of the entries' moment; None is the log's own.
+        """
+        for start in range(0, len(entries), _DOCUMENTS_AT_ONCE):
+            some = entries[start : start + _DOCUMENTS_AT_ONCE]
+            yield from documents(self.store, some, branch or self.branch)
+
+    def forget(self) -> None:
+        """Drop cached states: after an append they may be outdated."""
+        self._truths.cache_clear()
+        self._coverages.cache_clear()
+
+    def _fold(self, moment: Moment) -> Truth:
+        return truth_at(self.store, moment)
+
+    def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
+        return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
