@@ -8,7 +8,7 @@ that a search can go back to any step and go on another way.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..kubernetes.api_server import MERGE, Document
 
@@ -87,3 +87,6 @@ class Component(Protocol):
 
     def kept(self) -> Hashable:
         """Return all that the component holds; equal situations give equal values."""
+
+    def restore(self, kept: Any) -> None:
+        """Hold what another one held, as :meth:`kept` returned it, and nothing else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ..controllers.component import Component
@@ -16,12 +16,11 @@ class Part(NamedTuple):
 
     :param kinds: the kinds that its informers watch, each in a channel of its own, in the order in
         which a process that starts lists them.
-    :param make: puts a component together of what :meth:`.Component.kept` gave; None is a process
-        that starts.
+    :param make: makes one that has just started, and has seen nothing.
     """
 
     kinds: tuple[str, ...]
-    make: Callable[[Hashable | None], Component]
+    make: Callable[[], Component]
 
 
 class Step(NamedTuple):

@@ -28,7 +28,8 @@ class Machine:
 
     def __init__(self, parts: Mapping[str, Part], objects: ObjectTable | None = None) -> None:
         self.layout = Layout(parts)
-        self.transitions = Transitions(parts, objects or ObjectTable())
+        self.objects = objects or ObjectTable()
+        self.transitions = Transitions(parts, self.objects)
         self._steps = self.transitions.steps
         self._queues: Table[tuple[int, ...]] = Table()
         self._empty = self._queues.number(())
@@ -99,7 +100,11 @@ class Machine:
 
     def waiting(self, state: State, part: str, kind: str) -> Sequence[int]:
         """Return the notices that wait in a channel."""
-        return self._queues[state[self.layout.channels[part, kind]]]
+        return self.queue(state[self.layout.channels[part, kind]])
+
+    def queue(self, number: int) -> Sequence[int]:
+        """Return the notices in a channel whose content has this number."""
+        return self._queues[number]
 
     def _part_of(self, step: int) -> int:
         part = self._doer.get(step)

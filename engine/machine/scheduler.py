@@ -6,7 +6,7 @@ session is the session. What the component holds between steps is packed as stor
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -75,27 +75,28 @@ class Kept(NamedTuple):
 class SchedulerComponent:
     """One scheduler process."""
 
-    def __init__(self, settings: Settings, kept: Hashable | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.kinds = settings.kinds
-        if isinstance(kept, Kept):
-            self.projector = unpack(kept.cache, settings.behaviours, self._payloads)
-            self._binding = kept.binding
-        else:
-            self.projector = Projector(settings.behaviours, settings.options)
-            self._binding = ()
+        self.projector = Projector(settings.behaviours, settings.options)
+        self._binding: tuple[tuple[str, str, bytes], ...] = ()
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
         document = self._settings.objects.document
         return {at: msgspec.json.encode(document(at - 1)) for at in positions}
 
-    def kept(self) -> Hashable:
+    def kept(self) -> Kept:
         """Return all that the scheduler holds, in an order that does not depend on history."""
         cache = self.projector.cache
         cache.stores.arrange()
         for worker in Worker:
             self.projector.driver.queue(worker).rebase()
         return Kept(pack(self.projector), self._binding)
+
+    def restore(self, kept: Kept) -> None:
+        """Hold what another scheduler held, and nothing else."""
+        self.projector = unpack(kept.cache, self._settings.behaviours, self._payloads)
+        self._binding = kept.binding
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:
         """Let an informer deliver a change.

@@ -76,29 +76,38 @@ class Exhaustive:
         self.reached = Reached(start)
         self.made = 0
         self.complete = False
+        self._sentences: set[str] = set()
 
     def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
-        """Yield what is found; ``until`` is asked now and then whether to stop."""
-        enabled, after = self._machine.enabled, self._machine.after
-        reached, level = self.reached, [(self._start, 0)]
+        """Yield what is found: of each sentence, the way to it that has the fewest steps.
+
+        :param until: says now and then whether to stop.
+        """
+        level = [(self._start, 0)]
         while level:
             following: list[tuple[State, int]] = []
             for place, (state, number) in enumerate(level):
-                if not place % 1024 and until(
-                    Progress(len(reached), self.made, len(level) - place + len(following))
-                ):
+                left = len(level) - place + len(following)
+                if not place % 1024 and until(Progress(len(self.reached), self.made, left)):
                     return
-                for step in enabled(state):
-                    self.made += 1
-                    then, panic = after(state, step)
-                    if then == state:
-                        continue
-                    new = reached.add(then, number, step)
-                    if new < 0:
-                        continue
-                    following.append((then, new))
-                    sentence = panic or next(filter(None, (c(then) for c in self._checks)), "")
-                    if sentence:
-                        yield Found(reached.steps_to(new), sentence)
+                yield from self._expand(state, number, following)
             level = following
         self.complete = True
+
+    def _expand(
+        self, state: State, number: int, following: list[tuple[State, int]]
+    ) -> Iterator[Found]:
+        """Make every step from a state, and note the states that are new."""
+        reached, after = self.reached, self._machine.after
+        for step in self._machine.enabled(state):
+            self.made += 1
+            then, panic = after(state, step)
+            new = FIRST if then == state else reached.add(then, number, step)
+            if new >= 0:
+                following.append((then, new))
+            elif not panic:
+                continue
+            sentence = panic or next(filter(None, (check(then) for check in self._checks)), "")
+            if sentence and sentence not in self._sentences:
+                self._sentences.add(sentence)
+                yield Found((*reached.steps_to(number), step), sentence)

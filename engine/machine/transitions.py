@@ -85,7 +85,7 @@ class Transitions:
 
     def new_process(self, part: int) -> int:
         """Return the number of what a component holds that has seen nothing."""
-        return self._kept[part].number(self._parts[part].make(None).kept())
+        return self._kept[part].number(self._parts[part].make().kept())
 
     def listed(self, part: int, api: int) -> dict[str, tuple[int, ...]]:
         """Return what each informer of a process that starts is to deliver, by kind."""
@@ -106,9 +106,15 @@ class Transitions:
         held = tuple((place, document(one)) for place, one in objects)
         return ApiServer(Kept(held, writes, created))
 
+    def kept(self, part: int, number: int) -> Hashable:
+        """Return what a component holds that has this number."""
+        return self._kept[part][number]
+
     def component(self, part: int, number: int) -> Component:
         """Return a component that holds what has this number."""
-        return self._parts[part].make(self._kept[part][number])
+        component = self._parts[part].make()
+        component.restore(self._kept[part][number])
+        return component
 
     def document(self, notice: int) -> Document:
         """Return the document of a notice."""

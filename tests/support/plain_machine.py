@@ -1,0 +1,62 @@
+"""A machine without numbers and memory: components that live on, and channels as lists."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Mapping
+
+from plinian.engine.kubernetes.api_server import ADDED, ApiServer, Change
+from plinian.engine.machine.layout import WAIT, Part, Step
+from plinian.engine.model.panic import Panic
+
+
+class PlainMachine:
+    """One run of a machine's parts; it can go no way but on."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self._parts = parts
+        self.server = ApiServer()
+        self.components = {name: part.make() for name, part in parts.items()}
+        self.channels = {
+            (name, kind): deque[Change]() for name, part in parts.items() for kind in part.kinds
+        }
+
+    def step(self, step: Step) -> None:
+        """Make a step; a process that panics starts again."""
+        if step == WAIT:
+            dues = [one.due() for one in self.components.values()]
+            by = min(due for due in dues if due is not None)
+            for component in self.components.values():
+                component.advance(by)
+            return
+        component = self.components[step.part]
+        try:
+            if step.kind:
+                change = self.channels[step.part, step.kind].popleft()
+                component.deliver(*change, self.server)
+            else:
+                component.step(step.name, self.server)
+        except Panic:
+            self._publish()
+            self._restart(step.part)
+        else:
+            self._publish()
+
+    def _publish(self) -> None:
+        for change in self.server.take_changes():
+            for (_, kind), channel in self.channels.items():
+                if kind == change.kind:
+                    channel.append(change)
+
+    def _restart(self, name: str) -> None:
+        self.components[name] = self._parts[name].make()
+        for kind in self._parts[name].kinds:
+            self.channels[name, kind] = deque(
+                Change(ADDED, *place, document)
+                for place, document in self.server.kept().objects
+                if place.kind == kind
+            )
+
+    def kept(self) -> dict[str, Hashable]:
+        """Return what each component holds."""
+        return {name: component.kept() for name, component in self.components.items()}
