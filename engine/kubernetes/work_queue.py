@@ -72,6 +72,15 @@ class Kept(NamedTuple, Generic[Item]):
     failures: tuple[tuple[Item, int], ...]
     spent_for: int
 
+    def of(self, other: Callable[[Any], Any]) -> Kept[Any]:
+        """Return the same with something else in place of each item, comparable as well."""
+        return self._replace(
+            ready=tuple(other(item) for item in self.ready),
+            delayed=tuple((other(item), due) for item, due in self.delayed),
+            taken=tuple(sorted((other(item), again) for item, again in self.taken)),
+            failures=tuple(sorted((other(item), times) for item, times in self.failures)),
+        )
+
 
 class WorkQueue(Generic[Item]):
     """Items wait once each, in the order of being added; failed ones wait apart until they are due.
@@ -80,10 +89,12 @@ class WorkQueue(Generic[Item]):
     has a time of its own, in microseconds, which begins at 0 and moves with :meth:`advance` alone.
 
     :param rate: limits how many items may fail in a second; None does not.
+    :param longest: a failed item waits no longer than this for its own sake, in microseconds.
     """
 
-    def __init__(self, rate: Rate | None = None) -> None:
+    def __init__(self, rate: Rate | None = None, longest: int = LONGEST_DELAY_US) -> None:
         self.rate = rate
+        self._longest = longest
         self.now = 0
         self._ready: dict[Item, None] = {}
         self._due: dict[Item, int] = {}
@@ -167,7 +178,7 @@ class WorkQueue(Generic[Item]):
     def delay(self, item: Item) -> int:
         """Return how long an item that failed now would wait for its own sake, in microseconds."""
         times = self._failures.get(item, 0)
-        return BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US
+        return min(BASE_DELAY_US << min(times, LONGEST_AFTER), self._longest)
 
     def add(self, item: Item) -> None:
         """Queue an item, unless it is queued already."""
@@ -183,9 +194,8 @@ class WorkQueue(Generic[Item]):
 
         Source: golang.org/x/time/rate Limiter.Reserve.
         """
-        times = self._failures.get(item, 0)
-        self._failures[item] = times + 1
-        due = self.now + (BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US)
+        due = self.now + self.delay(item)
+        self._failures[item] = self._failures.get(item, 0) + 1
         if self._each:
             self._spent_until += self._each
             due = max(due, self._spent_until)

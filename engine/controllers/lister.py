@@ -1,0 +1,54 @@
+"""What a component knows of the objects of one kind: what its informer has delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..kubernetes.api_server import DELETED, Document, selects
+from ..kubernetes.object_table import ObjectTable
+
+Listed = tuple[tuple[str, int], ...]
+"""Keys with the numbers of documents, by key."""
+
+
+class Lister:
+    """Objects by key, each in the version that was delivered last.
+
+    Source: k8s.io/client-go/tools/cache store.go, listers.go.
+    """
+
+    def __init__(self, objects: ObjectTable) -> None:
+        self._objects = objects
+        self._documents: dict[str, Document] = {}
+
+    def deliver(self, verb: str, key: str, document: Document) -> None:
+        """Take a change in."""
+        if verb == DELETED:
+            self._documents.pop(key, None)
+        else:
+            self._documents[key] = document
+
+    def get(self, key: str) -> Document | None:
+        """Return an object, or None."""
+        return self._documents.get(key)
+
+    def list(
+        self, namespace: str = "", selector: Mapping[str, str] | None = None
+    ) -> list[Document]:
+        """Return objects by key: of one namespace, with these labels.
+
+        Go's listers have no order; here an object with a lower key comes first.
+        """
+        begin = f"{namespace}/" if namespace else ""
+        keys = sorted(key for key in self._documents if key.startswith(begin))
+        found = (self._documents[key] for key in keys)
+        return [one for one in found if selects(selector or {}, one)]
+
+    def kept(self) -> Listed:
+        """Return all that is listed."""
+        number = self._objects.number
+        return tuple((key, number(self._documents[key])) for key in sorted(self._documents))
+
+    def restore(self, kept: Listed) -> None:
+        """List what another lister listed, and nothing else."""
+        self._documents = {key: self._objects.document(number) for key, number in kept}

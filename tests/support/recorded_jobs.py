@@ -1,0 +1,241 @@
+"""Recorded cases of the job controller, run on Plinian's component and its API server.
+
+A case is run as it was recorded: a step is done to the API server or the informers; then everything
+is delivered and worked off, unless the step says ``idle``. What came of each step is returned in the
+form of the recording (see ``tests/data/README.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recording_server import Document, Notice, RecordingServer, difference
+
+from plinian.engine.controllers.job.cache import JobInfo
+from plinian.engine.controllers.job.controller import COMMAND, DELAYED, FORGET, LOOK_UP, WORK
+from plinian.engine.controllers.job.controller import JobController
+from plinian.engine.controllers.job.request import Request
+from plinian.engine.kubernetes.api_errors import Refused
+from plinian.engine.kubernetes.object_table import ObjectTable
+from plinian.engine.kubernetes.units import SECOND_US
+from plinian.engine.kubernetes.work_queue import WorkQueue
+from plinian.engine.model.panic import Panic
+from plinian.engine.volcano.releases import parse_release
+from plinian.engine.volcano.table import controller_behaviours
+
+SHOWN = {
+    WORK: "job",
+    COMMAND: "job commands",
+    FORGET: "job deletedJobs",
+    LOOK_UP: "job errTasks",
+}
+"""Steps, in the order in which workers took turns, and the names of their queues in recordings."""
+
+MOST_WORKED = 200
+"""After so many items a step was ended, and ``and so on`` recorded."""
+
+FIELDS = {
+    "action": "Action",
+    "event": "Event",
+    "exit_code": "ExitCode",
+    "job": "JobName",
+    "job_uid": "JobUid",
+    "version": "JobVersion",
+    "namespace": "Namespace",
+    "partition": "PartitionID",
+    "pod": "PodName",
+    "pod_uid": "PodUID",
+    "task": "TaskName",
+}
+"""Fields of requests, and their names in recordings, in the order of these."""
+
+
+class JobRun:
+    """One case on the job controller of one release.
+
+    :ivar told: what came of the steps so far.
+    """
+
+    def __init__(self, release: str) -> None:
+        own = controller_behaviours(release)
+        self.objects = ObjectTable()
+        self.api = RecordingServer(parents_known=parse_release(release) >= parse_release("v1.9.0"))
+        self.controller = JobController(own, self.objects)
+        self.told: list[dict[str, Any]] = []
+        self._held: set[str] = set()
+        self._taking: dict[str, list[str]] = {}
+        self._worked: list[str] = []
+        self._entries: dict[int, tuple[JobInfo, int]] = {}
+        self._jobs_told: dict[str, Any] = {}
+        self._listed: dict[tuple[str, str], Document] = {}
+        self._left = 0
+
+    def step(self, given: dict[str, Any]) -> bool:
+        """Do a step and note what came of it; say whether the process goes on."""
+        told: dict[str, Any] = {}
+        self._left = MOST_WORKED + 1
+        try:
+            self._do(given)
+            if given.get("idle"):
+                self._deliver()
+            else:
+                self._settle()
+                self._wait(round(given.get("wait", 0) * SECOND_US))
+        except Refused as refused:
+            told["refused"] = str(refused)
+            self._settle()
+        except Panic as panic:
+            told["panic"] = panic.message
+        self._tell(told)
+        return "panic" not in told
+
+    def _do(self, given: dict[str, Any]) -> None:
+        acts: dict[str, Callable[[Any], None]] = {
+            "create": self.api.given,
+            "update": self.api.change,
+            "status": self.api.change,
+            "delete": self.api.end,
+            "gone": self.api.gone,
+            "fail": self.api.fail,
+            "see": self.api.see,
+            "hold": self._held.update,
+            "release": self._held.difference_update,
+        }
+        for name, act in acts.items():
+            if name in given:
+                act(given[name])
+        if "taking" in given:
+            self._taking[given["taking"]["queue"]] = given["taking"]["release"]
+
+    def _deliver(self) -> bool:
+        """Deliver everything that is not held; say whether there was anything."""
+        waiting = [notice for notice in self.api.notices() if notice.kind not in self._held]
+        for notice in waiting:
+            self.api.delivered(notice)
+            self._deliver_one(notice)
+        return bool(waiting)
+
+    def _deliver_one(self, notice: Notice) -> None:
+        if notice.kind in self.controller.kinds:
+            self.controller.deliver(*notice, self.api)
+            listed = self.controller.held.listers[notice.kind].get(notice.key)
+            self._listed.pop((notice.kind, notice.key), None)
+            if listed is not None:
+                self._listed[notice.kind, notice.key] = listed
+
+    def _settle(self) -> None:
+        """Deliver and work until nothing is left to do at this time."""
+        while self._left and (self._deliver() or self._work()):
+            pass
+
+    def _work(self) -> bool:
+        """Let every worker take one item; say whether there was any."""
+        worked = [self._work_once(name) for name in SHOWN if self._left]
+        if DELAYED in self.controller.steps():
+            self.controller.step(DELAYED, self.api)
+            return True
+        return any(worked)
+
+    def _work_once(self, name: str) -> bool:
+        if name not in self.controller.steps():
+            return False
+        self._left -= 1
+        item = self.controller.take(name)
+        if self._left or name != WORK:
+            shown = "command" if name == COMMAND else self._item(name, item)
+            self._worked.append(f"{SHOWN[name]} {shown}")
+        else:
+            self._worked.append("and so on")
+        self._held -= set(self._taking.pop(SHOWN[name], ()))
+        self._deliver()
+        self.controller.finish(name, item, self.api)
+        return True
+
+    def _wait(self, time: int) -> None:
+        """Let time pass."""
+        while (due := self.controller.due()) is not None and due <= time and self._left:
+            self.controller.advance(due)
+            time -= due
+            self._settle()
+        if self._left:
+            self.controller.advance(time)
+
+    def _item(self, name: str, item: Any) -> str:
+        if isinstance(item, Request):
+            values = ((shown, getattr(item, field)) for field, shown in FIELDS.items())
+            return " ".join(f"{shown}={value}" for shown, value in values if value)
+        if name == FORGET:
+            info = self.controller.held.cache.entry(item)
+            return f"{info.namespace}/{info.name} ({self._entry(info)})"
+        metadata = self.objects.document(item)["metadata"]
+        return f"{metadata['namespace']}/{metadata['name']} {metadata['uid']}"
+
+    def _entry(self, info: JobInfo) -> int:
+        return self._entries.setdefault(id(info), (info, len(self._entries) + 1))[1]
+
+    def _tell(self, told: dict[str, Any]) -> None:
+        told |= self.api.taken()
+        told |= {"worked": self._worked, "spoilt": self._spoilt()}
+        told["held"] = [str(notice) for notice in self.api.notices()]
+        self._worked = []
+        if "panic" not in told:
+            told["queues"] = self._queues()
+        told = {name: what for name, what in told.items() if what}
+        jobs = {key: self._job(info) for key, info in self.controller.held.cache.jobs().items()}
+        if jobs != self._jobs_told:
+            told["jobs"] = self._jobs_told = jobs
+        self.told.append(told)
+
+    def _spoilt(self) -> dict[str, Any]:
+        """Return what was written to objects of listers since this was looked at."""
+        found = {}
+        for (kind, key), before in self._listed.items():
+            now = self.controller.held.listers[kind].get(key)
+            if now is not None and now != before:
+                found[f"{kind} {key}"] = difference(before, now)
+                self._listed[kind, key] = now
+        return found
+
+    def _queues(self) -> dict[str, Any]:
+        held = self.controller.held
+        queues: dict[str, WorkQueue[Any]] = {
+            WORK: self.controller.requests,
+            COMMAND: self.controller.commands,
+            FORGET: held.cache.deleted,
+            LOOK_UP: held.lookups,
+        }
+        told = {SHOWN[name]: self._queue(name, queue) for name, queue in queues.items()}
+        return {name: what for name, what in told.items() if what}
+
+    def _queue(self, name: str, queue: WorkQueue[Any]) -> dict[str, Any]:
+        waiting = queue.waiting().of(lambda item: self._item(name, item))
+        told = {
+            "ready": waiting.ready,
+            "later": sorted(f"{item} at {_seconds(due)}s" for item, due in waiting.delayed),
+            "failures": dict(waiting.failures),
+            "never done": [item for item, _ in waiting.taken],
+        }
+        return {name: what for name, what in told.items() if what}
+
+    def _job(self, info: JobInfo) -> dict[str, Any]:
+        told: dict[str, Any] = {"entry": self._entry(info)}
+        if info.job is not None:
+            told["uid"] = info.job["metadata"]["uid"]
+            told["phase"] = info.job.get("status", {}).get("state", {}).get("phase", "")
+        pods = (pod["metadata"] for pods in info.pods.values() for pod in pods.values())
+        told["pods"] = sorted(f"{pod['name']} {pod['uid']}" for pod in pods)
+        return told
+
+
+def _seconds(time: int) -> str:
+    return f"{time / SECOND_US:.3f}"
+
+
+def run(case: dict[str, Any], release: str) -> dict[str, Any]:
+    """Return what Plinian's job controller does with a case, in the form of the recording."""
+    made = JobRun(release)
+    for step in case["steps"]:
+        if not made.step(step):
+            break
+    return {"steps": made.told, "stored": made.api.stored()}
