@@ -32,8 +32,8 @@ SHOWN = {
 }
 """Steps, in the order in which workers took turns, and the names of their queues in recordings."""
 
-MOST_WORKED = 200
-"""After so many items a step was ended, and ``and so on`` recorded."""
+MOST_DELAYS = 201
+"""After so many delays a step was ended, and ``and so on`` recorded."""
 
 FIELDS = {
     "action": "Action",
@@ -69,12 +69,10 @@ class JobRun:
         self._entries: dict[int, tuple[JobInfo, int]] = {}
         self._jobs_told: dict[str, Any] = {}
         self._listed: dict[tuple[str, str], Document] = {}
-        self._left = 0
 
     def step(self, given: dict[str, Any]) -> bool:
         """Do a step and note what came of it; say whether the process goes on."""
         told: dict[str, Any] = {}
-        self._left = MOST_WORKED + 1
         try:
             self._do(given)
             if given.get("idle"):
@@ -126,12 +124,12 @@ class JobRun:
 
     def _settle(self) -> None:
         """Deliver and work until nothing is left to do at this time."""
-        while self._left and (self._deliver() or self._work()):
+        while self._deliver() or self._work():
             pass
 
     def _work(self) -> bool:
         """Let every worker take one item; say whether there was any."""
-        worked = [self._work_once(name) for name in SHOWN if self._left]
+        worked = [self._work_once(name) for name in SHOWN]
         if DELAYED in self.controller.steps():
             self.controller.step(DELAYED, self.api)
             return True
@@ -140,13 +138,9 @@ class JobRun:
     def _work_once(self, name: str) -> bool:
         if name not in self.controller.steps():
             return False
-        self._left -= 1
         item = self.controller.take(name)
-        if self._left or name != WORK:
-            shown = "command" if name == COMMAND else self._item(name, item)
-            self._worked.append(f"{SHOWN[name]} {shown}")
-        else:
-            self._worked.append("and so on")
+        shown = "command" if name == COMMAND else self._item(name, item)
+        self._worked.append(f"{SHOWN[name]} {shown}")
         self._held -= set(self._taking.pop(SHOWN[name], ()))
         self._deliver()
         self.controller.finish(name, item, self.api)
@@ -154,12 +148,16 @@ class JobRun:
 
     def _wait(self, time: int) -> None:
         """Let time pass."""
-        while (due := self.controller.due()) is not None and due <= time and self._left:
+        delays = 0
+        while (due := self.controller.due()) is not None and due <= time:
+            if delays == MOST_DELAYS:
+                self._worked.append("and so on")
+                return
             self.controller.advance(due)
             time -= due
+            delays += 1
             self._settle()
-        if self._left:
-            self.controller.advance(time)
+        self.controller.advance(time)
 
     def _item(self, name: str, item: Any) -> str:
         if isinstance(item, Request):
@@ -223,9 +221,14 @@ class JobRun:
         if info.job is not None:
             told["uid"] = info.job["metadata"]["uid"]
             told["phase"] = info.job.get("status", {}).get("state", {}).get("phase", "")
-        pods = (pod["metadata"] for pods in info.pods.values() for pod in pods.values())
-        told["pods"] = sorted(f"{pod['name']} {pod['uid']}" for pod in pods)
+        told["pods"] = sorted(_pod(pod) for pods in info.pods.values() for pod in pods.values())
         return told
+
+
+def _pod(pod: Document) -> str:
+    metadata = pod["metadata"]
+    ending = " terminating" if "deletionTimestamp" in metadata else ""
+    return f"{metadata['name']} {metadata['uid']}{ending}"
 
 
 def _seconds(time: int) -> str:

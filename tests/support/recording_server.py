@@ -88,7 +88,7 @@ class RecordingServer:
 
     def taken(self) -> dict[str, Any]:
         """Return what was sent since this was asked."""
-        told: dict[str, Any] = {"api": self._requests, "events": sorted(self._events)}
+        told: dict[str, Any] = {"api": self._requests, "events": self._events}
         self._requests, self._events = [], []
         return told
 

@@ -49,11 +49,13 @@ _INTERNAL = frozenset({Act.SYNC, "EnqueueJob", "SyncQueue", "OpenQueue", "CloseQ
 class Kept(NamedTuple):
     """All that the controller holds.
 
-    :param listed: what each lister holds. :param requests, commands, lookups: its queues.
+    :param listed: what each lister holds. :param computed: see :class:`.held.Held`.
+    :param requests, commands, lookups: its queues.
     :param delayed: actions that wait.
     """
 
     listed: tuple[Listed, ...]
+    computed: tuple[str, ...]
     jobs: cache.Kept
     requests: work_queue.Kept[Request]
     commands: work_queue.Kept[int]
@@ -80,9 +82,8 @@ class JobController:
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, client: Client) -> None:  # noqa: ARG002 -- handlers of jobs send nothing
         """Let an informer deliver a change: the lister has it, then the handler is called."""
-        lister = self.held.listers[kind]
-        old = lister.get(key)
-        lister.deliver(verb, key, document)
+        old = self.held.find(kind, key)
+        self.held.deliver(verb, kind, key, document)
         if kind == "Command":
             if verb != DELETED and old is None and handlers.is_command_for_jobs(document):
                 self.commands.add(self._objects.number(document))
@@ -161,6 +162,7 @@ class JobController:
         """Return all that the controller holds."""
         return Kept(
             tuple(self.held.listers[kind].kept() for kind in KINDS),
+            tuple(sorted(self.held.computed_groups)),
             self.held.cache.kept(),
             self.requests.kept(),
             self.commands.kept(),
@@ -172,6 +174,7 @@ class JobController:
         """Hold what another controller held, and nothing else."""
         for kind, listed in zip(KINDS, kept.listed, strict=True):
             self.held.listers[kind].restore(listed)
+        self.held.computed_groups = set(kept.computed)
         self.held.cache.restore(kept.jobs)
         self.requests.restore(kept.requests)
         self.commands.restore(kept.commands)

@@ -26,6 +26,17 @@ class Held:
         self.listers = {kind: Lister(objects) for kind in KINDS}
         self.cache = JobCache(own, objects)
         self.lookups = WorkQueue[int](longest=LONGEST_DELAY_US)
+        self.computed_groups: set[str] = set()
+        """PodGroups whose minResources in the lister were computed here, not read as JSON.
+
+        Releases that compare quantities with their texts find only these to be as they should be.
+        """
+
+    def deliver(self, verb: str, kind: str, key: str, document: Document) -> None:
+        """Let an informer deliver a change to its lister."""
+        self.listers[kind].deliver(verb, key, document)
+        if kind == "PodGroup":
+            self.computed_groups.discard(key)
 
     def find(self, kind: str, key: str) -> Document | None:
         """Return an object that a lister has, or None."""

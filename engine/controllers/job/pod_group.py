@@ -60,11 +60,15 @@ def ensure_group(held: Held, client: Client, job: Document) -> None:
             client.create(_new(held, job))
         return
     spec = _updated(held, job, group["spec"])
-    if spec == group["spec"] and not held.own.unchanged_podgroups_written:
+    texts_compared = held.own.unchanged_podgroups_written and spec["minResources"]
+    as_read = texts_compared and key_of(group) not in held.computed_groups
+    if spec == group["spec"] and not as_read:
         return
     changed = {**group, "spec": spec}
     if held.own.shared_podgroups_changed:
         held.spoil(group, changed)
+        if as_read:
+            held.computed_groups.add(key_of(group))
     client.update(changed)
 
 

@@ -89,18 +89,18 @@ def _write_first(held: Held, client: Client, job: Document) -> Document:
 def _write_waiting(held: Held, client: Client, job: Document, update: UpdateStatus) -> None:
     """Write the status of a job whose pods are not to be made."""
     status = status_of(job)
-    _write_changed(held, client, job, status, changed=update(status))
+    changed = update(status)
+    if held.own.unchanged_jobs_written or not _same(job, status):
+        _write_next(held, client, job, status, changed=changed)
 
 
-def _write_changed(
+def _write_next(
     held: Held, client: Client, job: Document, status: Status, *, changed: bool
 ) -> None:
-    """Write a status if it differs, or always, with the condition that the release adds.
+    """Write a status with the condition that the release adds.
 
     :param changed: the phase changed.
     """
-    if not held.own.unchanged_jobs_written and _same(job, status):
-        return
     if changed or held.own.job_conditions is not JobConditions.PHASE_CHANGE:
         add_condition(status, held.own.job_conditions)
     _write(held, client, job, status)
@@ -117,7 +117,10 @@ def _write(held: Held, client: Client, job: Document, status: Status) -> Documen
 
 
 class _Sync:
-    """One sync of the pods of a job: what is there is counted, the rest made or deleted."""
+    """One sync of the pods of a job: what is there is counted, the rest made or deleted.
+
+    Pods are made and deleted by name, where Go does so all at once.
+    """
 
     def __init__(self, held: Held, client: Client, info: JobInfo, job: Document) -> None:
         self.held = held
@@ -142,7 +145,10 @@ class _Sync:
         status["minAvailable"] = self.job["spec"].get("minAvailable", 0)
         self.counts.fill(status)
         changed = update(status)
-        _write_changed(self.held, self.client, self.job, status, changed=changed)
+        # To Go, no counts at all, as they are read, are not the same as counts of no task.
+        same = bool(self.counts) and _same(self.job, status)
+        if self.held.own.unchanged_jobs_written or not same:
+            _write_next(self.held, self.client, self.job, status, changed=changed)
 
     def _sort_out(self, task: Document) -> None:
         """Count the pods of a task that it is to have; note those that it lacks or has too many.
@@ -160,7 +166,7 @@ class _Sync:
                 self.counts.add(pod)
                 if self.held.own.killed_pods_marked and KILLED in annotations_of(pod):
                     self.surplus.append(pod)
-        self.surplus += [pod for _, pod in sorted(pods.items())]
+        self.surplus += pods.values()
 
     def _create(self) -> None:
         """Make the pods that are missing, but for those of tasks that wait for others.
@@ -168,7 +174,7 @@ class _Sync:
         :raises Failed: some could not be made.
         """
         failed = False
-        for task, pod in self.missing:
+        for task, pod in sorted(self.missing, key=lambda one: _name(one[1])):
             if may_start(self.held, self.job, task):
                 failed = not self._create_one(pod) or failed
         if failed:
@@ -193,9 +199,15 @@ class _Sync:
 
         :raises Failed: some could not be deleted.
         """
-        deleted = [delete_pod(self.held, self.client, pod) for pod in self.surplus]
+        surplus = sorted(self.surplus, key=_name)
+        deleted = [delete_pod(self.held, self.client, pod) for pod in surplus]
         for _ in filter(None, deleted):
             self.counts.terminating()
         if not all(deleted):
             self.client.emit(self.job, "FailedDelete", "Error deleting pods")
             raise Failed("failed to delete pods")
+
+
+def _name(pod: Document) -> str:
+    name: str = pod["metadata"]["name"]
+    return name
