@@ -7,14 +7,22 @@ form of the recording (see ``tests/data/README.md``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from recording_server import Document, Notice, RecordingServer, difference
 
 from plinian.engine.controllers.job.cache import JobInfo
-from plinian.engine.controllers.job.controller import COMMAND, DELAYED, FORGET, LOOK_UP, WORK
-from plinian.engine.controllers.job.controller import JobController
+from plinian.engine.controllers.job.controller import (
+    COMMAND,
+    DELAYED,
+    FORGET,
+    LOOK_UP,
+    WORK,
+    JobController,
+    Kept,
+)
 from plinian.engine.controllers.job.request import Request
 from plinian.engine.kubernetes.api_errors import Refused
 from plinian.engine.kubernetes.object_table import ObjectTable
@@ -58,10 +66,10 @@ class JobRun:
     """
 
     def __init__(self, release: str) -> None:
-        own = controller_behaviours(release)
+        self._own = controller_behaviours(release)
         self.objects = ObjectTable()
         self.api = RecordingServer(parents_known=parse_release(release) >= parse_release("v1.9.0"))
-        self.controller = JobController(own, self.objects)
+        self.controller = JobController(self._own, self.objects)
         self.told: list[dict[str, Any]] = []
         self._held: set[str] = set()
         self._taking: dict[str, list[str]] = {}
@@ -87,6 +95,11 @@ class JobRun:
             told["panic"] = panic.message
         self._tell(told)
         return "panic" not in told
+
+    def restart(self, kept: Kept) -> None:
+        """Put another controller in place of this one, which holds the same."""
+        self.controller = JobController(self._own, self.objects)
+        self.controller.restore(kept)
 
     def _do(self, given: dict[str, Any]) -> None:
         acts: dict[str, Callable[[Any], None]] = {
@@ -128,12 +141,13 @@ class JobRun:
             pass
 
     def _work(self) -> bool:
-        """Let every worker take one item; say whether there was any."""
-        worked = [self._work_once(name) for name in SHOWN]
+        """Let the first worker that has something to do take one item; say whether there was any."""
+        if any(self._work_once(name) for name in SHOWN):
+            return True
         if DELAYED in self.controller.steps():
             self.controller.step(DELAYED, self.api)
             return True
-        return any(worked)
+        return False
 
     def _work_once(self, name: str) -> bool:
         if name not in self.controller.steps():
@@ -147,14 +161,18 @@ class JobRun:
         return True
 
     def _wait(self, time: int) -> None:
-        """Let time pass."""
+        """Let time pass; none at all lets nothing be due that was left behind."""
         delays = 0
+        if not time:
+            return
         while (due := self.controller.due()) is not None and due <= time:
             if delays == MOST_DELAYS:
                 self._worked.append("and so on")
+                for queue in self._all_queues().values():
+                    queue.now += time  # The rest of the time passed, and nothing was due.
                 return
-            self.controller.advance(due)
-            time -= due
+            self.controller.advance(max(due, 0))
+            time -= max(due, 0)
             delays += 1
             self._settle()
         self.controller.advance(time)
@@ -195,23 +213,30 @@ class JobRun:
                 self._listed[kind, key] = now
         return found
 
-    def _queues(self) -> dict[str, Any]:
+    def _all_queues(self) -> dict[str, WorkQueue[Any]]:
         held = self.controller.held
-        queues: dict[str, WorkQueue[Any]] = {
+        return {
             WORK: self.controller.requests,
             COMMAND: self.controller.commands,
             FORGET: held.cache.deleted,
             LOOK_UP: held.lookups,
         }
-        told = {SHOWN[name]: self._queue(name, queue) for name, queue in queues.items()}
+
+    def _queues(self) -> dict[str, Any]:
+        told = {
+            SHOWN[name]: self._queue(name, queue) for name, queue in self._all_queues().items()
+        }
         return {name: what for name, what in told.items() if what}
 
     def _queue(self, name: str, queue: WorkQueue[Any]) -> dict[str, Any]:
         waiting = queue.waiting().of(lambda item: self._item(name, item))
+        failures: Counter[str] = Counter()
+        for item, times in waiting.failures:
+            failures[item] += times  # A pod may wait in several versions.
         told = {
             "ready": waiting.ready,
             "later": sorted(f"{item} at {_seconds(due)}s" for item, due in waiting.delayed),
-            "failures": dict(waiting.failures),
+            "failures": dict(failures),
             "never done": [item for item, _ in waiting.taken],
         }
         return {name: what for name, what in told.items() if what}

@@ -70,9 +70,10 @@ def pod_changed(held: Held, old: Document | None, pod: Document) -> Request | No
         with suppress(Failed):
             held.cache.update_pod(pod)
         event = _event(held, old, pod, request)
-    request = request._replace(event=_unless_killed(held, pod, event))
-    failed = request.event == Event.POD_FAILED
-    return request._replace(exit_code=_exit_code(pod)) if failed else request
+    return request._replace(
+        event=_unless_killed(held, pod, event),
+        exit_code=_exit_code(pod) if event == Event.POD_FAILED else 0,
+    )
 
 
 def pod_deleted(held: Held, pod: Document) -> Request | None:

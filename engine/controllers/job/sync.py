@@ -146,7 +146,7 @@ class _Sync:
         self.counts.fill(status)
         changed = update(status)
         # To Go, no counts at all, as they are read, are not the same as counts of no task.
-        same = bool(self.counts) and _same(self.job, status)
+        same = _same(self.job, status) and (bool(self.counts) or "taskStatusCount" in old)
         if self.held.own.unchanged_jobs_written or not same:
             _write_next(self.held, self.client, self.job, status, changed=changed)
 
