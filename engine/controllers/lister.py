@@ -40,14 +40,17 @@ class Lister:
         Go's listers have no order; here an object with a lower key comes first.
         """
         begin = f"{namespace}/" if namespace else ""
-        keys = sorted(key for key in self._documents if key.startswith(begin))
-        found = (self._documents[key] for key in keys)
+        found = (one for key, one in self.items() if key.startswith(begin))
         return [one for one in found if selects(selector or {}, one)]
+
+    def items(self) -> tuple[tuple[str, Document], ...]:
+        """Return keys and objects, by key."""
+        return tuple((key, self._documents[key]) for key in sorted(self._documents))
 
     def kept(self) -> Listed:
         """Return all that is listed."""
         number = self._objects.number
-        return tuple((key, number(self._documents[key])) for key in sorted(self._documents))
+        return tuple((key, number(document)) for key, document in self.items())
 
     def restore(self, kept: Listed) -> None:
         """List what another lister listed, and nothing else."""

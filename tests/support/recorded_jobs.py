@@ -1,8 +1,8 @@
 """Recorded cases of the job controller, run on Plinian's component and its API server.
 
 A case is run as it was recorded: a step is done to the API server or the informers; then everything
-is delivered and worked off, unless the step says ``idle``. What came of each step is returned in the
-form of the recording (see ``tests/data/README.md``).
+is delivered and worked off, unless the step says ``idle``. What came of each step is returned in
+the form of the recording (see ``tests/data/README.md``).
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class JobRun:
             pass
 
     def _work(self) -> bool:
-        """Let the first worker that has something to do take one item; say whether there was any."""
+        """Let the first worker that has something to do take one item; say whether any had."""
         if any(self._work_once(name) for name in SHOWN):
             return True
         if DELAYED in self.controller.steps():
@@ -223,9 +223,7 @@ class JobRun:
         }
 
     def _queues(self) -> dict[str, Any]:
-        told = {
-            SHOWN[name]: self._queue(name, queue) for name, queue in self._all_queues().items()
-        }
+        told = {SHOWN[name]: self._queue(name, queue) for name, queue in self._all_queues().items()}
         return {name: what for name, what in told.items() if what}
 
     def _queue(self, name: str, queue: WorkQueue[Any]) -> dict[str, Any]:

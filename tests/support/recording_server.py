@@ -13,7 +13,6 @@ from plinian.engine.kubernetes.api_errors import AlreadyExists, Conflict, NotFou
 from plinian.engine.kubernetes.api_server import (
     MERGE,
     ApiServer,
-    Change,
     Document,
     controller_of,
     merged,

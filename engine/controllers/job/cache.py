@@ -198,7 +198,7 @@ class JobCache:
         spec, pods = self._task(key, task)
         replicas = spec.get("replicas", 0)
         done = sum(phase_of(pod) == "Succeeded" for pod in pods)
-        return replicas > 0 and done >= replicas
+        return 0 < int(replicas) <= done
 
     def task_failed(self, key: str, task: str) -> bool:
         """Say whether containers of a task have restarted as often as they may."""
@@ -207,7 +207,7 @@ class JobCache:
         if not spec.get("replicas") or most == -1:
             return False
         alive = (pod for pod in pods if phase_of(pod) in {"Running", "Pending"})
-        return sum(map(_restarts, alive)) >= most
+        return sum(map(_restarts, alive)) >= int(most)
 
     def forget(self, number: int) -> None:
         """Forget an entry if it is over; else try again later.
@@ -226,7 +226,7 @@ class JobCache:
             self._keys.pop(key, None)
 
     def kept(self) -> Kept:
-        """Return all that the cache holds, with entries numbered from 0 in an order of their own."""
+        """Return all that the cache holds; entries are numbered from 0 in a fixed order."""
         waiting = self.deleted.kept()
         found = (
             *(number for _, number in sorted(self._keys.items())),
@@ -292,6 +292,14 @@ class JobCache:
 def task_of(job: Document, name: str) -> Document | None:
     """Return the spec of a task, or None."""
     return next((task for task in tasks_of(job) if task.get("name", "") == name), None)
+
+
+def minimum_of(job: Document) -> int:
+    """Return what the minima of a job's tasks add up to; one that names none needs all pods."""
+    total = 0
+    for task in tasks_of(job):
+        total += task["minAvailable"] if "minAvailable" in task else task.get("replicas", 0)
+    return total
 
 
 def tasks_of(job: Document) -> list[Document]:

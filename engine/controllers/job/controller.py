@@ -80,7 +80,14 @@ class JobController:
         self.commands = WorkQueue[int]()
         self._delays = Delays()
 
-    def deliver(self, verb: str, kind: str, key: str, document: Document, client: Client) -> None:  # noqa: ARG002 -- handlers of jobs send nothing
+    def deliver(
+        self,
+        verb: str,
+        kind: str,
+        key: str,
+        document: Document,
+        client: Client,  # noqa: ARG002 -- these handlers send nothing
+    ) -> None:
         """Let an informer deliver a change: the lister has it, then the handler is called."""
         old = self.held.find(kind, key)
         self.held.deliver(verb, kind, key, document)

@@ -1,4 +1,4 @@
-"""Tasks that wait for others: may the pods of a task be made?
+"""Tasks that wait for others: whether the pods of a task may be made.
 
 Source: pkg/controllers/job/job_controller_actions.go waitDependsOnTaskMeetCondition,
 isDependsOnPodsReady.
@@ -37,7 +37,7 @@ def _is_ready(held: Held, job: Document, name: str) -> bool:
             ready += _counts(held, pod)
         elif held.find("Job", key_of(job)) is None:
             return True
-    return ready >= task.get("minAvailable", 0)
+    return ready >= int(task.get("minAvailable", 0))
 
 
 def _counts(held: Held, pod: Document) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ...kubernetes.amounts import Amounts, add, times, written
 from ...kubernetes.api_server import Document
 from ...kubernetes.pod_quota import quota_usage
-from .cache import tasks_of
+from .cache import minimum_of, tasks_of
 from .held import Held
 
 
@@ -24,8 +24,7 @@ def min_resources(held: Held, job: Document) -> dict[str, str]:
     """
     most = job["spec"].get("minAvailable", 0)
     tasks = sorted(tasks_of(job), key=lambda task: -_priority(held, task))
-    minima = sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
-    by_task = held.own.min_resources_by_task and most >= minima
+    by_task = held.own.min_resources_by_task and most >= minimum_of(job)
     sums: Amounts = {}
     for task, number in _by_task(tasks, most) if by_task else _first(tasks, most):
         add(sums, times(quota_usage({"spec": task["template"]["spec"]}), number))

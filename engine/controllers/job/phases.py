@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...kubernetes.api_server import Document
 from ...volcano.controllers.job import RestartUnit
 from ..component import Client
-from .cache import JobInfo, tasks_of
+from .cache import JobInfo, minimum_of, tasks_of
 from .held import Held
 from .kill import ENDED, NONE, Target, UpdateStatus, kill_job, kill_target
 from .names import Act, Phase
@@ -116,8 +116,7 @@ def _restart_end_or(work: _Work, action: Action, update: UpdateStatus) -> None:
 def _end(job: Document, status: Status) -> Phase:
     """Return how a job ends whose pods have all ended."""
     tasks, succeeded = tasks_of(job), _count(status, "succeeded")
-    minima = sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
-    if _minimum(job) >= minima and any(_falls_short(task, status) for task in tasks):
+    if _minimum(job) >= minimum_of(job) and any(_falls_short(task, status) for task in tasks):
         return Phase.FAILED
     # Had minSuccess succeeded, the job would be Completed by now.
     enough = job["spec"].get("minSuccess") is None and succeeded >= _minimum(job)

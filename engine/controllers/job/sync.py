@@ -36,9 +36,6 @@ NOT_ADMITTED = frozenset({"", "Pending"})
 _CARRIED = ("state", "version", "controlledResources", "conditions", "retryCount")
 """What a sync takes over of the status; the rest is counted."""
 
-_NO_POD: Document = {"metadata": {}}
-"""What a client returns for a pod that could not be created."""
-
 
 def sync_job(held: Held, client: Client, info: JobInfo, update: UpdateStatus) -> None:
     """Make what a job lacks, delete the pods that it has too many, and write its status.
@@ -187,7 +184,8 @@ class _Sync:
             created = self.client.create(pod)
         except AlreadyExists:
             if own.existing_pods_counted_unknown:
-                self.counts.add(_NO_POD, pod if own.new_pods_counted_unknown else None)
+                # A client returns an empty pod with an error.
+                self.counts.add({"metadata": {}}, pod if own.new_pods_counted_unknown else None)
             return True
         except Refused:
             return False
