@@ -18,6 +18,9 @@ LONGEST_DELAY_US = 1_000_000_000
 LONGEST_AFTER = 18
 """After so many failures the delay does not grow any more."""
 
+MOST_FAILURES = LONGEST_AFTER
+"""More failures make no difference: delays grow no more, and limits of retries are lower."""
+
 assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
 
 
@@ -134,7 +137,8 @@ class WorkQueue(Generic[Item]):
     def kept(self) -> Kept[Item]:
         """Return all that the queue holds, with times counted from now.
 
-        Queues that will behave alike from now on give equal values. Items must be comparable.
+        Queues that will behave alike from now on give equal values: failures are counted up to
+        :data:`MOST_FAILURES` only. Items must be comparable.
         """
         return Kept(
             tuple(self._ready),
@@ -145,7 +149,9 @@ class WorkQueue(Generic[Item]):
                 )
             ),
             tuple(sorted(self._taken.items())),
-            tuple(sorted(self._failures.items())),
+            tuple(
+                sorted((item, min(times, MOST_FAILURES)) for item, times in self._failures.items())
+            ),
             max(self._spent_until - self.now, -self._bucket),
         )
 
