@@ -156,7 +156,8 @@ class ApiServer:
             metadata = {**kept, **{name: value for name, value in own.items() if value}}
             made = {**given, "metadata": metadata}
             if place.kind in WITH_STATUS:
-                made["status"] = held.get("status", {})
+                made.pop("status", None)
+                made |= {"status": held["status"]} if "status" in held else {}
         return self._replace(place, held, made)
 
     def patch(

@@ -54,3 +54,15 @@ def parse_go_duration(text: str) -> int:
     if not end or end != len(rest) or total > _MOST + negative:
         raise ValueError(f"{text!r} is not a duration that Go reads, such as 90s or 1h30m")
     return -total if negative else total
+
+
+def go_duration(nanoseconds: int) -> str:
+    """Return a duration of whole seconds, not negative, as Go prints it: ``10m0s``, ``45s``.
+
+    Source: Go's time/time.go Duration.String.
+    """
+    minutes, seconds = divmod(nanoseconds // 1_000_000_000, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h{minutes}m{seconds}s"
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"

@@ -18,6 +18,9 @@ LONGEST_DELAY_US = 1_000_000_000
 LONGEST_AFTER = 18
 """After this many failures the delay no longer grows."""
 
+MOST_FAILURES = LONGEST_AFTER
+"""More failures make no difference: delays grow no more, and limits of retries are lower."""
+
 assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
 
 
@@ -72,6 +75,15 @@ class Kept(NamedTuple, Generic[Item]):
     failures: tuple[tuple[Item, int], ...]
     spent_for: int
 
+    def of(self, other: Callable[[Any], Any]) -> Kept[Any]:
+        """Return the same with something else in place of each item, comparable as well."""
+        return self._replace(
+            ready=tuple(other(item) for item in self.ready),
+            delayed=tuple((other(item), due) for item, due in self.delayed),
+            taken=tuple(sorted((other(item), again) for item, again in self.taken)),
+            failures=tuple(sorted((other(item), times) for item, times in self.failures)),
+        )
+
 
 class WorkQueue(Generic[Item]):
     """Items are queued once each, in the order of being added; failed ones are queued when due.
@@ -80,10 +92,12 @@ class WorkQueue(Generic[Item]):
     has a separate time, in microseconds, which begins at 0; only :meth:`advance` changes it.
 
     :param rate: limits how many items may fail in a second; None does not.
+    :param longest: a failed item waits no longer than this for its own sake, in microseconds.
     """
 
-    def __init__(self, rate: Rate | None = None) -> None:
+    def __init__(self, rate: Rate | None = None, longest: int = LONGEST_DELAY_US) -> None:
         self.rate = rate
+        self._longest = longest
         self.now = 0
         self._ready: dict[Item, None] = {}
         self._due: dict[Item, int] = {}
@@ -123,7 +137,8 @@ class WorkQueue(Generic[Item]):
     def kept(self) -> Kept[Item]:
         """Return all that the queue holds, with times counted from now.
 
-        Queues that will behave alike from now on give equal values. Items must be comparable.
+        Queues that will behave alike from now on give equal values: failures are counted up to
+        :data:`MOST_FAILURES` only. Items must be comparable.
         """
         return Kept(
             tuple(self._ready),
@@ -134,7 +149,9 @@ class WorkQueue(Generic[Item]):
                 )
             ),
             tuple(sorted(self._taken.items())),
-            tuple(sorted(self._failures.items())),
+            tuple(
+                sorted((item, min(times, MOST_FAILURES)) for item, times in self._failures.items())
+            ),
             max(self._spent_until - self.now, -self._bucket),
         )
 
@@ -175,7 +192,7 @@ class WorkQueue(Generic[Item]):
     def delay(self, item: Item) -> int:
         """Return the delay of an item that fails now, without the shared limit, in microseconds."""
         times = self._failures.get(item, 0)
-        return BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US
+        return min(BASE_DELAY_US << min(times, LONGEST_AFTER), self._longest)
 
     def add(self, item: Item) -> None:
         """Queue an item, unless it is queued already."""
@@ -191,9 +208,8 @@ class WorkQueue(Generic[Item]):
 
         Source: golang.org/x/time/rate Limiter.Reserve.
         """
-        times = self._failures.get(item, 0)
-        self._failures[item] = times + 1
-        due = self.now + (BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US)
+        due = self.now + self.delay(item)
+        self._failures[item] = self._failures.get(item, 0) + 1
         if self._each:
             self._spent_until += self._each
             due = max(due, self._spent_until)

@@ -113,3 +113,16 @@ def test_another_queue_goes_on_from_what_one_held() -> None:
     for queue in (one, other):
         queue.add_rate_limited("c")
     assert dict(other.due()) == dict(one.due()) == {"a": 5_000, "c": 100_000}
+
+
+def test_what_fails_for_ever_is_kept_as_the_same_in_the_end() -> None:
+    queue, seen = WorkQueue[str](longest=1_000_000), []
+    for _ in range(40):
+        queue.add_rate_limited("x")
+        queue.fire_all()
+        seen.append(queue.kept())
+        queue.done(queue.take())
+    assert len({*seen}) < 20
+    assert seen[-1] == seen[-2]
+    assert queue.failures() == {"x": 40}
+    assert queue.delay("x") == 1_000_000

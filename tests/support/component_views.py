@@ -316,6 +316,9 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
             "job-create-podgroups-timeout",
             lambda seen: "failures" not in seen.queue("job", seen.step("create", "train")),
         ),
+        "given_up_requests_forgotten": View(
+            "job-deletions-fail-always", lambda seen: "failures" not in seen.queue("job")
+        ),
         "restart_unit": View("job-restart-partition", _restart_unit),
         "restarting_jobs_sync": View("job-of-one-restarts", _restarting_syncs),
         "restart_of_unknown_pod_crashes": View(

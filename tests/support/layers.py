@@ -19,7 +19,7 @@ ORDER = (
     *("engine.volcano.releases", "engine.volcano.session", "engine.volcano.cache"),
     *("engine.volcano.controllers", "engine.volcano", "engine.volcano.proofs"),
     *("engine.cache", "engine.cache.drift"),
-    "engine.controllers",
+    *("engine.controllers", "engine.controllers.job"),
     *("engine.ingest.reading", "engine.ingest.objects", "engine.ingest.audit"),
     *("engine.ingest.components", "engine.ingest.lists", "engine.ingest.scenario"),
     *("engine.ingest.watch", "engine.ingest"),
@@ -59,7 +59,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "engine.events",
             *("engine.kubernetes", "engine.model", "engine.volcano", "engine.cache"),
         ),
-        "engine.controllers": ("engine", "engine.kubernetes", "engine.volcano"),
+        "engine.controllers": ("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
         "engine.machine": (
             *("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
             *("engine.controllers", "engine.cache", "engine.session"),

@@ -32,6 +32,9 @@ class JobBehaviours:
     job_cleanup_checked: bool
     """A job is forgotten only if its uid is that of the deleted job."""
 
+    job_updates_name_entries: bool
+    """A job known by an update is forgotten by its own name, also if a pod was known first."""
+
     deleted_pods_create_empty_jobs: bool
     """A deleted pod of a job that is not known leaves an empty job behind."""
 
@@ -55,6 +58,9 @@ class JobBehaviours:
 
     failed_requests_retried_forever: bool
     """A failed request is retried forever, as if it were new."""
+
+    given_up_requests_forgotten: bool
+    """A request that terminated its job may fail as often again; else its next failure does."""
 
     restart_unit: RestartUnit
     """What a policy may restart."""
@@ -125,6 +131,21 @@ ROWS: tuple[Row, ...] = (
         landed("hardened"),
         source="engine/volcano/controllers/job.py; tests/volcano/test_table.py",
         why="A new job of the same name stays known.",
+    ),
+    Row(
+        "job_updates_name_entries",
+        False,
+        FIRST,
+        source="pkg/controllers/cache/cache.go Update",
+        why="A job that was forgotten too early, and known again by its pods, stays for ever.",
+    ),
+    Row(
+        "job_updates_name_entries",
+        True,
+        landed("v1.14.0"),
+        source="pkg/controllers/cache/cache.go Update; pkg/controllers/apis/job_info.go SetJob",
+        why="A job that is known again by an update is forgotten when it is deleted.",
+        pull=4675,
     ),
     Row(
         "deleted_pods_create_empty_jobs",
@@ -252,6 +273,21 @@ ROWS: tuple[Row, ...] = (
         landed("v1.11.1", "v1.12.0"),
         source="pkg/controllers/job/job_controller.go processNextReq",
         why="A request that failed --max-requeue-num times terminates its job again.",
+        pull=4142,
+    ),
+    Row(
+        "given_up_requests_forgotten",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller.go processNextReq",
+        why="A request that terminated its job is tried again when it comes again.",
+    ),
+    Row(
+        "given_up_requests_forgotten",
+        False,
+        landed("v1.11.1", "v1.12.0"),
+        source="pkg/controllers/job/job_controller.go processNextReq",
+        why="A request that terminated its job does so again with its next failure.",
         pull=4142,
     ),
     Row(

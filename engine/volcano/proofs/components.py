@@ -96,6 +96,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("flow_jobs", "v1.9.0"): ("flow-two-of-one-template", "v1.9.0"),
         ("given_up_pods_never_retried", "v1.12.0"): ("job-deletions-fail-always", "v1.12.0"),
         ("given_up_pods_never_retried", "v1.8.0"): ("job-deletions-fail-always", "v1.8.0"),
+        ("given_up_requests_forgotten", "v1.12.0"): ("job-deletions-fail-always", "v1.11.1"),
+        ("given_up_requests_forgotten", "v1.8.0"): ("job-deletions-fail-always", "v1.8.0"),
         ("podgroup_deletions_checked", "v1.8.0"): ("replicaset-1-0-1", "v1.8.0"),
         ("podgroup_min_member_from_annotation", "v1.12.0"): ("replicaset-minimum", "v1.12.0"),
         ("podgroup_min_member_from_annotation", "v1.8.0"): ("replicaset-minimum", "v1.8.0"),

@@ -1,0 +1,200 @@
+"""Killing a job, or some of its pods: pods are deleted, then the status is written.
+
+Source: pkg/controllers/job/job_controller_actions.go killJob, killTarget, killPods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ...kubernetes.api_errors import NotFound, Refused
+from ...kubernetes.api_server import Document
+from ...model.panic import NIL_POINTER, Panic
+from ..component import Client
+from . import names
+from .cache import JobInfo, key_of, phase_of, task_of
+from .errors import Failed
+from .held import Held
+from .pod_group import delete_group
+from .status import Counts, Status, add_condition, status_of, with_status
+
+JSON_PATCH = "application/json-patch+json"
+
+UpdateStatus = Callable[[Status], bool]
+"""Changes a status, and says whether the phase changed."""
+
+NONE: frozenset[str] = frozenset()
+ENDED = frozenset({"Succeeded", "Failed"})
+"""Phases of pods that a kill may leave."""
+
+
+class Target(NamedTuple):
+    """Which pods of a task are to be killed.
+
+    :param restarts: the action; it says whether all are meant, one, or those of a partition.
+    """
+
+    restarts: str
+    task: str
+    pod: str
+    partition: str
+
+
+class _Kill:
+    """One kill: which pods are to go, and what is counted of the others."""
+
+    def __init__(self, held: Held, client: Client, info: JobInfo) -> None:
+        assert info.job is not None
+        self.held = held
+        self.client = client
+        self.info = info
+        self.job = info.job
+        self.counts = Counts()
+        self.doomed: list[Document] = []
+        self.failed = False
+
+    def choose_all(self, retain: frozenset[str]) -> None:
+        """Choose all pods but those that have ended and may stay, as they all do in the end."""
+        status, spec = self.job.get("status", {}), self.job["spec"]
+        if status.get("retryCount", 0) >= spec.get("maxRetry", 0) - 1:
+            retain = ENDED
+        for pod in _by_name(self.info):
+            if "deletionTimestamp" in pod["metadata"]:
+                self.counts.terminating()
+            elif phase_of(pod) not in retain:
+                self.doomed.append(pod)
+            elif self.held.own.kept_pods_counted:
+                self.counts.add(pod)
+
+    def choose(self, target: Target) -> bool:
+        """Choose the pods of a target, and say whether the kill goes on.
+
+        :raises Panic: the pod is not known, and the release does not expect that.
+        """
+        pods = self.info.pods.get(target.task, {})
+        if target.restarts == names.Act.RESTART_POD:
+            if target.pod not in pods and self.held.own.restart_of_unknown_pod_crashes:
+                raise Panic(NIL_POINTER, ("job.(*jobcontroller).killPods",))
+            pods = {name: pod for name, pod in pods.items() if name == target.pod}
+        elif target.restarts == names.Act.RESTART_PARTITION:
+            divided = (task_of(self.job, target.task) or {}).get("partitionPolicy") is not None
+            here = target.partition if divided else ""
+            pods = {name: pod for name, pod in pods.items() if here and partition_of(pod) == here}
+            if not pods:
+                return False
+        self.doomed = [pod for _, pod in sorted(pods.items())]
+        return True
+
+    def mark(self) -> None:
+        """Mark the pods that are to go; what cannot be marked stays."""
+        marked = []
+        for pod in self.doomed:
+            part = {"metadata": {"annotations": {names.KILLED: "true"}}}
+            try:
+                self.client.patch("Pod", key_of(pod), part, how=JSON_PATCH)
+            except NotFound:
+                marked.append(pod)
+            except Refused:
+                self.failed = True
+            else:
+                marked.append(pod)
+        self.doomed = marked
+
+    def delete(self) -> None:
+        """Delete the pods.
+
+        :raises Failed: some could not be deleted, or marked.
+        """
+        for pod in self.doomed:
+            ending = "deletionTimestamp" in pod["metadata"]
+            if ending or delete_pod(self.held, self.client, pod):
+                self.counts.terminating()
+            else:
+                self.failed = True
+        if self.failed:
+            self.client.emit(self.job, "FailedDelete", "Error deleting pods")
+            raise Failed("failed to kill pods")
+
+    def write(self, status: Status, update: UpdateStatus | None) -> bool:
+        """Write the status, and say whether the kill goes on.
+
+        :raises Refused: the request failed. :raises Failed: the cache does not have the job.
+        """
+        self.counts.fill(status)
+        if update is not None and update(status):
+            add_condition(status, self.held.own.job_conditions)
+        status["runningDuration"] = "0s"
+        try:
+            written = self.client.update(with_status(self.job, status), status=True)
+        except NotFound:
+            if self.held.own.kill_of_deleted_job_fails:
+                raise
+            return False
+        self.held.cache.update(written)
+        return True
+
+
+def kill_job(
+    held: Held, client: Client, info: JobInfo, retain: frozenset[str], update: UpdateStatus | None
+) -> None:
+    """Delete the pods of a job and its PodGroup, and raise its version.
+
+    :param retain: phases of pods that stay.
+    :raises Refused, Failed: a request failed.
+    """
+    kill = _Kill(held, client, info)
+    if "deletionTimestamp" in kill.job["metadata"]:
+        return
+    status = status_of(kill.job)
+    status["version"] = status.get("version", 0) + 1
+    if held.own.failed_kills_raise_version:
+        kill.job = with_status(kill.job, status)
+        held.spoil_job(info, kill.job)
+    kill.choose_all(retain)
+    _carry_out(kill, status, update)
+
+
+def kill_target(
+    held: Held, client: Client, info: JobInfo, target: Target, update: UpdateStatus | None
+) -> None:
+    """Delete some pods of a job, and its PodGroup; the version stays.
+
+    :raises Refused, Failed: a request failed.
+    :raises Panic: the pod is not known, and the release does not expect that.
+    """
+    kill = _Kill(held, client, info)
+    if "deletionTimestamp" not in kill.job["metadata"] and kill.choose(target):
+        _carry_out(kill, status_of(kill.job), update)
+
+
+def _carry_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> None:
+    if kill.held.own.killed_pods_marked:
+        kill.mark()
+    kill.delete()
+    if kill.write(status, update):
+        delete_group(kill.held, kill.client, kill.job)
+
+
+def delete_pod(held: Held, client: Client, pod: Document) -> bool:
+    """Delete a pod, and say whether it is; one that could not be deleted is looked up later."""
+    try:
+        client.delete("Pod", key_of(pod))
+    except NotFound:
+        return True
+    except Refused:
+        held.look_up(pod)
+        return False
+    return True
+
+
+def partition_of(pod: Document) -> str:
+    """Return the number of a pod's partition; empty if it has none."""
+    found: str = (pod["metadata"].get("labels") or {}).get(names.PARTITION, "")
+    return found
+
+
+def _by_name(info: JobInfo) -> Iterator[Document]:
+    """Yield all pods by name, where Go has no order."""
+    found = {name: pod for pods in info.pods.values() for name, pod in pods.items()}
+    return (pod for _, pod in sorted(found.items()))
