@@ -110,7 +110,9 @@ def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
     assert {one["behaviour"] for one in found["consulted"]} <= set(found["asked"]) < names
     ran = run("session", "--log", log, *BOTH)
     rows = [line.split() for line in ran.stdout.splitlines()]
-    assert ["enqueue_checks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
+    assert ["enqueue_checks_ancestors", "no", "yes", "yes", "Together,"] in [
+        row[:5] for row in rows
+    ]
     left = len(names) - len(found["asked"])
     assert f"{left} other changes had no effect: plinian release diff" in ran.stdout
 

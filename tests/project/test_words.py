@@ -16,7 +16,7 @@ def checked() -> list[str]:
     pages = [
         path
         for path in DOCUMENTS
-        if path in {"README.md", "CONTRIBUTING.md"} or path.startswith("docs/")
+        if path in {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} or path.startswith("docs/")
     ]
     code = [path for path in files() if path.endswith(".py")]
     return [path for path in pages if not path.startswith(words.NOT_CHECKED)] + [

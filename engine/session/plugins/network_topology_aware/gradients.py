@@ -82,7 +82,10 @@ class NetworkTopologyGradients:
 
     def _sum(self, amounts: Floats) -> Floats:
         """Return the sums over the nodes of each hypernode."""
-        sums: Floats = self._inside.astype(np.float64) @ amounts
+        # No product of matrices: that makes NaN of an infinite amount of a node that is outside.
+        sums = np.zeros((len(self._inside), amounts.shape[1]))
+        for row, inside in enumerate(self._inside):
+            sums[row] = amounts[inside].sum(axis=0)
         return sums
 
     def _allocated(self, task: int, node: int) -> None:
