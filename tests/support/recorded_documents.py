@@ -88,21 +88,17 @@ def _difference(before: Document, after: Document) -> Document:
     return found
 
 
-def stored(api: ApiServer, *, parents_known: bool) -> dict[str, Any]:
-    """Return what the API holds of some kinds, in short.
-
-    :param parents_known: queues keep their parent.
-    """
-    return dict(sorted(_stored(api, parents_known=parents_known)))
+def stored(api: ApiServer) -> dict[str, Any]:
+    """Return what the API holds of some kinds, in short."""
+    return dict(sorted(_stored(api)))
 
 
-def _stored(api: ApiServer, *, parents_known: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _stored(api: ApiServer) -> Iterator[tuple[str, dict[str, Any]]]:
     for place, document in api.kept().objects:
         if place.kind in _SHOWN:
-            shown = {"uid": document["metadata"]["uid"], **_SHOWN[place.kind](document)}
-            if not parents_known:
-                shown.pop("parent", None)
-            yield f"{kind_plural(place.kind)} {place.key}", shown
+            uid = document["metadata"]["uid"]
+            name = f"{kind_plural(place.kind)} {place.key}"
+            yield name, {"uid": uid, **_SHOWN[place.kind](document)}
 
 
 def _pod(pod: Document) -> dict[str, Any]:
