@@ -11,12 +11,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..kubernetes.api_server import MERGE, Document
+from ..kubernetes.json_patch import Operation
 
 
 class Client(Protocol):
     """The requests that a component may send; an API server carries them out, or refuses them.
 
-    Keys are ``namespace/name``, or the name. See :class:`~.api_server.ApiServer` for the errors.
+    Keys are ``namespace/name``, or the name. Kinds are named as in :class:`~.api_server.Place`:
+    ``Job`` is Volcano's. See :class:`~.api_server.ApiServer` for the errors.
     """
 
     def find(self, kind: str, key: str) -> Document | None:
@@ -37,11 +39,18 @@ class Client(Protocol):
         """Replace an object, but for its status; or its status alone."""
 
     def patch(
-        self, kind: str, key: str, part: Document, *, how: str = MERGE, status: bool = False
+        self,
+        kind: str,
+        key: str,
+        part: Document | Sequence[Operation],
+        *,
+        how: str = MERGE,
+        status: bool = False,
     ) -> Document:
-        """Merge parts of an object, or of its status, into it.
+        """Change parts of an object, or of its status.
 
-        :param how: the content type of the patch; lists are replaced by each of them.
+        :param part: the operations of a JSON patch; else what is merged into the object.
+        :param how: the content type; lists are replaced by all that merge.
         """
 
     def bind(self, key: str, node: str) -> None:

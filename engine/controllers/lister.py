@@ -7,6 +7,13 @@ from collections.abc import Mapping
 from ..kubernetes.api_server import DELETED, Document, selects
 from ..kubernetes.object_table import ObjectTable
 
+UNLISTED = "UNLISTED"
+"""An informer's list has lost an object, and its handler is not called yet.
+
+An informer changes its list first and calls handlers later. Components take both as one step, but
+for this verb, which a ``DELETED`` follows.
+"""
+
 Listed = tuple[tuple[str, int], ...]
 """Keys with the numbers of documents, by key."""
 
@@ -23,7 +30,7 @@ class Lister:
 
     def deliver(self, verb: str, key: str, document: Document) -> None:
         """Take a change in."""
-        if verb == DELETED:
+        if verb in {DELETED, UNLISTED}:
             self._documents.pop(key, None)
         else:
             self._documents[key] = document

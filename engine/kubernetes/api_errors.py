@@ -25,6 +25,12 @@ class AlreadyExists(Refused):
 
 
 class Conflict(Refused):
-    """The object has changed since the version that the request names, or is not the one it means."""
+    """The object is not the one that the request means, or has changed since then."""
 
     reason = "Conflict"
+
+
+class Invalid(Refused):
+    """The request cannot be carried out on this object."""
+
+    reason = "Invalid"

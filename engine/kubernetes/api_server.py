@@ -13,11 +13,12 @@ pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/registry/core/pod/sto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from .api_errors import AlreadyExists, Conflict, NotFound
-from .resources import CLUSTER_SCOPED_KINDS
+from .json_patch import JSON_PATCH, Operation, patched
+from .resources import CLUSTER_SCOPED_KINDS, distinct_kind
 
 Document = dict[str, Any]
 
@@ -32,7 +33,12 @@ ENDED = frozenset({"Succeeded", "Failed"})
 GRACE_SECONDS = 30
 """How long a pod may take to end that does not say so itself."""
 
-WITH_STATUS = frozenset({"Pod", "Node", "Queue", "Job", "Deployment", "ReplicaSet", "StatefulSet"})
+WITH_STATUS = frozenset(
+    {
+        *("Pod", "Node", "Queue", "Job", "JobFlow", "JobTemplate"),
+        *("Job.batch", "Deployment", "ReplicaSet", "StatefulSet"),
+    }
+)
 """Kinds whose status is written by requests of its own."""
 
 FIRST_CREATED = 1_767_225_600
@@ -43,7 +49,12 @@ There is no clock here, and schedulers compare no more than which object is olde
 
 
 class Place(NamedTuple):
-    """What an object is found by. ``key`` is ``namespace/name``, or the name."""
+    """What an object is found by.
+
+    :param kind: as :func:`.resources.distinct_kind` names it: ``Job`` is Volcano's, ``Job.batch``
+        that of Kubernetes.
+    :param key: ``namespace/name``, or the name.
+    """
 
     kind: str
     key: str
@@ -133,7 +144,10 @@ class ApiServer:
         metadata = {**given["metadata"]}
         metadata.setdefault("uid", _uid(place, times))
         metadata["creationTimestamp"] = _time(FIRST_CREATED + sum(self._created.values()))
-        return self._put(ADDED, place, {**given, "metadata": metadata})
+        made = {**given, "metadata": metadata}
+        if place.kind == "Pod":
+            made["status"] = {"phase": "Pending", **given.get("status", {})}
+        return self._put(ADDED, place, made)
 
     def update(self, given: Document, *, status: bool = False) -> Document:
         """Replace an object, but for its status; or its status alone.
@@ -164,19 +178,25 @@ class ApiServer:
         self,
         kind: str,
         key: str,
-        part: Document,
+        part: Document | Sequence[Operation],
         *,
-        how: str = MERGE,  # noqa: ARG002 -- what is sent merges alike in all of them
+        how: str = MERGE,
         status: bool = False,
     ) -> Document:
-        """Merge parts of an object, or of its status, into it.
+        """Change parts of an object, or of its status.
 
-        :param how: the content type of the patch; lists are replaced by each of them.
+        :param part: the operations of a JSON patch; else what is merged into the object.
+        :param how: the content type; lists are replaced by all that merge.
         :raises NotFound: there is none of that name.
+        :raises Invalid: a JSON patch does not fit the object.
         """
         held = self.get(kind, key)
-        given = {"status": part.get("status", {})} if status else part
-        return self._replace(Place(kind, key), held, merged(held, given))
+        if how == JSON_PATCH:
+            made = patched(held, cast("Sequence[Operation]", part))
+        else:
+            given = cast("Document", part)
+            made = merged(held, {"status": given.get("status", {})} if status else given)
+        return self._replace(Place(kind, key), held, made)
 
     def bind(self, key: str, node: str) -> None:
         """Give a pod a node.
@@ -187,7 +207,8 @@ class ApiServer:
         pod = self.get("Pod", key)
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
-        self.patch("Pod", key, {"spec": {"nodeName": node}})
+        made = merged(pod, {"spec": {"nodeName": node}})
+        self._replace(Place("Pod", key), pod, made)
 
     def emit(self, about: Document, reason: str, message: str) -> None:
         """Create an event about an object: nothing reads it here, so it is not stored."""
@@ -256,8 +277,12 @@ class ApiServer:
 
 
 def place_of(document: Mapping[str, Any]) -> Place:
-    """Return where an object is found; one without a namespace is in ``default``, if it needs one."""
-    kind, metadata = document["kind"], document["metadata"]
+    """Return where an object is found.
+
+    One without a namespace is in ``default``, if its kind needs one.
+    """
+    metadata = document["metadata"]
+    kind = distinct_kind(document.get("apiVersion", ""), document["kind"])
     if kind in CLUSTER_SCOPED_KINDS:
         return Place(kind, metadata["name"])
     return Place(kind, f"{metadata.get('namespace') or 'default'}/{metadata['name']}")

@@ -150,12 +150,34 @@ SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
 )
 """kubectl's and Volcano's short names."""
 
+_VOLCANO = tuple(one for one in RESOURCE_TYPES if one.group.endswith(".volcano.sh"))
+
+_BY_KIND_ALONE = MappingProxyType(
+    {one.kind: one.group for one in reversed((*_VOLCANO, *RESOURCE_TYPES))}
+)
+"""Which group has a kind that several have, when only the kind is named."""
+
 _PLURALS = MappingProxyType({one.group_kind: one.plural for one in RESOURCE_TYPES})
 
 
 def plural_of(group: str, kind: str) -> str:
     """Return the plural in URLs: ``pods``, ``priorityclasses``."""
     return _PLURALS.get((group, kind)) or kind_plural(kind)
+
+
+def distinct_kind(api_version: str, kind: str) -> str:
+    """Return a name for a kind that no kind of another group has.
+
+    It is the kind alone where the table has the kind once. Of kinds that several groups have,
+    Volcano's goes by the kind alone, or else the first in the table; others are written as kubectl
+    accepts them: ``Job`` is Volcano's, ``Job.batch`` that of Kubernetes.
+
+    :param api_version: ``batch/v1``; empty stands for the group that has the kind alone.
+    """
+    group = api_version.rpartition("/")[0]
+    if not api_version or _BY_KIND_ALONE.get(kind, group) == group:
+        return kind
+    return f"{kind}.{group}" if group else kind
 
 
 _FLEETING = MappingProxyType(

@@ -213,13 +213,23 @@ class WorkQueue(Generic[Item]):
         if self._each:
             self._spent_until += self._each
             due = max(due, self._spent_until)
-        waiting = self._due.get(item)
-        if waiting is None or due < waiting:
-            self._due[item] = due
+        self._delay_until(item, due)
+
+    def add_after(self, item: Item, delay: int) -> None:
+        """Queue an item after a delay in microseconds; one that is due earlier stays so."""
+        if delay <= 0:
+            self.add(item)
+        else:
+            self._delay_until(item, self.now + delay)
 
     def forget(self, item: Item) -> None:
         """Forget how often an item failed."""
         self._failures.pop(item, None)
+
+    def _delay_until(self, item: Item, due: int) -> None:
+        waiting = self._due.get(item)
+        if waiting is None or due < waiting:
+            self._due[item] = due
 
     def advance(self, now: int) -> None:
         """Advance the queue's time, and queue the items that are due, the earliest first.

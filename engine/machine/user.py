@@ -22,8 +22,8 @@ class Act(NamedTuple):
 class User:
     """Makes one write after the other.
 
-    An object that exists is changed, whatever is said; one that does not is created. What is deleted
-    and does not exist leaves everything as it is.
+    An object that exists is changed, whatever is said; one that does not is created. What is
+    deleted and does not exist leaves everything as it is.
     """
 
     kinds: tuple[str, ...] = ()

@@ -170,3 +170,31 @@ def test_writes_to_other_objects_lead_to_the_same_versions(
     if mine is not None and theirs is not None:
         assert mine["metadata"]["resourceVersion"] == theirs["metadata"]["resourceVersion"]
         assert mine["metadata"]["uid"] == theirs["metadata"]["uid"]
+
+
+def test_jobs_of_volcano_and_of_kubernetes_have_places_of_their_own() -> None:
+    server = ApiServer()
+    for api in ("batch/v1", "batch.volcano.sh/v1alpha1"):
+        metadata = {"name": "a", "namespace": "ml"}
+        server.create({"apiVersion": api, "kind": "Job", "metadata": metadata, "spec": {}})
+    assert server.get("Job", "ml/a")["apiVersion"] == "batch.volcano.sh/v1alpha1"
+    assert server.get("Job.batch", "ml/a")["apiVersion"] == "batch/v1"
+    assert len(server.list("Job")) == 1
+
+
+def test_a_pod_is_pending_until_something_else_is_written() -> None:
+    server = ApiServer()
+    assert server.create(_pod("a"))["status"] == {"phase": "Pending"}
+
+
+def test_a_json_patch_writes_fields_and_needs_what_they_are_in() -> None:
+    server = ApiServer()
+    server.create(_pod("a"))
+    label = [added(("metadata", "labels"), {"x": "1"})]
+    server.patch("Pod", "ml/a", label, how=JSON_PATCH)
+    other = [replaced(("metadata", "labels", "a/b~c"), "2")]
+    assert other[0]["path"] == "/metadata/labels/a~1b~0c"
+    held = server.patch("Pod", "ml/a", other, how=JSON_PATCH)
+    assert held["metadata"]["labels"] == {"x": "1", "a/b~c": "2"}
+    with pytest.raises(Invalid):
+        server.patch("Pod", "ml/a", [added(("status", "x", "y"), "z")], how=JSON_PATCH)

@@ -1,151 +1,148 @@
-"""Recorded cases of controllers, run on Plinian's controllers and its API server.
+"""Recorded cases of controllers, run on Plinian's components and its API server.
 
 A case is run as it was recorded: a step is done to the API server or the informers; then everything
-is delivered and worked off, unless the step says ``idle``. What came of each step is told in the
-form of the recording (see ``tests/data/README.md``).
+is delivered and worked off, unless the step says ``idle``. What came of each step is returned in
+the form of the recording (see ``tests/data/README.md``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from recording_client import Fault, RecordingClient
+from recorded_documents import COUNTS, difference, stored, without
+from recorded_views import VIEWS, View
+from recording_client import Fault, RecordingClient, subject
 
-from plinian.engine.controllers.component import Component
-from plinian.engine.controllers.podgroup import PodGroupController
 from plinian.engine.kubernetes.api_errors import AlreadyExists, NotFound, Refused
-from plinian.engine.kubernetes.api_server import ApiServer, Change, Document, place_of
+from plinian.engine.kubernetes.api_server import ApiServer, Change, Document, merged, place_of
 from plinian.engine.kubernetes.object_table import ObjectTable
-from plinian.engine.kubernetes.resources import kind_plural
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.kubernetes.work_queue import WorkQueue
-from plinian.engine.volcano.controllers.behaviours import ControllerBehaviours
+from plinian.engine.model.panic import Panic
+from plinian.engine.volcano.releases import parse_release
 from plinian.engine.volcano.table import controller_behaviours
 
-GROUP_NAME = "scheduling.k8s.io/group-name"
+MOST_DELAYS = 201
+"""After so many delays a step was ended, and ``and so on`` recorded."""
 
-
-class Controller(Component, Protocol):
-    """A component that can be put together again."""
-
-    def restore(self, kept: Any) -> None:
-        """Hold what another one held, and nothing else."""
-
-
-class Recorded(NamedTuple):
-    """How a controller is run, and how it was recorded.
-
-    :param make: makes it for a release.
-    :param queues: its work queues by the names in recordings, which are also those of its steps.
-    :param item: how an item of a queue was recorded.
-    :param seen: what else was recorded of it, such as ``jobs``, if it has any.
-    """
-
-    make: Callable[[ControllerBehaviours, ObjectTable], Controller]
-    queues: Callable[[Any], Mapping[str, WorkQueue[Any]]]
-    item: Callable[[Any], str] = str
-    seen: Callable[[Any], Mapping[str, Any]] = lambda _: {}
-
-
-CONTROLLERS: Mapping[str, Recorded] = MappingProxyType(
-    {
-        "podgroup": Recorded(PodGroupController, lambda controller: {"podgroup": controller.queue}),
-    }
-)
-"""By their names in recordings."""
+FIRST_WITH_PARENTS = parse_release("v1.9.0")
+"""The first release whose queues keep their parent."""
 
 
 class ControllerRun:
     """One case on the controllers of one release.
 
-    :param restored: put every controller together again after each step, from what is kept of it.
-    :ivar told: what came of the steps so far.
+    :param restored: put other controllers in place of all after each step, which hold the same.
+    :ivar noted: what came of the steps so far.
     """
 
     def __init__(self, case: dict[str, Any], release: str, *, restored: bool = False) -> None:
-        self._behaviours = controller_behaviours(release)
-        self._objects = ObjectTable()
+        self._release = parse_release(release)
+        self._own = controller_behaviours(release)
         self._restored = restored
         self.api = ApiServer()
         self.client = RecordingClient(self.api)
-        self.told: list[dict[str, Any]] = []
+        self.noted: list[dict[str, Any]] = []
         self._notices: list[Change] = []
         self._held: set[str] = set()
+        self._taking: dict[str, list[str]] = {}
         self._worked: list[str] = []
         self._seen: dict[str, Any] = {}
+        self._listed: dict[tuple[str, str, str], Document] = {}
         self._now = 0
         for step in case.get("before", ()):
             self.client.made(step["create"])
-        self._controllers = {name: self._made(name) for name in case["controllers"]}
+        objects = ObjectTable()
+        self._views: dict[str, View] = {
+            name: VIEWS[name](self._own, objects) for name in case["controllers"]
+        }
         self._settle()
 
-    def _made(self, name: str) -> Controller:
-        return CONTROLLERS[name].make(self._behaviours, self._objects)
-
-    def step(self, given: dict[str, Any]) -> None:
-        """Do a step and note what came of it."""
-        told: dict[str, Any] = {}
+    def step(self, given: dict[str, Any]) -> bool:
+        """Do a step and note what came of it; say whether the process goes on."""
+        noted: dict[str, Any] = {}
         try:
             self._do(given)
+            if given.get("idle"):
+                while self._deliver():
+                    pass
+            else:
+                self._settle()
+                self._wait(round(given.get("wait", 0) * SECOND_US))
         except Refused as refused:
-            told["refused"] = str(refused)
-        if given.get("idle"):
-            while self._deliver():
-                pass
-        else:
+            noted["refused"] = str(refused)
             self._settle()
-            self._wait(round(given.get("wait", 0) * SECOND_US))
-        self._tell(told)
+        except Panic as panic:
+            noted["panic"] = panic.message
+        self._note(noted)
         if self._restored:
             self._restore()
+        return "panic" not in noted
 
     def _restore(self) -> None:
-        for name, controller in self._controllers.items():
-            again = self._made(name)
-            again.restore(controller.kept())
-            assert again.kept() == controller.kept()
-            self._controllers[name] = again
+        for view in self._views.values():
+            kept = view.controller.kept()
+            hash(kept)
+            view.controller = view.make()
+            view.controller.restore(kept)
+            assert view.controller.kept() == kept
 
     def _do(self, given: dict[str, Any]) -> None:
-        for name, act in (
-            *(("create", self._create), ("update", self._change), ("status", self._change)),
-            *(("delete", self._delete), ("gone", self._gone)),
-        ):
+        acts: dict[str, Callable[[Any], None]] = {
+            "create": self._create,
+            "update": self._change,
+            "status": self._change,
+            "delete": self._delete,
+            "gone": lambda document: self._delete(document, grace=0),
+            "fail": lambda fault: self.client.faults.append(Fault(fault)),
+            "see": self._see,
+            "hold": self._held.update,
+            "release": self._held.difference_update,
+            "taking": lambda taken: self._taking.update({taken["queue"]: taken["release"]}),
+        }
+        for name, act in acts.items():
             if name in given:
                 act(given[name])
-        if "hold" in given:
-            self._held |= set(given["hold"])
-        elif "release" in given:
-            self._held -= set(given["release"])
-        elif "fail" in given:
-            self.client.faults.append(Fault(given["fail"]))
-        elif "see" in given:
-            seen = given["see"]
-            self._notices.append(Change(seen["verb"], *place_of(seen["object"]), seen["object"]))
+
+    def _known(self, given: Document) -> Document:
+        """Return an object without what the API of the release does not know: parents of queues."""
+        if given["kind"] != "Queue" or self._release >= FIRST_WITH_PARENTS:
+            return given
+        return {**given, "spec": without(given.get("spec", {}), {"parent"})}
 
     def _create(self, given: Document) -> None:
         try:
-            self.client.made(given)
+            self.client.made(self._known(given))
         except AlreadyExists:
-            raise AlreadyExists(f"{_subject(given)} already exists") from None
+            raise AlreadyExists(f"{subject(*place_of(given))} already exists") from None
 
     def _change(self, given: Document) -> None:
-        self._check(given)
-        self.api.patch(*place_of(given), given)
+        kind, key = place_of(given)
+        held, given = self._existing(given), self._known(given)
+        if held.get("status", {}).get(COUNTS) == {}:
+            given = merged(given, {"status": {COUNTS: None}})
+        self.api.patch(kind, key, given)
+        self.client.decoded.add((kind, key))
 
-    def _delete(self, given: Document) -> None:
-        self._check(given)
-        self.api.delete(*place_of(given))
+    def _delete(self, given: Document, grace: int | None = None) -> None:
+        self._existing(given)
+        self.api.delete(*place_of(given), grace=grace)
 
-    def _gone(self, given: Document) -> None:
-        self._check(given)
-        self.api.delete(*place_of(given), grace=0)
+    def _existing(self, given: Document) -> Document:
+        found = self.api.find(*place_of(given))
+        if found is None:
+            raise NotFound(f"{subject(*place_of(given))} not found")
+        return found
 
-    def _check(self, given: Document) -> None:
-        if self.api.find(*place_of(given)) is None:
-            raise NotFound(f"{_subject(given)} not found")
+    def _see(self, given: dict[str, Any]) -> None:
+        """Let informers see what did not happen."""
+        self._deliver()
+        seen = Change(given["verb"], *place_of(given["object"]), given["object"])
+        for name, view in self._views.items():
+            if seen.kind in view.controller.kinds:
+                self._deliver_to(name, view, seen)
 
     def _settle(self) -> None:
         """Deliver and work until nothing is left to do at this time."""
@@ -156,141 +153,132 @@ class ControllerRun:
         """Deliver everything that is not held; say whether there was anything."""
         self._notices += self.api.take_changes()
         waiting = [notice for notice in self._notices if notice.kind not in self._held]
-        self._notices = [notice for notice in self._notices if notice.kind in self._held]
         for notice in waiting:
-            for controller in self._controllers.values():
-                if notice.kind in controller.kinds:
-                    controller.deliver(*self.client.as_recorded(notice), self.client)
-        self._notices += self.api.take_changes()
+            self._notices.remove(notice)
+            for name, view in self._views.items():
+                if notice.kind in view.controller.kinds:
+                    self._deliver_to(name, view, notice)
         return bool(waiting)
 
+    def _deliver_to(self, name: str, view: View, notice: Change) -> None:
+        change = self.client.as_typed(notice) if view.typed else notice
+        view.controller.deliver(*change, self.client)
+        if notice.kind in view.listers():
+            listed = view.listers()[notice.kind].get(notice.key)
+            self._listed.pop((name, notice.kind, notice.key), None)
+            if listed is not None:
+                self._listed[name, notice.kind, notice.key] = listed
+
     def _work(self) -> bool:
-        """Let every worker take one item; say whether there was any."""
-        worked = False
-        for name, controller in self._controllers.items():
-            for step in controller.steps():
-                worked = True
-                queue = CONTROLLERS[name].queues(controller)[step]
-                item = CONTROLLERS[name].item(queue.ready()[0])
-                self._worked.append(f"{step} {item}")
-                controller.step(step, self.client)
-        return worked
+        """Let the first worker that has something to do take one item; say whether any had."""
+        for view in self._views.values():
+            for step, queue in view.steps():
+                if step in view.controller.steps():
+                    self._work_once(view, step, queue)
+                    return True
+        return False
+
+    def _work_once(self, view: View, step: str, queue: str) -> None:
+        self.client.compares = view.compares
+        if not queue:
+            view.controller.step(step, self.client)
+            return
+        first = view.queues()[queue].ready()[0]
+        self._worked.append(f"{queue} {view.item(queue, first)}")
+        if queue not in self._taking:
+            view.controller.step(step, self.client)
+            return
+        item = view.controller.take(step)
+        self._held -= set(self._taking.pop(queue))
+        self._deliver()
+        view.controller.finish(step, item, self.client)
 
     def _wait(self, time: int) -> None:
-        """Let time pass."""
-        end = self._now + time
-        while (due := self._next_due()) is not None and self._now + due <= end:
-            self._advance(due)
+        """Let time pass; none at all lets nothing be due that was left behind."""
+        delays = 0
+        while time and (due := self._next_due()) is not None and due <= time:
+            if delays == MOST_DELAYS:
+                self._worked.append("and so on")
+                self._now += time
+                for _, _, queue in self._queues():
+                    queue.now += time  # The rest of the time passed, and nothing was due.
+                return
+            self._advance(max(due, 0))
+            time -= max(due, 0)
+            delays += 1
             self._settle()
-        self._advance(end - self._now)
+        if time:
+            self._advance(time)
 
     def _next_due(self) -> int | None:
-        dues = [controller.due() for controller in self._controllers.values()]
+        dues = [view.controller.due() for view in self._views.values()]
         return min((due for due in dues if due is not None), default=None)
 
     def _advance(self, by: int) -> None:
         self._now += by
-        for controller in self._controllers.values():
-            controller.advance(by)
+        for view in self._views.values():
+            view.controller.advance(by)
 
-    def _tell(self, told: dict[str, Any]) -> None:
-        told |= {"api": self.client.requests, "events": sorted(self.client.events)}
-        told |= {"worked": self._worked, "queues": dict(self._queues())}
-        told["held"] = [f"{notice.verb} {notice.kind} {notice.key}" for notice in self._notices]
+    def _queues(self) -> Iterator[tuple[View, str, WorkQueue[Any]]]:
+        for view in self._views.values():
+            for name, queue in view.queues().items():
+                yield view, name, queue
+
+    def _note(self, noted: dict[str, Any]) -> None:
+        noted |= {"api": self.client.requests, "events": self.client.events}
+        noted |= {"worked": self._worked, "spoilt": self._spoilt()}
+        self._notices += self.api.take_changes()
+        noted["held"] = [f"{notice.verb} {notice.kind} {notice.key}" for notice in self._notices]
         self.client.requests, self.client.events, self._worked = [], [], []
-        for name, controller in self._controllers.items():
-            for what, seen in CONTROLLERS[name].seen(controller).items():
-                if seen != self._seen.get(what):
-                    told[what] = self._seen[what] = seen
-        self.told.append({name: what for name, what in told.items() if what})
+        if "panic" not in noted:
+            queues = {name: self._queue(view, name, queue) for view, name, queue in self._queues()}
+            noted["queues"] = {name: queue for name, queue in queues.items() if queue}
+        noted = {name: what for name, what in noted.items() if what}
+        for view in self._views.values():
+            for what, seen in view.seen().items():
+                if seen != self._seen.get(what, {}):
+                    noted[what] = self._seen[what] = seen
+        self.noted.append(noted)
 
-    def _queues(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for name, controller in self._controllers.items():
-            for what, queue in CONTROLLERS[name].queues(controller).items():
-                told = self._queue(queue, CONTROLLERS[name].item)
-                if told:
-                    yield what, told
+    def _spoilt(self) -> dict[str, Any]:
+        """Return what was written to objects of listers since this was looked at."""
+        found = {}
+        for (name, kind, key), before in self._listed.items():
+            now = self._views[name].listers()[kind].get(key)
+            if now is not None and now != before:
+                found[f"{kind} {key}"] = difference(before, now)
+                self._listed[name, kind, key] = now
+        return found
 
-    def _queue(self, queue: WorkQueue[Any], item: Callable[[Any], str]) -> dict[str, Any]:
+    def _queue(self, view: View, name: str, queue: WorkQueue[Any]) -> dict[str, Any]:
         since = self._now - queue.now
-        told = {
-            "ready": [item(one) for one in queue.ready()],
-            "later": sorted(
-                f"{item(one)} at {(since + due) / SECOND_US:.3f}s"
-                for one, due in queue.due().items()
-            ),
-            "failures": {item(one): times for one, times in queue.failures().items()},
-            "never done": [item(one) for one in queue.taken()],
+        waiting = queue.waiting().of(lambda item: view.item(name, item))
+        failures: Counter[str] = Counter()
+        for item, times in waiting.failures:
+            failures[item] += times  # Requests that are different may look alike.
+        noted = {
+            "ready": waiting.ready,
+            "later": sorted(f"{item} at {view.later(since + due)}" for item, due in waiting.delayed),
+            "failures": dict(failures),
+            "never done": [item for item, _ in waiting.taken],
         }
-        return {name: what for name, what in told.items() if what}
+        return {name: what for name, what in noted.items() if what}
 
-    def stored(self) -> dict[str, Any]:
-        """Return what the API holds of pods, PodGroups, queues and jobs, in short."""
-        return dict(sorted(self._stored()))
-
-    def _stored(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for kind, tell in _STORED.items():
-            for document in self.api.list(kind):
-                told = {"uid": document["metadata"]["uid"], **tell(document)}
-                name = f"{kind_plural(kind)} {place_of(document).key}"
-                yield name, told
-
-    def informers(self) -> int:
-        """Return how many informers there are of each of Volcano's kinds."""
-        return 1 if self._behaviours.informers_shared else len(self._controllers)
-
-
-def _subject(document: Document) -> str:
-    group = document["apiVersion"].rpartition("/")[0]
-    resource = kind_plural(document["kind"]) + (f".{group}" if group else "")
-    return f'{resource} "{document["metadata"]["name"]}"'
-
-
-def _pod(document: Document) -> dict[str, Any]:
-    metadata = document["metadata"]
-    told = {
-        "phase": document["status"].get("phase"),
-        "group": (metadata.get("annotations") or {}).get(GROUP_NAME),
-        "terminating": "deletionTimestamp" in metadata,
-    }
-    return {name: value for name, value in told.items() if value}
-
-
-def _group(document: Document) -> dict[str, Any]:
-    owners = document["metadata"].get("ownerReferences") or ()
-    spec = {name: value for name, value in document["spec"].items() if value}
-    told = {
-        "owner": next((owner["uid"] for owner in owners if owner.get("controller")), None),
-        "phase": (document.get("status") or {}).get("phase"),
-        "spec": spec,
-    }
-    return {name: value for name, value in told.items() if value}
-
-
-def _queue(document: Document) -> dict[str, Any]:
-    told = {
-        "parent": document["spec"].get("parent"),
-        "status": document.get("status"),
-    }
-    annotations = document["metadata"].get("annotations")
-    return {
-        "annotations": annotations,
-        **{name: value for name, value in told.items() if value},
-    }
-
-
-def _status(document: Document) -> dict[str, Any]:
-    return {"status": document["status"]} if document.get("status") else {}
-
-
-_STORED: Mapping[str, Callable[[Document], dict[str, Any]]] = MappingProxyType(
-    {"Pod": _pod, "PodGroup": _group, "Queue": _queue, "Job": _status, "JobFlow": _status}
-)
+    def outcome(self) -> dict[str, Any]:
+        """Return all that came of the case, in the form of the recording."""
+        return {
+            "steps": self.noted,
+            "stored": stored(self.api),
+            "informers": 1
+            if self._own.informers_shared
+            else sum(view.informers for view in self._views.values()),
+        }
 
 
 def run(case: dict[str, Any], release: str, *, restored: bool = False) -> dict[str, Any]:
     """Return what Plinian's controllers of a release do with a case, as it was recorded."""
     made = ControllerRun(case, release, restored=restored)
     for step in case["steps"]:
-        made.step(step)
-    return {"steps": made.told, "stored": made.stored(), "informers": made.informers()}
+        if not made.step(step):
+            break
+    return made.outcome()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...kubernetes.api_errors import NotFound, Refused
 from ...kubernetes.api_server import Document
+from ...kubernetes.json_patch import JSON_PATCH, added
 from ...model.panic import NIL_POINTER, Panic
 from ..component import Client
 from . import names
@@ -18,8 +19,6 @@ from .errors import Failed
 from .held import Held
 from .pod_group import delete_group
 from .status import Counts, Status, add_condition, status_of, with_status
-
-JSON_PATCH = "application/json-patch+json"
 
 UpdateStatus = Callable[[Status], bool]
 """Changes a status, and says whether the phase changed."""
@@ -90,7 +89,7 @@ class _Kill:
         """Mark the pods that are to go; what cannot be marked stays."""
         marked = []
         for pod in self.doomed:
-            part = {"metadata": {"annotations": {names.KILLED: "true"}}}
+            part = [added(("metadata", "annotations", names.KILLED), "true")]
             try:
                 self.client.patch("Pod", key_of(pod), part, how=JSON_PATCH)
             except NotFound:
