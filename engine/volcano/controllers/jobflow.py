@@ -117,7 +117,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/jobflow/jobflow_controller_handler.go enqueue",
-        why="Each change of a job is worked on by itself, and a request that fails waits by itself.",
+        why="Each change of a job is a request, and a request that fails waits by itself.",
     ),
     Row(
         "equal_flow_requests_merged",
