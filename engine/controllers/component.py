@@ -74,7 +74,7 @@ class Client(Protocol):
 class Component(Protocol):
     """A component of a cluster.
 
-    :cvar kinds: the kinds that its informers watch, each in a channel of its own.
+    :cvar kinds: the kinds that its informers watch, each in a separate channel.
     """
 
     kinds: tuple[str, ...]

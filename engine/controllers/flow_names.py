@@ -1,6 +1,7 @@
 """Names that the controllers of JobFlows and JobTemplates share, and what their requests are.
 
-Source: pkg/controllers/jobflow/constant.go, jobflow_controller_util.go; pkg/controllers/jobtemplate.
+Source: pkg/controllers/jobflow/constant.go, jobflow_controller_util.go;
+pkg/controllers/jobtemplate/constant.go, jobtemplate_controller_util.go.
 """
 
 from __future__ import annotations

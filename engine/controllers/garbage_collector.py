@@ -1,8 +1,8 @@
 """Volcano's garbage collector: it deletes finished jobs whose time to live is over.
 
 There is no clock here: a job has finished when the collector first sees it finished, and not at the
-time that its status names. Foreground deletion, for which the real collector asks, is left to the
-API server and to whoever deletes what the job owned.
+time that its status names. The real collector requests foreground deletion, for which no request
+here has a field: what the job owned is left to other components.
 
 Source: pkg/controllers/garbagecollector/garbagecollector.go.
 """

@@ -32,7 +32,7 @@ class Kept(NamedTuple):
 class Kubelets:
     """Start and end pods; a pod that is deleted takes all the time that it may take.
 
-    Each pod is a step of its own: ``start default/web-1``, ``end default/web-1``.
+    Each pod is a separate step: ``start default/web-1``, ``end default/web-1``.
 
     Source: k8s.io/kubernetes/pkg/kubelet/kubelet.go SyncPod, SyncTerminatedPod;
     pkg/kubelet/status/status_manager.go syncPod.

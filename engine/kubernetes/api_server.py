@@ -39,7 +39,7 @@ WITH_STATUS = frozenset(
         *("Job.batch", "Deployment", "ReplicaSet", "StatefulSet"),
     }
 )
-"""Kinds whose status is written by requests of its own."""
+"""Kinds whose status is written by separate requests."""
 
 FIRST_CREATED = 1_767_225_600
 """The creation of the first object, in seconds since 1970; each later one is a second younger.
@@ -103,7 +103,7 @@ class ApiServer:
         )
 
     def take_changes(self) -> list[Change]:
-        """Return what watches are to deliver, and begin anew."""
+        """Return what watches are to deliver, once."""
         changes, self.changes = self.changes, []
         return changes
 

@@ -14,7 +14,7 @@ API = 0
 class Part(NamedTuple):
     """How a component is made.
 
-    :param kinds: the kinds that its informers watch, each in a channel of its own, in the order in
+    :param kinds: the kinds that its informers watch, each in a separate channel, in the order in
         which a process that starts lists them.
     :param make: makes one that has just started, and has seen nothing.
     """

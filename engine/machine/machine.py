@@ -20,7 +20,7 @@ State = tuple[int, ...]
 
 
 class Machine:
-    """All states of a cluster that its steps lead to, worked out as they are asked for.
+    """All states of a cluster that its steps lead to, worked out as they are needed.
 
     :param parts: the components by name. :param objects: numbers the documents.
     :ivar layout: what each number of a state stands for.

@@ -73,10 +73,11 @@ def test_a_queue_whose_parent_never_comes_is_given_up_with_an_event() -> None:
     queue = _object("scheduling.volcano.sh/v1beta1", "Queue", "a", spec={"parent": "b"})
     run.create(queue)
     _wait_long(run)
-    assert run.client.events == [
+    (event,) = run.client.events
+    assert event == (
         "Queue a: SyncQueue: SyncQueue queue failed for sync queue a failed for "
         'queue.scheduling.volcano.sh "b" not found, event is OutOfSync, action is SyncQueue'
-    ]
+    )
     (controller,) = run.components
     assert controller.due() is None
 

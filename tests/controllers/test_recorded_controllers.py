@@ -22,7 +22,7 @@ NOT_YET: frozenset[str] = frozenset()
 
 
 def _differences(case: str) -> list[tuple[str, object]]:
-    """Return what does not come out, with its release: numbers of steps, or parts of the outcome."""
+    """Return what does not come out, with its release: steps, or parts of the outcome."""
     found: list[tuple[str, object]] = []
     for one in outcomes(case):
         made = run(component_cases()[case], one.release)

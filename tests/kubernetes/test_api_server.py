@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.kubernetes.api_errors import AlreadyExists, Conflict, NotFound, Refused
+from plinian.engine.kubernetes.api_errors import AlreadyExists, Conflict, Invalid, NotFound, Refused
 from plinian.engine.kubernetes.api_server import ADDED, DELETED, MODIFIED, ApiServer
+from plinian.engine.kubernetes.json_patch import JSON_PATCH, added, replaced
 
 
 def pod(name: str = "a", **spec: Any) -> dict[str, Any]:
@@ -184,12 +185,12 @@ def test_jobs_of_volcano_and_of_kubernetes_have_places_of_their_own() -> None:
 
 def test_a_pod_is_pending_until_something_else_is_written() -> None:
     server = ApiServer()
-    assert server.create(_pod("a"))["status"] == {"phase": "Pending"}
+    assert server.create(pod())["status"] == {"phase": "Pending"}
 
 
 def test_a_json_patch_writes_fields_and_needs_what_they_are_in() -> None:
     server = ApiServer()
-    server.create(_pod("a"))
+    server.create(pod())
     label = [added(("metadata", "labels"), {"x": "1"})]
     server.patch("Pod", "ml/a", label, how=JSON_PATCH)
     other = [replaced(("metadata", "labels", "a/b~c"), "2")]

@@ -414,6 +414,10 @@ OTHER_VIEWS: Mapping[str, View] = MappingProxyType(
     {
         "collection_of_deleted_job_retried": View("gc-delete-notfound", _later("gc", 1)),
         "flow_jobs": View("flow-two-of-one-template", _flow_jobs),
+        "flow_jobs_labelled": View(
+            "flow-of-two",
+            lambda seen: "volcano.sh/createdByJobFlow" in _made(seen, "jobs")["metadata"]["labels"],
+        ),
         "failed_jobs_fail_flows": View(
             "flow-job-fails",
             lambda seen: (

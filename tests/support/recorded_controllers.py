@@ -258,7 +258,9 @@ class ControllerRun:
             failures[item] += times  # Requests that are different may look alike.
         noted = {
             "ready": waiting.ready,
-            "later": sorted(f"{item} at {view.later(since + due)}" for item, due in waiting.delayed),
+            "later": sorted(
+                f"{item} at {view.later(since + due)}" for item, due in waiting.delayed
+            ),
             "failures": dict(failures),
             "never done": [item for item, _ in waiting.taken],
         }

@@ -125,7 +125,7 @@ class _Flows(View):
     def queues(self) -> Queues:
         return {"jobflow": self.controller.requests.queue}
 
-    def item(self, queue: str, item: Any) -> str:
+    def item(self, queue: str, item: Any) -> str:  # noqa: ARG002 -- there is one queue
         request = item.request
         shown = {"Action": request.action, "Event": request.event}
         return _fields({**shown, "JobFlowName": request.name, "Namespace": request.namespace})

@@ -48,7 +48,7 @@ class JobInfo:
         return self.job is None and not self.pods
 
     def copy(self) -> JobInfo:
-        """Return the same with dictionaries of its own."""
+        """Return the same with separate dictionaries."""
         pods = {task: {**pods} for task, pods in self.pods.items()}
         return JobInfo(self.namespace, self.name, self.job, pods)
 

@@ -8,7 +8,7 @@ from .names import Event
 
 
 class Request(NamedTuple):
-    """Something has happened to a job, or is asked of it; equal requests wait once.
+    """Something has happened to a job, or is to be done with it; equal requests wait once.
 
     :param action: what a command asks for; empty lets policies decide.
     :param job_uid, pod, pod_uid: of the pod that it is about; releases before v1.11 name none.

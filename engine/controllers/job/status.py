@@ -60,7 +60,7 @@ class Counts:
 
 
 def status_of(job: Document) -> Status:
-    """Return a copy of a job's status, with a state of its own."""
+    """Return a copy of a job's status, with a separate state."""
     status = {**job.get("status", {})}
     return {**status, "state": {**status.get("state", {})}}
 

@@ -102,14 +102,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/jobflow/state/pending.go Execute",
-        why="A JobFlow stays Pending forever when its first job was terminated before it ran.",
+        why="A JobFlow stays Pending forever when a job was terminated before any ran.",
     ),
     Row(
         "terminated_jobs_fail_pending_flows",
         True,
         landed("v1.13.0"),
         source="pkg/controllers/jobflow/state/pending.go Execute",
-        why="A JobFlow is Failed when its first job was terminated before it ran.",
+        why="A JobFlow is Failed when a job was terminated before any ran.",
         pull=4443,
     ),
     Row(
@@ -117,7 +117,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/jobflow/jobflow_controller_handler.go enqueue",
-        why="Each change of a job is worked on by itself, and a request that fails waits by itself.",
+        why="Each change of a job is a request, and a request that fails waits by itself.",
     ),
     Row(
         "equal_flow_requests_merged",
@@ -148,6 +148,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="pkg/controllers/jobtemplate/jobtemplate_controller.go handleJobTemplateErr",
         why="A JobTemplate whose status cannot be written is given up with an event.",
+        pull=3791,
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

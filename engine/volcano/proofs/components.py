@@ -94,6 +94,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("flow_jobs", "v1.12.0"): ("flow-two-of-one-template", "v1.10.1"),
         ("flow_jobs", "v1.8.0"): ("flow-two-of-one-template", "v1.8.0"),
         ("flow_jobs", "v1.9.0"): ("flow-two-of-one-template", "v1.9.0"),
+        ("flow_jobs_labelled", "v1.10.0"): ("flow-of-two", "v1.10.0"),
+        ("flow_jobs_labelled", "v1.8.0"): ("flow-of-two", "v1.8.0"),
         ("given_up_pods_never_retried", "v1.12.0"): ("job-deletions-fail-always", "v1.12.0"),
         ("given_up_pods_never_retried", "v1.8.0"): ("job-deletions-fail-always", "v1.8.0"),
         ("given_up_requests_forgotten", "v1.12.0"): ("job-deletions-fail-always", "v1.11.1"),
