@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.errors import UsageError
+from ...engine.events import Recorded
 from ...engine.invariants.catalogue import INVARIANTS, in_order
 from ...engine.invariants.invariant import SESSION, VERSION, Invariant, Severity
 from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
+from ...engine.kubernetes.units import parse_duration
 from ...engine.log.store import Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
@@ -72,6 +76,7 @@ class CheckReport(NamedTuple):
     :param at: the moment, or the end of the range, as printed.
     :param unsettled: violations that did not last for the settle window, as far as is known.
     :param sessions: how many sessions were run. :param not_known: gaps of the log.
+    :param events: by position, the events with which violations began.
     """
 
     at: str
@@ -84,6 +89,7 @@ class CheckReport(NamedTuple):
     not_checked: tuple[NotChecked, ...]
     sessions: int
     not_known: tuple[Unknown, ...]
+    events: Mapping[int, Recorded]
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
@@ -102,6 +108,18 @@ def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
         return ALL
     wanted = {lower[text.lower()].id for text in asked}
     return tuple(one for one in ALL if one.id in wanted)
+
+
+def settle_window(text: str) -> int:
+    """Return a settle window in microseconds.
+
+    :param text: a duration, as in ``5s``.
+    :raises UsageError: it is none.
+    """
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise UsageError(f"--settle: {fault}", now="write a duration, such as 5s or 0s") from fault
 
 
 def check(log: Log, task: CheckTask, progress: Progress | None = None) -> CheckReport:
@@ -148,6 +166,7 @@ class _Check:
             not_checked=self._refused,
             sessions=walk.sessions_run,
             not_known=tuple(self._unknown(kinds)),
+            events=self._events(sure),
         )
 
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
@@ -156,6 +175,19 @@ class _Check:
         from ..moments.coverage import unknown_at  # noqa: PLC0415 -- only here
 
         return unknown_at(self._log, self._task.end, kinds)
+
+    def _events(self, found: Iterable[Breach]) -> Mapping[int, Recorded]:
+        """Return the events with which violations began."""
+        end = self._task.end
+        wanted = sorted({at for one in found for at in beginning(one)})
+        query = Query(branch=end.branch, cluster=end.cluster)
+        return {
+            at: recorded
+            for at in wanted
+            for recorded in self._log.store.read(
+                msgspec.structs.replace(query, after=at - 1, until=at)
+            )
+        }
 
     def _with_conf(self, invariant: Invariant) -> Invariant:
         return queue_tree(self._conf) if invariant.id == QUEUE_TREE else invariant
@@ -254,6 +286,11 @@ class _Check:
         if since.revision is None or breach.until.revision is None:
             return breach.until.position > since.known
         return breach.until.revision >= since.revision
+
+
+def beginning(breach: Breach) -> tuple[int, ...]:
+    """Return the positions of the events with which a violation began; none if not known."""
+    return () if breach.before else breach.since.events
 
 
 def severity_of(breach: Breach) -> Severity:
