@@ -77,7 +77,10 @@ INVARIANTS = (
         id="I-06",
         name="status-node-agreement",
         severity=Severity.HIGH,
-        statement="In the scheduler's cache, one node holds each task that has one, with the same status.",
+        statement=(
+            "In the scheduler's cache, one node holds each task that has one, with the "
+            "same status."
+        ),
         needs=Needs.CACHE,
         unit="PodGroup",
         kinds=(NODE, POD, PODGROUP),

@@ -77,7 +77,10 @@ INVARIANTS = (
         id="I-03",
         name="node-conservation",
         severity=Severity.CRITICAL,
-        statement="The scheduler's cache counts on each node what its pods request, and the rest as idle.",
+        statement=(
+            "The scheduler's cache counts on each node what its pods request, and the "
+            "rest as idle."
+        ),
         needs=Needs.CACHE,
         unit="Node",
         kinds=(NODE, POD),

@@ -167,7 +167,10 @@ INVARIANTS = (
         id="I-01",
         name="job-cache-covers-podgroups",
         severity=Severity.CRITICAL,
-        statement="The scheduler's cache has every PodGroup of the API server under its uid, and no other.",
+        statement=(
+            "The scheduler's cache has every PodGroup of the API server under its uid, "
+            "and no other."
+        ),
         needs=Needs.CACHE,
         unit="PodGroup",
         kinds=(PODGROUP,),
@@ -222,7 +225,10 @@ INVARIANTS = (
         id="I-12",
         name="phase-truth",
         severity=Severity.HIGH,
-        statement="A PodGroup is Running if at least minMember of its pods have a node, and Pending if not.",
+        statement=(
+            "A PodGroup is Running if at least minMember of its pods have a node, and "
+            "Pending if not."
+        ),
         needs=Needs.TRUTH,
         unit="PodGroup",
         kinds=(POD, PODGROUP),
@@ -244,7 +250,10 @@ INVARIANTS = (
         id="I-21",
         name="gang-atomicity",
         severity=Severity.HIGH,
-        statement="Of a gang that was never complete, no pod or at least minMember pods have a node.",
+        statement=(
+            "Of a gang that was never complete, no pod or at least minMember pods have a "
+            "node."
+        ),
         needs=Needs.TRUTH,
         unit="PodGroup",
         kinds=(POD, PODGROUP),

@@ -42,7 +42,10 @@ INVARIANTS = (
         id="I-15",
         name="queue-state",
         severity=Severity.MEDIUM,
-        statement="A Closed queue has no PodGroups, and a queue's status counts its PodGroups by phase.",
+        statement=(
+            "A Closed queue has no PodGroups, and a queue's status counts its PodGroups "
+            "by phase."
+        ),
         needs=Needs.TRUTH,
         unit="Queue",
         kinds=(PODGROUP, QUEUE),

@@ -172,7 +172,10 @@ INVARIANTS = (
         id="I-08",
         name="inqueue-conservation",
         severity=Severity.HIGH,
-        statement="What a session counts as reserved in a queue is what its Inqueue PodGroups still need.",
+        statement=(
+            "What a session counts as reserved in a queue is what its Inqueue PodGroups "
+            "still need."
+        ),
         needs=Needs.SESSION,
         unit=SESSION,
         kinds=_ALL,

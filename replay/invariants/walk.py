@@ -1,4 +1,4 @@
-"""The walk: the events of a log in the order in which they happened, checked after each revision."""
+"""The walk: the events of a log as they happened, checked after each revision."""
 
 from __future__ import annotations
 

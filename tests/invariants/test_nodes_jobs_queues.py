@@ -1,0 +1,79 @@
+"""Invariants of nodes, of jobs in the scheduler's cache, and of queues."""
+
+from __future__ import annotations
+
+import pytest
+from invariant_views import Story
+
+from plinian.engine.model.status import Status
+from sessions import group, node, pod, queue
+
+BEGIN = (queue("default"), node("n1", cpu=4))
+
+
+def test_a_node_whose_account_misses_a_pod() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    assert story.violated("I-03") == []
+    story.view.cache.nodes["n1"].remove_task("ns/a")
+    assert {one.field for one in story.violations("I-03")} >= {"used.cpu", "pods[ns/a]"}
+
+
+def test_a_node_whose_idle_is_not_what_is_left() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    story.view.cache.nodes["n1"].idle.cpu += 500
+    (found,) = story.violations("I-03")
+    assert found.field == "idle.cpu"
+
+
+def test_a_node_that_came_back_without_its_pods() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    story.then("deleted", node("n1", cpu=4))
+    story.then("created", node("n1", cpu=4))
+    assert set(story.violated("I-03")) == {"n1"}
+    assert story.violated("I-06") == ["ns/a"]
+
+
+def test_tasks_on_a_node_that_does_not_exist_are_no_violation() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    story.then("deleted", node("n1", cpu=4))
+    assert story.violated("I-06") == []
+
+
+def test_a_node_shrinks_below_what_its_pods_request() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", cpu=3, on="n1"))
+    assert story.violated("I-05c") == []
+    story.then("updated", node("n1", cpu=2))
+    (found,) = story.violations("I-05c")
+    assert "request 3 of cpu, allocatable is 2" in found.message
+
+
+def test_a_task_with_another_status_than_on_its_node() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    story.view.cache.jobs["ns/g"].tasks["uid-a"].status = Status.BINDING
+    (found,) = story.violations("I-06")
+    assert "Binding, but counts as Running" in found.message
+
+
+def test_a_job_whose_sum_is_not_that_of_its_tasks() -> None:
+    story = Story(*BEGIN, group("g"), pod("a", "g", on="n1"))
+    story.view.cache.jobs["ns/g"].allocated.cpu = 0
+    (found,) = story.violations("I-06")
+    assert found.field == "allocated.cpu"
+
+
+def test_a_closed_queue_has_podgroups() -> None:
+    story = Story(queue("old", state="Closed"), queue("going", state="Closing"))
+    story.then("created", group("g", queue="going"))
+    assert story.violated("I-15") == []
+    story.then("created", group("h", queue="old"))
+    assert story.violated("I-15") == ["old"]
+
+
+@pytest.mark.parametrize(("release", "fields"), [("v1.10.0", ["Inqueue"]), ("v1.11.0", [])])
+def test_counts_are_checked_in_releases_that_write_them(release: str, fields: list[str]) -> None:
+    story = Story(queue("default"), group("g"), release=release)
+    assert [one.field for one in story.violations("I-15")] == fields
+    counted = queue("default")
+    counted["status"]["inqueue"] = 1
+    story.then("updated", counted)
+    assert story.violated("I-15") == []
