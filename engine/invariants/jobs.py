@@ -78,8 +78,7 @@ INVARIANTS = (
         name="status-node-agreement",
         severity=Severity.HIGH,
         statement=(
-            "In the scheduler's cache, one node holds each task that has one, with the "
-            "same status."
+            "In the scheduler's cache, one node holds each task that has one, with the same status."
         ),
         needs=Needs.CACHE,
         unit="PodGroup",

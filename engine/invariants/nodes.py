@@ -78,8 +78,7 @@ INVARIANTS = (
         name="node-conservation",
         severity=Severity.CRITICAL,
         statement=(
-            "The scheduler's cache counts on each node what its pods request, and the "
-            "rest as idle."
+            "The scheduler's cache counts on each node what its pods request, and the rest as idle."
         ),
         needs=Needs.CACHE,
         unit="Node",

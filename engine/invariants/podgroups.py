@@ -123,7 +123,7 @@ def phase_is_true(view: ClusterView, key: str) -> Iterator[Violation]:
     if phase == "Running" and placed < least:
         message = f"its phase is Running, but {placed} of minMember {least} pods have a node"
     elif phase == "Pending" and 0 < least <= staying:
-        message = f"its phase is Pending, but {staying} pods have a node (minMember {least})"
+        message = f"its phase is Pending, but {_pods(staying)} a node (minMember {least})"
     else:
         return
     yield Violation("PodGroup", key, message, newest=newest(group, *pods))
@@ -156,6 +156,10 @@ def podgroup_lives_on(view: ClusterView, key: str) -> Iterator[Violation]:
         more = f" and {len(pods) - 3} more" if len(pods) > 3 else ""
         message = f"{who} deleted it at @{gone.position}, but pods name it: {names}{more}"
         yield Violation("PodGroup", key, message, newest=newest(*pods))
+
+
+def _pods(count: int) -> str:
+    return "1 pod has" if count == 1 else f"{count} pods have"
 
 
 def _is_ours(view: ClusterView, pod: Pod) -> bool:
@@ -225,10 +229,7 @@ INVARIANTS = (
         id="I-12",
         name="phase-truth",
         severity=Severity.HIGH,
-        statement=(
-            "A PodGroup is Running if at least minMember of its pods have a node, and "
-            "Pending if not."
-        ),
+        statement="A Running PodGroup has minMember pods with a node, and a Pending one has not.",
         needs=Needs.TRUTH,
         unit="PodGroup",
         kinds=(POD, PODGROUP),
@@ -251,8 +252,7 @@ INVARIANTS = (
         name="gang-atomicity",
         severity=Severity.HIGH,
         statement=(
-            "Of a gang that was never complete, no pod or at least minMember pods have a "
-            "node."
+            "Of a gang that was never complete, no pod or at least minMember pods have a node."
         ),
         needs=Needs.TRUTH,
         unit="PodGroup",

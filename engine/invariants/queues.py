@@ -43,8 +43,7 @@ INVARIANTS = (
         name="queue-state",
         severity=Severity.MEDIUM,
         statement=(
-            "A Closed queue has no PodGroups, and a queue's status counts its PodGroups "
-            "by phase."
+            "A Closed queue has no PodGroups, and a queue's status counts its PodGroups by phase."
         ),
         needs=Needs.TRUTH,
         unit="Queue",

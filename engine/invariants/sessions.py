@@ -173,8 +173,7 @@ INVARIANTS = (
         name="inqueue-conservation",
         severity=Severity.HIGH,
         statement=(
-            "What a session counts as reserved in a queue is what its Inqueue PodGroups "
-            "still need."
+            "What a session counts as reserved in a queue is what its Inqueue PodGroups still need."
         ),
         needs=Needs.SESSION,
         unit=SESSION,

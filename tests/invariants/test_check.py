@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from clusters import compact, listed, watched
 from invariant_views import deleting
 from shared_parent import scenario
 
 import plinian
+from clusters import compact, listed, watched
 from plinian.replay.cli.main import app
 from sessions import Document, group, node, pod, queue
 

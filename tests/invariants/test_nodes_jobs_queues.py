@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from invariant_views import Story
 
+from plinian.engine.invariants.invariant import Severity
 from plinian.engine.model.status import Status
+from plinian.replay.invariants.queue_tree import queue_tree
+from plinian.replay.lint.findings import Subject
+from plinian.replay.lint.inputs import Configuration
 from sessions import group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1", cpu=4))
@@ -77,3 +81,17 @@ def test_counts_are_checked_in_releases_that_write_them(release: str, fields: li
     counted["status"]["inqueue"] = 1
     story.then("updated", counted)
     assert story.violated("I-15") == []
+
+
+def test_a_queue_above_its_parent_is_as_severe_as_its_effect_in_the_release() -> None:
+    conf = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: capacity\n    enableHierarchy: true\n'
+    given = Configuration(conf, Subject("", "SchedulerConfiguration", "conf"))
+    tree = queue_tree(lambda: given)
+    for release, severity in (("v1.12.1", Severity.CRITICAL), ("v1.15.1", Severity.MEDIUM)):
+        story = Story(node("n1"), queue("root"), release=release)
+        story.then("created", queue("top", capability={"cpu": "4"}, parent="root"))
+        story.then("created", queue("low", capability={"cpu": "3"}, parent="top"))
+        assert list(tree.check(story.view, "")) == []
+        story.then("updated", queue("low", capability={"cpu": "6"}, parent="top"))
+        (found,) = tree.check(story.view, "")
+        assert (found.name, found.severity) == ("low", severity)
