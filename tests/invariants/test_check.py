@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +69,13 @@ def ingest(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a log of a scenario in which two queues share a parent's capability."""
     folder = tmp_path_factory.mktemp("shared")
     (folder / "shared.case.json").write_text(json.dumps(scenario()), "utf-8")
     with plinian.open(folder / "shared.db", create=True) as log:
         log.ingest(folder / "shared.case.json")
-    yield folder / "shared.db"
+    return folder / "shared.db"
 
 
 OLD = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from invariant_views import Story
 
@@ -75,12 +77,20 @@ def test_a_closed_queue_has_podgroups() -> None:
 
 @pytest.mark.parametrize(("release", "fields"), [("v1.10.0", ["Inqueue"]), ("v1.11.0", [])])
 def test_counts_are_checked_in_releases_that_write_them(release: str, fields: list[str]) -> None:
-    story = Story(queue("default"), group("g"), release=release)
+    story = Story(counted("default", inqueue=3), group("g"), release=release)
     assert [one.field for one in story.violations("I-15")] == fields
-    counted = queue("default")
-    counted["status"]["inqueue"] = 1
-    story.then("updated", counted)
+    story.then("updated", counted("default", inqueue=1))
     assert story.violated("I-15") == []
+
+
+def test_counts_that_no_controller_writes_are_not_compared() -> None:
+    assert Story(queue("default"), group("g"), release="v1.10.0").violated("I-15") == []
+
+
+def counted(name: str, **counts: int) -> dict[str, Any]:
+    """Return a queue whose status counts PodGroups."""
+    made = queue(name)
+    return {**made, "status": {**made["status"], **counts}}
 
 
 def test_a_queue_above_its_parent_is_as_severe_as_its_effect_in_the_release() -> None:

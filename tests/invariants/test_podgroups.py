@@ -6,7 +6,8 @@ import pytest
 from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.invariants.podgroups import VOLCANO
-from sessions import document, group, node, pod, queue
+from plinian.engine.kubernetes.objects import PodGroup, decode
+from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))
 CONTROLLERS = f"{VOLCANO}volcano-controllers"
@@ -164,7 +165,5 @@ def test_a_gang_that_was_complete_may_lose_pods() -> None:
     assert story.violated("I-21") == []
 
 
-def _decoded(each: dict[str, object]) -> object:
-    from plinian.engine.kubernetes.objects import PodGroup, decode
-
+def _decoded(each: Document) -> PodGroup:
     return decode(PodGroup, each)
