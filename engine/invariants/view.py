@@ -126,7 +126,11 @@ class ClusterView:
         return sum(map(has_place, self.pods.of(group.key)))
 
     def was_complete(self, group: PodGroup) -> bool:
-        """Return whether ``minMember`` pods of this PodGroup ever had a node at once."""
+        """Return whether this PodGroup's gang was ever complete.
+
+        Either ``minMember`` of its pods had a node at once, or its status says so: its phase, or the
+        condition Scheduled, which stays.
+        """
         return group.uid in self._complete
 
     def _read(self) -> None:
@@ -186,7 +190,12 @@ class ClusterView:
         group: PodGroup | None = self.truth.get("PodGroup", key)
         if group is None or group.uid in self._complete:
             return
-        if group.status.phase in _BEGUN or self.placed(group) >= group.spec.min_member:
+        was_scheduled = any(one.type == "Scheduled" for one in group.status.conditions)
+        if (
+            was_scheduled
+            or group.status.phase in _BEGUN
+            or self.placed(group) >= group.spec.min_member
+        ):
             self._complete.add(group.uid)
 
 

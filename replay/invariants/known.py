@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
+import msgspec
+
+from ...engine.events.payloads import ListObserved
+from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
 from ..moments.coverage import Unknown, doubtful, unknown_at, unknown_between, unknown_text
@@ -31,6 +36,21 @@ class Knowledge:
             late = begin is not None and last is not None and begin > last
             self._begins[kinds] = None if late else begin
         return self._begins[kinds]
+
+    @cached_property
+    def listed_without_revision(self) -> frozenset[Pair]:
+        """The kinds of which the log holds a list of kubectl: it has no revision."""
+        end = self._end
+        query = Query(
+            branch=end.branch,
+            cluster=end.cluster,
+            until=end.known,
+            kinds=("list.observed",),
+            about_kinds=True,
+        )
+        payloads = (one.event.payload for one in self._log.store.read(query))
+        listings = (msgspec.json.decode(payload, type=ListObserved) for payload in payloads)
+        return frozenset((one.group, one.listed) for one in listings if not one.exact)
 
     def at(self, kinds: Pairs, revision: int | None) -> bool:
         """Return whether some kinds are all known at a revision."""

@@ -146,7 +146,14 @@ class _Check:
     def report(self, progress: Progress | None) -> CheckReport:
         """Walk the log, and return what was found."""
         task, end = self._task, self._task.end
-        walk = Walk(task.behaviours, self._checked, self._known, self._clock, actors=self._actors())
+        walk = Walk(
+            task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=self._actors(),
+            settle=task.settle,
+        )
         events = OrderedEvents(self._log.store, end)
         walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
         found = [*walk.timeline.holding(self._last(walk.place))]

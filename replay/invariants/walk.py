@@ -10,6 +10,7 @@ from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
 from ...engine.invariants.timeline import Place, Timeline
 from ...engine.invariants.view import ClusterView, SessionView, Unit
 from ...engine.state.clock import Clock
+from ...engine.state.coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent, OrderedEvents
@@ -52,6 +53,7 @@ class Walk:
         clock: Clock,
         *,
         actors: dict[int, str],
+        settle: int,
     ) -> None:
         self.timeline = Timeline()
         self.place = Place(0, None, None)
@@ -59,7 +61,7 @@ class Walk:
         self._projector = Projector(behaviours)
         self.view = ClusterView(self._projector, actors)
         self._all = tuple(invariants)
-        self._knowledge, self._clock = knowledge, clock
+        self._knowledge, self._clock, self._settle = knowledge, clock, settle
         self._watching: set[str] = set()
         self._touched: dict[Unit, None] = {}
         self._positions: list[int] = []
@@ -120,8 +122,33 @@ class Walk:
         for unit in dict.fromkeys(units):
             if unit[0] == invariant.unit:
                 found = list(invariant.check(self.view, unit[1]))
-                began = [self._clock.time_of(one.newest) if one.newest else None for one in found]
+                began = [self._began(invariant, one.newest) for one in found]
                 self.timeline.compare(invariant, unit, found, self.place, began=began)
+
+    def _began(self, invariant: Invariant, newest: int) -> int | None:
+        """Return by when a violation had begun that is there at the first check.
+
+        Since the last change of its objects, if their kinds were listed at about the same time. If
+        not, an object may have changed between two lists: then it is known from this check on.
+        """
+        bounds = [self._listed_at(pair) for pair in invariant.kinds]
+        if not newest or newest > min(bounds, default=0):
+            return self.place.time
+        times = [self._clock.time_of(one) for one in bounds]
+        known = [time for time in times if time is not None]
+        if len(known) < len(times) or max(known) - min(known) > self._settle:
+            return self.place.time
+        return self._clock.time_of(newest)
+
+    def _listed_at(self, pair: Pair) -> int:
+        """Return by which revision all objects of a kind were seen.
+
+        For a list without a revision, it is the greatest among its items.
+        """
+        if pair not in self._knowledge.listed_without_revision:
+            return self.place.revision or 0
+        items = self.view.truth.of(pair[1]).values()
+        return max((one.metadata.revision for one in items), default=0)
 
     def _run(self, revision: int, sessions: Sessions) -> None:
         """Run a session on the present state, and check it."""

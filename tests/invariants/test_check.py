@@ -85,6 +85,7 @@ OLD = [
     whole(pod("a", "g", on="n1"), 6),
     whole(pod("lost", "gone"), 7),
     whole(group("later", 1, "Pending"), 90, "2026-01-02T12:30:00Z"),
+    whole(pod("new", "later"), 91, "2026-01-02T12:30:00Z"),
 ]
 
 
@@ -105,6 +106,14 @@ def test_a_violation_in_a_list_that_may_be_young_is_left_out(ingest: Callable[..
     assert named(found) == []
     assert [one["invariant"] for one in found["unsettled"]] == ["I-04"]
     assert named(document(log, "--settle", "0s")) == [("I-04", "lost")]
+
+
+def test_a_violation_between_kinds_that_were_perhaps_listed_at_other_times_is_left_out(
+    ingest: Callable[..., Path],
+) -> None:
+    found = document(ingest(all=a_list(*OLD[:-1])))
+    assert named(found) == []
+    assert [one["object"]["name"] for one in found["unsettled"]] == ["lost"]
 
 
 def test_without_a_list_of_pods_nothing_about_pods_is_checked(ingest: Callable[..., Path]) -> None:
@@ -128,7 +137,7 @@ def test_a_watch_that_reports_an_older_version(ingest: Callable[..., Path]) -> N
 
 def test_pods_that_are_being_deleted_are_not_stuck(ingest: Callable[..., Path]) -> None:
     going = whole(deleting(OLD[4]), 7)
-    assert named(document(ingest(all=a_list(*OLD[:4], going, OLD[5])))) == []
+    assert named(document(ingest(all=a_list(*OLD[:4], going, *OLD[5:])))) == []
 
 
 @pytest.mark.parametrize(("release", "ids"), [("v1.11.0", {"I-07"}), ("v1.12.1", set())])

@@ -165,5 +165,11 @@ def test_a_gang_that_was_complete_may_lose_pods() -> None:
     assert story.violated("I-21") == []
 
 
+def test_the_condition_scheduled_shows_that_a_gang_was_complete_before_the_log_begins() -> None:
+    status = {"conditions": [{"type": "Scheduled", "status": "True"}]}
+    story = Story(*BEGIN, group("g", 3, status=status), pod("a", "g", on="n1"), pod("b", "g"))
+    assert story.violated("I-21") == []
+
+
 def _decoded(each: Document) -> PodGroup:
     return decode(PodGroup, each)
