@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .replay.compare.verdict import Verdict, verdict_of
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
+    from .replay.facade.checking import invariants
     from .replay.facade.documents import document
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
     from .replay.ingest.run import IngestOptions, IngestSummary
+    from .replay.invariants.task import CheckReport
     from .replay.lint.findings import Finding
     from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
@@ -91,6 +93,7 @@ __all__ = [
     "BranchInfo",
     "CaseResult",
     "CaseSession",
+    "CheckReport",
     "CheckpointInfo",
     "Comparison",
     "ConfText",
@@ -147,6 +150,7 @@ __all__ = [
     "demo",
     "demo_files",
     "document",
+    "invariants",
     "lint",
     "lint_rules",
     "open",
@@ -170,7 +174,9 @@ _PLACES = MappingProxyType(
         "replay.moments.drift": "Drift",
         "replay.facade.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
+        "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",
+        "replay.invariants.task": "CheckReport",
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "digest": "Print the digest of the state at a moment.",
         "belief": "Show the scheduler's cache at a moment.",
         "drift": "Show where the scheduler's cache differs from the API server.",
+        "check": "Check invariants at a moment, or over a whole log.",
         "session": "Run one scheduling session at a moment.",
         "bisect": "Find the first moment or release with another answer.",
         "upgrade-check": "Show what another release would have decided differently.",

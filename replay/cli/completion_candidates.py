@@ -316,6 +316,12 @@ def _rules(typed: _Typed, _text: str) -> Sequence[str]:
     return RULE_NAMES if typed.path == "lint" else ()
 
 
+def _invariants(_typed: _Typed, _text: str) -> Sequence[str]:
+    from ...engine.invariants.ids import IDS
+
+    return IDS
+
+
 def _branches(typed: _Typed, _text: str) -> list[str]:
     return _look(typed, lambda log: log.branches())
 
@@ -335,6 +341,7 @@ _VALUES: Mapping[str, Callable[[_Typed, str], Iterable[str]]] = MappingProxyType
         "--kind": _kinds,
         "--object": lambda typed, text: _objects(typed._replace(plain=()), text),
         "--ignore": _rules,
+        "--invariant": _invariants,
         "--field-selector": lambda _typed, text: _after_comma(text, _FIELDS),
         "--sort-by": lambda _typed, _text: _SORTED_BY,
     }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..compare.bisection import Bisection
     from ..compare.sessions import Comparison
     from ..compare.upgrade import Upgrade
+    from ..invariants.task import CheckReport
     from ..lint.task import Report
     from ..moments.drift import Drift
     from ..moments.moment import Moment
@@ -285,6 +286,37 @@ class Log(StoredLog):
         moment = self.moment(at)
         self._check(moment, "", strict=strict)
         return drift_at(self.store, moment, behaviours, progress=progress)
+
+    def check(
+        self,
+        *,
+        at: Point | None = None,
+        since: Point | None = None,
+        until: Point | None = None,
+        release: str = DEFAULT_RELEASE,
+        invariants: Names = (),
+        settle: str = "5s",
+        conf: Conf | None = None,
+        assume: bool = False,
+        progress: Progress | None = None,
+        strict: bool = False,
+    ) -> CheckReport:
+        """Check invariants at a moment, or over a range of the log, and return what is violated.
+
+        :param at: only what is violated at this moment. Without it the whole log is checked.
+        :param since: leave out violations that had ended by then. :param until: where to end.
+        :param invariants: ids or names; by default all.
+        :param settle: how long some invariants must be violated to count, as in ``5s``.
+        :param conf: a configuration instead of the log's.
+        :raises UsageError: an invariant or the release is not known, or options do not go together.
+        :param strict: refuse to answer if the log lacks what sessions need at the end.
+        """
+        from .checking import Asked, checked  # noqa: PLC0415
+
+        moment = self.moment(next((one for one in (at, until) if one is not None), "end"))
+        self._check(moment, "", strict=strict)
+        asked = Asked(at, since, until, release, tuple(several(invariants)), settle, conf)
+        return checked(self, asked, moment, assume=assume, progress=progress)
 
     def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
         """Refuse a moment at which the log lacks what sessions need.

@@ -13,6 +13,8 @@ from click.testing import Result
 from processes import PLINIAN
 
 import plinian
+from plinian.replay.cli.completion_candidates import candidates_of
+from plinian.replay.cli.main import app
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.lint.rules import RULES
 from plinian.replay.moments.completion_names import open_names
@@ -119,6 +121,11 @@ def test_completion_at_any_database_sees_the_same(run: Run, log_place: str, smal
         assert seen.branches() == ["main"]
         assert seen.clusters() == ["default"]
         assert "default" in seen.namespaces()
+
+
+def test_ids_of_invariants_are_completed() -> None:
+    found = candidates_of(app, ["check", "--invariant", "I-0"])
+    assert found[:3] == ["I-01", "I-01b", "I-03"]
 
 
 def test_the_names_of_rules_are_those_of_the_rules() -> None:

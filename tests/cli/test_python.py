@@ -44,6 +44,7 @@ NEEDS_NONE = {
 
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "bisect": (Log.bisect, plinian.bisect),
+    "check": (Log.check, plinian.invariants),
     "branch create": (Log.create_branch,),
     "branch list": (Log.branches,),
     "checkpoint build": (Log.build_checkpoints,),
@@ -65,6 +66,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
 
 OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
+    "--list",
     *(
         "--show",
         "--out",
@@ -221,7 +223,16 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
     ),
     (lambda _: plinian.release_diff(OLD, NEW), f"release diff {OLD} {NEW}"),
     (lambda _: plinian.unproven(), "release unproven"),
+    (
+        lambda log: log.check(at=MOMENT, invariants=["I-04", "I-07"]),
+        f"check --at {TIME} --invariant I-04 --invariant I-07",
+    ),
+    (
+        lambda log: log.check(invariants="I-12", release=OLD),
+        f"check --invariant I-12 --release {OLD}",
+    ),
     (lambda _: plinian.lint_rules(), "lint --rules"),
+    (lambda _: plinian.invariants(), "check --list"),
 ]
 
 
@@ -229,7 +240,7 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
 def test_python_says_what_the_command_prints(
     demo: Log, ask: Callable[[Log], Any], command: str
 ) -> None:
-    of_log = not command.startswith("release") and "--rules" not in command
+    of_log = not command.startswith("release") and not {"--rules", "--list"} & {*command.split()}
     assert told(ask(demo)) == printed(*command.split(), log=demo if of_log else None)
 
 

@@ -32,11 +32,11 @@ ORDER = (
     *("engine.session.plugins.task_topology", "engine.session.plugins.tdm"),
     *("engine.session.plugins.drf", "engine.session.plugins.network_topology_aware"),
     "engine.session.plugins",
-    *("engine.session.actions", "engine.session", "engine.machine"),
+    *("engine.session.actions", "engine.session", "engine.invariants", "engine.machine"),
     *("migrations", "migrations.versions"),
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
-    *("replay.compare", "replay.fidelity", "replay.lint", "replay.render", "replay.facade"),
-    *("replay.cli", ""),
+    *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
+    *("replay.render", "replay.facade", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 
@@ -58,6 +58,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "engine.session": (
             "engine.events",
             *("engine.kubernetes", "engine.model", "engine.volcano", "engine.cache"),
+        ),
+        "engine.invariants": (
+            *("engine", "engine.events", "engine.kubernetes", "engine.model", "engine.volcano"),
+            *("engine.cache", "engine.session"),
         ),
         "engine.controllers": ("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
         "engine.machine": (

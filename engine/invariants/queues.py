@@ -1,0 +1,67 @@
+"""Invariants of queues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..kubernetes.objects import Queue
+from ..volcano.table import controller_behaviours
+from .invariant import PODGROUP, QUEUE, Invariant, Needs, Severity, Violation, newest
+from .view import ClusterView
+
+_PHASES = ("Pending", "Inqueue", "Running", "Unknown", "Completed")
+
+
+def status_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
+    """Yield a queue that is Closed with PodGroups in it, or counts them wrongly.
+
+    Counts are compared only if the release writes them, and some queue counts something: the
+    controllers that wrote the log may be of another release.
+    """
+    queue: Queue | None = view.truth.get("Queue", name)
+    if queue is None:
+        return
+    groups, status = view.groups_in(name), queue.status
+    at = newest(queue, *groups)
+    if status.state == "Closed" and groups:
+        message = f"it is Closed, but has {_groups(len(groups))}, such as {groups[0].key}"
+        yield Violation("Queue", name, message, "state", at)
+    if not _are_counted(view):
+        return
+    true = Counter(group.status.phase or "Pending" for group in groups)
+    for phase in _PHASES:
+        held = getattr(status, phase.lower())
+        if held != true[phase]:
+            message = f"its status counts {held} as {phase}, there are {true[phase]}"
+            yield Violation("Queue", name, message, phase, at)
+
+
+def _are_counted(view: ClusterView) -> bool:
+    """Return whether the controllers count PodGroups in the status of queues."""
+    if not controller_behaviours(view.cache.behaviours.release).queue_status_counts_podgroups:
+        return False
+    queues = view.truth.of("Queue").values()
+    return any(getattr(one.status, phase.lower()) for one in queues for phase in _PHASES)
+
+
+def _groups(count: int) -> str:
+    return "1 PodGroup" if count == 1 else f"{count} PodGroups"
+
+
+INVARIANTS = (
+    Invariant(
+        id="I-15",
+        name="queue-state",
+        severity=Severity.MEDIUM,
+        statement=(
+            "A Closed queue has no PodGroups, and a queue's status counts its PodGroups by phase."
+        ),
+        needs=Needs.TRUTH,
+        unit="Queue",
+        kinds=(PODGROUP, QUEUE),
+        settles=True,
+        check=status_is_true,
+    ),
+)
+"""The invariants of this module."""

@@ -1,0 +1,115 @@
+"""Since when invariants are violated, and whether that was longer than the settle window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .invariant import Invariant, Violation
+from .view import Unit
+
+SECOND_US = 1_000_000
+SETTLE_US = 5 * SECOND_US
+"""By default, components have this long to catch up."""
+
+
+class Place(NamedTuple):
+    """A place in the order in which things happened.
+
+    :param position: of the last event by then. :param revision: None if there is none.
+    :param time: microseconds, or None if not known.
+    :param events: positions of the events at it.
+    """
+
+    position: int
+    revision: int | None
+    time: int | None
+    events: tuple[int, ...] = ()
+
+
+class Breach(NamedTuple):
+    """A violation with the time that it lasted.
+
+    :param since: where it began, as far as the log shows.
+    :param until: where it had ended; None if it holds at the last place.
+    :param before: it had begun before the log knew all that the invariant needs.
+    :param began: time by which it had begun; microseconds, or None.
+    :param lasted: for how long, in microseconds, or None if not known.
+    """
+
+    invariant: Invariant
+    violation: Violation
+    since: Place
+    until: Place | None
+    before: bool
+    began: int | None
+    lasted: int | None = None
+
+
+class Timeline:
+    """Keeps which violations hold, and since when.
+
+    :ivar ended: violations that held, and hold no more.
+    """
+
+    def __init__(self) -> None:
+        self.ended: list[Breach] = []
+        self._held: dict[tuple[str, Unit], dict[tuple[str, str, str], Breach]] = {}
+
+    def compare(
+        self,
+        invariant: Invariant,
+        unit: Unit,
+        found: Iterable[Violation],
+        place: Place,
+        *,
+        began: Iterable[int | None] | None = None,
+    ) -> None:
+        """Note what is violated in a unit now.
+
+        :param began: given at the first check of an invariant: by when each violation had begun.
+        """
+        now = {one.place: one for one in found}
+        before = self._held.pop((invariant.id, unit), {})
+        if not now and not before:
+            return
+        times = dict(zip(now, began or (), strict=False))
+        held: dict[tuple[str, str, str], Breach] = {}
+        for key, violation in now.items():
+            if key in before:
+                held[key] = before[key]
+                continue
+            early = began is not None
+            since = times.get(key) if early else place.time
+            held[key] = Breach(invariant, violation, place, None, early, since)
+        for key, breach in before.items():
+            if key not in now:
+                self.ended.append(_until(breach, place)._replace(until=place))
+        if held:
+            self._held[invariant.id, unit] = held
+
+    def units_of(self, invariant: Invariant) -> list[Unit]:
+        """Return the units of which an invariant is violated now."""
+        return [unit for id_, unit in self._held if id_ == invariant.id]
+
+    def holding(self, place: Place) -> Iterator[Breach]:
+        """Yield the violations that hold, with how long they had lasted at a place."""
+        for held in self._held.values():
+            for breach in held.values():
+                yield _until(breach, place)
+
+
+def _until(breach: Breach, place: Place) -> Breach:
+    if breach.began is None or place.time is None:
+        return breach
+    return breach._replace(lasted=max(0, place.time - breach.began))
+
+
+def has_settled(breach: Breach, settle: int) -> bool:
+    """Return whether a violation counts: it lasted for the settle window, or needs none.
+
+    :param settle: the window in microseconds.
+    """
+    if not breach.invariant.settles or not settle:
+        return True
+    return breach.lasted is not None and breach.lasted >= settle

@@ -1,0 +1,64 @@
+"""The invariant of versions: what an input reports of an object never goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .invariant import VERSION, Invariant, Needs, Severity, Violation
+from .view import ClusterView
+
+
+class Report(NamedTuple):
+    """One version of an object, as a watch reported it.
+
+    :param generation: 0 if the version has none.
+    """
+
+    position: int
+    kind: str
+    name: str
+    uid: str
+    revision: int
+    generation: int
+
+
+def going_back(reports: Iterable[Report]) -> Iterator[tuple[Report, Violation]]:
+    """Yield versions that are older than one that the same watch had reported.
+
+    :param reports: those of one watch, in the order of its lines.
+    """
+    seen: dict[str, Report] = {}
+    for one in reports:
+        before = seen.get(one.uid)
+        seen[one.uid] = one
+        if before is None:
+            continue
+        for what, then, now in (
+            ("resourceVersion", before.revision, one.revision),
+            ("generation", before.generation, one.generation),
+        ):
+            if now < then:
+                message = f"a watch reported {what} {now} after {then} (@{before.position})"
+                yield one, Violation(one.kind, one.name, message, what, one.revision)
+
+
+def _by_the_walk(_: ClusterView, __: str) -> Iterable[Violation]:
+    """Find nothing: the versions of a watch are read in its order, see :func:`going_back`."""
+    return ()
+
+
+INVARIANTS = (
+    Invariant(
+        id="I-22",
+        name="monotone-object",
+        severity=Severity.HIGH,
+        statement="A watch never reports an older version of an object after a newer one.",
+        needs=Needs.LOG,
+        unit=VERSION,
+        kinds=(),
+        settles=False,
+        check=_by_the_walk,
+    ),
+)
+"""The invariants of this module."""

@@ -1,0 +1,214 @@
+"""What invariants look at: truth, the scheduler's cache, and indexes of both, event after event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from ..cache.cache import SchedulerCache
+from ..cache.drift.drift import PodIndex
+from ..cache.informers import Stores
+from ..cache.job_cache import job_of
+from ..cache.projector import Projector, key_of
+from ..events import KINDS, Effect, Event, Reference
+from ..kubernetes.objects import Pod, PodGroup
+from ..model.status import COMPLETED_STATUS, status_of
+from ..session.framework.outcome import SessionResult
+
+Unit = tuple[str, str]
+"""Kind and name of what is checked at once."""
+
+_BEGUN = frozenset({"Running", "Completed", "Unknown"})
+"""Phases that a PodGroup gets only after its gang was complete."""
+
+
+class Deletion(NamedTuple):
+    """The deletion of a PodGroup. :param actor: who asked for it; empty if not known."""
+
+    uid: str
+    position: int
+    actor: str
+
+
+class QueueLimits(Enum):
+    """What limits queues in a session."""
+
+    TREE = "a tree"
+    """Each queue, and all queues above it."""
+    FLAT = "each"
+    """Each queue alone."""
+    NOTHING = "nothing"
+    """No plugin limits queues."""
+
+
+class SessionView(NamedTuple):
+    """A session that was run on the state of the moment."""
+
+    result: SessionResult
+    limits: QueueLimits
+
+
+class ClusterView:
+    """One moment of a cluster; it follows a projector.
+
+    Truth is what was delivered to the informers of a scheduler that are never late.
+
+    :param actors: by position of a PodGroup's deletion, who asked for it.
+    :ivar session: the session of this moment, if one was run.
+    :ivar deleted: by ``namespace/name``, the last deletion of each PodGroup that is gone.
+    """
+
+    def __init__(self, projector: Projector, actors: Mapping[int, str] | None = None) -> None:
+        self._projector = projector
+        self._actors = actors or {}
+        self._complete: set[str] = set()
+        self.session: SessionView | None = None
+        self.deleted: dict[str, Deletion] = {}
+        self._read()
+
+    @property
+    def truth(self) -> Stores:
+        """The objects of the API server."""
+        return self.cache.stores
+
+    def units(self) -> Iterable[Unit]:
+        """Yield everything that can be checked now, in order."""
+        named = {job_of(pod) for pod, _ in self.pods.all()} - {""}
+        names = (
+            ("Node", {*self.cache.nodes, *self.truth.of("Node")}),
+            ("Pod", self.truth.of("Pod")),
+            ("PodGroup", {*self.cache.jobs, *self.truth.of("PodGroup"), *named}),
+            ("Queue", {*self.cache.queues, *self.truth.of("Queue")}),
+        )
+        return [(kind, name) for kind, some in names for name in sorted(some)]
+
+    def take(self, event: Event, position: int) -> Iterable[Unit]:
+        """Follow an event that the projector has applied; return the units that it may change."""
+        reference, effect = event.reference, KINDS[event.kind].effect
+        if self._projector.cache is not self.cache:
+            self._read()
+            return self.units()
+        if effect is Effect.LISTED:
+            gone = [self._changed(one) for one in self._projector.taken_out]
+            return [unit for some in gone for unit in some]
+        if effect is Effect.DELETED and reference.kind == "PodGroup":
+            actor = self._actors.get(position, event.actor)
+            self.deleted[key_of(reference)] = Deletion(reference.uid, position, actor)
+        return self._changed(reference)
+
+    def group_of(self, pod: Pod) -> PodGroup | None:
+        """Return the PodGroup that a pod names, if it exists."""
+        found: PodGroup | None = self.truth.get("PodGroup", job_of(pod))
+        return found
+
+    def groups_in(self, queue: str) -> list[PodGroup]:
+        """Return the PodGroups of a queue, by name."""
+        found: Mapping[str, PodGroup] = self.truth.of("PodGroup")
+        return [found[key] for key in sorted(self._in_queue.get(queue, ()))]
+
+    def queue_of(self, group: PodGroup) -> str:
+        """Return the name of a PodGroup's queue."""
+        return group.spec.queue or self.cache.options.default_queue
+
+    def queue_of_group(self, key: str) -> str:
+        """Return the name of the queue of a PodGroup by its ``namespace/name``; empty if gone."""
+        group: PodGroup | None = self.truth.get("PodGroup", key)
+        return "" if group is None else self.queue_of(group)
+
+    def queue_of_pod(self, key: str) -> str:
+        """Return the name of a pod's queue by its ``namespace/name``; empty if there is none."""
+        pod = self.pods.get(key)
+        return "" if pod is None else self.queue_of_group(job_of(pod))
+
+    def placed(self, group: PodGroup) -> int:
+        """Return how many pods of a PodGroup have a node, or have ended."""
+        return sum(map(has_place, self.pods.of(group.key)))
+
+    def was_complete(self, group: PodGroup) -> bool:
+        """Return whether this PodGroup's gang was ever complete.
+
+        Either ``minMember`` of its pods had a node at once, or its status says so: its phase, or the
+        condition Scheduled, which stays.
+        """
+        return group.uid in self._complete
+
+    def _read(self) -> None:
+        """Read everything: the cache is that of a new process."""
+        self.cache: SchedulerCache = self._projector.cache
+        self.pods = PodIndex(self.cache.stores.of("Pod").values())
+        self._queues: dict[str, str] = {}
+        self._in_queue: dict[str, set[str]] = {}
+        for key in self.truth.of("PodGroup"):
+            self._file(key)
+            self._note_complete(key)
+
+    def _file(self, key: str) -> list[str]:
+        """Update the queue of a PodGroup; return its queue before and now."""
+        before = self._queues.pop(key, None)
+        if before is not None:
+            self._in_queue[before].discard(key)
+        group: PodGroup | None = self.truth.get("PodGroup", key)
+        if group is None:
+            return [] if before is None else [before]
+        now = self._queues[key] = self.queue_of(group)
+        self._in_queue.setdefault(now, set()).add(key)
+        self.deleted.pop(key, None)
+        return [now] if before is None else [before, now]
+
+    def _changed(self, reference: Reference) -> list[Unit]:
+        key = key_of(reference)
+        if reference.kind == "Pod":
+            return self._pod_changed(key)
+        if reference.kind == "PodGroup":
+            queues = self._file(key)
+            self._note_complete(key)
+            pods = (("Pod", pod.key) for pod in self.pods.of(key))
+            return [("PodGroup", key), *pods, *(("Queue", name) for name in queues)]
+        if reference.kind in {"Node", "CSINode"}:
+            return [("Node", reference.name)]
+        if reference.kind == "Queue":
+            groups = self._in_queue.get(key, ())
+            return [("Queue", key), *(("PodGroup", name) for name in sorted(groups))]
+        return []
+
+    def _pod_changed(self, key: str) -> list[Unit]:
+        before, _ = self.pods.remove(key)
+        now = self.truth.get("Pod", key)
+        if now is not None:
+            self.pods.put(now)
+        units: dict[Unit, None] = {("Pod", key): None}
+        for pod in (before, now):
+            if pod is not None and job_of(pod):
+                units["PodGroup", job_of(pod)] = None
+                self._note_complete(job_of(pod))
+            if pod is not None and pod.spec.node_name:
+                units["Node", pod.spec.node_name] = None
+        return list(units)
+
+    def _note_complete(self, key: str) -> None:
+        group: PodGroup | None = self.truth.get("PodGroup", key)
+        if group is None or group.uid in self._complete:
+            return
+        was_scheduled = any(one.type == "Scheduled" for one in group.status.conditions)
+        if (
+            was_scheduled
+            or group.status.phase in _BEGUN
+            or self.placed(group) >= group.spec.min_member
+        ):
+            self._complete.add(group.uid)
+
+
+def has_place(pod: Pod) -> bool:
+    """Return whether a pod has a node, or has ended."""
+    return bool(pod.spec.node_name) or has_ended(pod)
+
+
+def has_ended(pod: Pod) -> bool:
+    """Return whether a pod has succeeded or failed."""
+    return status_of(pod) in COMPLETED_STATUS
+
+
+def is_live(pod: Pod) -> bool:
+    """Return whether a pod has not ended and is not being deleted."""
+    return not has_ended(pod) and pod.metadata.deletion_timestamp is None

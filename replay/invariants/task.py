@@ -1,0 +1,310 @@
+"""From a log and options to a report: the check as the command line runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded
+from ...engine.invariants.catalogue import INVARIANTS, in_order
+from ...engine.invariants.invariant import SESSION, VERSION, Invariant, Severity
+from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
+from ...engine.invariants.view import ClusterView, SessionView
+from ...engine.kubernetes.units import parse_duration
+from ...engine.log.store import Query
+from ...engine.volcano.session.behaviours import Behaviours
+from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
+from ..lint.findings import Subject
+from ..lint.inputs import Configuration
+from ..moments.actors import attributed
+from ..moments.coverage import Unknown
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.ordered_events import OrderedEvents
+from ..moments.scheduler_confs import ConfText, conf_at
+from .known import Knowledge
+from .queue_tree import ID as QUEUE_TREE
+from .queue_tree import queue_tree
+from .sessions import session_view
+from .walk import Progress, Sessions, Walk
+from .watches import sources_of_watches, versions_going_back
+
+_SEVERITIES = tuple(Severity)
+_LIFETIME = "I-13"
+
+
+def _no_conf() -> Configuration | None:
+    return None
+
+
+ALL: tuple[Invariant, ...] = in_order((*INVARIANTS, queue_tree(_no_conf)))
+"""All invariants, by number; for the list alone."""
+
+
+class CheckTask(NamedTuple):
+    """What to check.
+
+    :param end: the last moment. :param single: check only what holds at this moment.
+    :param since: leave out violations that had ended by then.
+    :param ids: of invariants; empty for all. :param settle: the window in microseconds.
+    :param conf: a configuration of the scheduler instead of the log's.
+    """
+
+    end: Moment
+    behaviours: Behaviours
+    single: bool = False
+    since: Moment | None = None
+    ids: tuple[str, ...] = ()
+    settle: int = SETTLE_US
+    conf: ConfText | None = None
+
+
+class NotChecked(NamedTuple):
+    """An invariant that was not checked, and why."""
+
+    invariant: Invariant
+    reason: str
+
+
+class CheckReport(NamedTuple):
+    """The violations, the most severe first; what was checked and what was not.
+
+    :param at: the moment, or the end of the range, as printed.
+    :param unsettled: violations that did not last for the settle window, as far as is known.
+    :param sessions: how many sessions were run. :param not_known: gaps of the log.
+    :param events: by position, the events with which violations began.
+    """
+
+    at: str
+    since: str
+    release: str
+    settle: int
+    violations: tuple[Breach, ...]
+    unsettled: tuple[Breach, ...]
+    checked: tuple[Invariant, ...]
+    not_checked: tuple[NotChecked, ...]
+    sessions: int
+    not_known: tuple[Unknown, ...]
+    events: Mapping[int, Recorded]
+
+
+def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
+    """Return the invariants of some ids or names, by number; without any, all.
+
+    :raises UsageError: there is no such invariant.
+    """
+    by_name = {name: one for one in ALL for name in (one.id, one.name)}
+    lower = {name.lower(): one for name, one in by_name.items()}
+    for text in (asked := list(ids)):
+        if text.lower() not in lower:
+            like = get_close_matches(text, list(by_name), n=1)
+            now = f"did you mean {like[0]}?" if like else "list them with plinian check --list"
+            raise UsageError(f"no invariant {text!r}", now=now)
+    if not asked:
+        return ALL
+    wanted = {lower[text.lower()].id for text in asked}
+    return tuple(one for one in ALL if one.id in wanted)
+
+
+def settle_window(text: str) -> int:
+    """Return a settle window in microseconds.
+
+    :param text: a duration, as in ``5s``.
+    :raises UsageError: it is none.
+    """
+    try:
+        return parse_duration(text)
+    except ValueError as fault:
+        raise UsageError(f"--settle: {fault}", now="write a duration, such as 5s or 0s") from fault
+
+
+def check(log: Log, task: CheckTask, progress: Progress | None = None) -> CheckReport:
+    """Check invariants at a moment, or from the begin of a log to a moment.
+
+    :param progress: called with (position reached, last position) from time to time.
+    :raises UsageError: there is no such invariant.
+    """
+    return _Check(log, task).report(progress)
+
+
+class _Check:
+    """One check of a log."""
+
+    def __init__(self, log: Log, task: CheckTask) -> None:
+        self._log, self._task = log, task
+        self._clock = log.clock(task.end)
+        self._known = Knowledge(log, task.end, self._clock)
+        self._asked = tuple(map(self._with_conf, chosen_invariants(task.ids)))
+        self._refused = tuple(self._not_checked())
+        refused = {one.invariant.id for one in self._refused}
+        self._checked = tuple(one for one in self._asked if one.id not in refused)
+
+    def report(self, progress: Progress | None) -> CheckReport:
+        """Walk the log, and return what was found."""
+        task, end = self._task, self._task.end
+        walk = Walk(
+            task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=self._actors(),
+            settle=task.settle,
+        )
+        events = OrderedEvents(self._log.store, end)
+        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
+        found = [*walk.timeline.holding(self._last(walk.place))]
+        if not task.single:
+            found += [*walk.timeline.ended, *self._going_back()]
+            found = [one for one in found if self._in_range(one)]
+        sure = [one for one in found if has_settled(one, task.settle)]
+        kinds = dict.fromkeys(pair for one in self._asked for pair in one.kinds)
+        return CheckReport(
+            at=end.label,
+            since="" if task.since is None else task.since.label,
+            release=task.behaviours.release,
+            settle=task.settle,
+            violations=tuple(sorted(sure, key=_rank)),
+            unsettled=tuple(sorted((one for one in found if one not in sure), key=_rank)),
+            checked=self._checked,
+            not_checked=self._refused,
+            sessions=walk.sessions_run,
+            not_known=tuple(self._unknown(kinds)),
+            events=self._events(sure),
+        )
+
+    def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
+        if not self._task.single:
+            return self._known.not_known(kinds)
+        from ..moments.coverage import unknown_at  # noqa: PLC0415 -- only here
+
+        return unknown_at(self._log, self._task.end, kinds)
+
+    def _events(self, found: Iterable[Breach]) -> Mapping[int, Recorded]:
+        """Return the events with which violations began."""
+        end = self._task.end
+        wanted = sorted({at for one in found for at in beginning(one)})
+        query = Query(branch=end.branch, cluster=end.cluster)
+        return {
+            at: recorded
+            for at in wanted
+            for recorded in self._log.store.read(
+                msgspec.structs.replace(query, after=at - 1, until=at)
+            )
+        }
+
+    def _with_conf(self, invariant: Invariant) -> Invariant:
+        return queue_tree(self._conf) if invariant.id == QUEUE_TREE else invariant
+
+    def _conf(self) -> Configuration | None:
+        given = self._task.conf or conf_at(self._log.store, self._task.end)
+        if given is None:
+            return None
+        return Configuration(given.text, Subject("", "SchedulerConfiguration", given.source))
+
+    def _not_checked(self) -> Iterator[NotChecked]:
+        """Yield the invariants for which the log never knows enough."""
+        for one in self._asked:
+            reason = self._reason(one)
+            if reason:
+                yield NotChecked(one, reason)
+
+    def _reason(self, one: Invariant) -> str:
+        log, end = self._log, self._task.end
+        if one.kinds and self._known.begin(one.kinds) is None:
+            return self._known.lacking(one.kinds)
+        if self._task.single and one.kinds and not self._known.at(one.kinds, self._last_revision()):
+            return self._known.lacking(one.kinds)
+        if one.id == QUEUE_TREE and self._conf() is None:
+            return "the log holds no configuration of the scheduler; give one with --conf"
+        if one.id == _LIFETIME and not self._has("audit.covered"):
+            return "the log holds no audit log: it does not know who deleted a PodGroup"
+        if one.unit == VERSION and self._task.single:
+            return "it is about a range of the log: leave out --at"
+        if one.unit == VERSION and not sources_of_watches(log, end):
+            return "the log holds no watch"
+        if one.unit == SESSION and not self._task.single and not recorded_sessions_count(log, end):
+            return "the log records no sessions; check one moment with --at"
+        return ""
+
+    def _has(self, kind: str) -> bool:
+        end = self._task.end
+        found = self._log.store.sources(known=end.known, cluster=end.cluster, branch=end.branch)
+        return any(kind in one.kinds for one in found)
+
+    def _last_revision(self) -> int | None:
+        end = self._task.end
+        if end.revision is not None:
+            return end.revision
+        extent = self._log.store.extent(known=end.known, cluster=end.cluster, branch=end.branch)
+        return extent.last_revision
+
+    def _last(self, place: Place) -> Place:
+        """Return the last place: violations last until then."""
+        revision = self._last_revision()
+        time = self._task.end.time or self._clock.time_of(revision)
+        return place._replace(revision=revision, time=time)
+
+    def _session_revisions(self) -> Sequence[int]:
+        if not any(one.unit == SESSION for one in self._checked):
+            return ()
+        last = self._last_revision()
+        if self._task.single:
+            return () if last is None else (last,)
+        since = 0 if self._task.since is None else self._task.since.revision or 0
+        found = session_places(self._log, self._task.end, since=since)
+        if not found.logged:
+            return ()
+        return [one.moment.revision for one in found.found if one.moment.revision is not None]
+
+    def _session(self, revision: int, view: ClusterView) -> SessionView:
+        task = self._task
+        moment = task.end if task.single else at_revision(task.end, revision)
+        return session_view(self._log, moment, task.behaviours, view.cache, task.conf)
+
+    def _actors(self) -> dict[int, str]:
+        """Return who deleted PodGroups, by position of the deletion."""
+        end = self._task.end
+        if not any(one.id == _LIFETIME for one in self._checked):
+            return {}
+        query = Query(
+            branch=end.branch, cluster=end.cluster, until=end.known, kinds=("podgroup.deleted",)
+        )
+        read = self._log.store.read(query)
+        found = attributed(self._log.store, self._clock, read, branch=end.branch)
+        return {one.position: one.actor for one in found}
+
+    def _going_back(self) -> Iterator[Breach]:
+        for one in self._checked:
+            if one.unit == VERSION:
+                for recorded, violation in versions_going_back(self._log, self._task.end):
+                    revision = recorded.event.revision
+                    time = self._clock.time_of(revision)
+                    place = Place(recorded.position, revision, time, (recorded.position,))
+                    yield Breach(one, violation, place, place, False, time, 0)
+
+    def _in_range(self, breach: Breach) -> bool:
+        since = self._task.since
+        if since is None or breach.until is None:
+            return True
+        if since.revision is None or breach.until.revision is None:
+            return breach.until.position > since.known
+        return breach.until.revision >= since.revision
+
+
+def beginning(breach: Breach) -> tuple[int, ...]:
+    """Return the positions of the events with which a violation began; none if not known."""
+    return () if breach.before else breach.since.events
+
+
+def severity_of(breach: Breach) -> Severity:
+    """Return the severity of a violation."""
+    return breach.violation.severity or breach.invariant.severity
+
+
+def _rank(breach: Breach) -> tuple[object, ...]:
+    severity = _SEVERITIES.index(severity_of(breach))
+    return severity, breach.invariant.id, breach.since.position, breach.violation.place

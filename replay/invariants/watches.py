@@ -1,0 +1,61 @@
+"""Versions in the order in which watches reported them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Event, Recorded
+from ...engine.invariants.invariant import Violation
+from ...engine.invariants.versions import Report, going_back
+from ...engine.log.store import Query
+from ..moments.log import Log
+from ..moments.moment import Moment
+
+_VERSIONS = (Effect.VERSION, Effect.DELETED)
+
+
+class _Metadata(msgspec.Struct):
+    generation: int = 0
+
+
+class _Object(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+_GENERATION = msgspec.json.Decoder(_Object)
+
+
+def sources_of_watches(log: Log, moment: Moment) -> list[str]:
+    """Return the inputs that are watches, by name."""
+    found = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    return sorted(one.source for one in found if "watch.followed" in one.kinds)
+
+
+def versions_going_back(log: Log, moment: Moment) -> Iterator[tuple[Recorded, Violation]]:
+    """Yield versions that are older than one that the same watch had reported before."""
+    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known)
+    for source in sources_of_watches(log, moment):
+        narrowed = msgspec.structs.replace(query, source=source)
+        reports: list[tuple[int, Report]] = []
+        for recorded in log.store.read(narrowed):
+            event = recorded.event
+            if KINDS[event.kind].effect in _VERSIONS and event.revision is not None:
+                reports.append((event.line, _report(recorded.position, event)))
+        reports.sort(key=lambda pair: pair[0])
+        for report, violation in going_back(one for _, one in reports):
+            (at,) = log.store.read(
+                msgspec.structs.replace(query, after=report.position - 1, until=report.position)
+            )
+            yield at, violation
+
+
+def _report(position: int, event: Event) -> Report:
+    reference = event.reference
+    name = f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
+    try:
+        generation = _GENERATION.decode(event.payload).metadata.generation
+    except msgspec.DecodeError:
+        generation = 0
+    return Report(position, reference.kind, name, reference.uid, event.revision or 0, generation)

@@ -1,0 +1,154 @@
+"""Violations of invariants, as a table and as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...engine.invariants.invariant import Invariant
+from ...engine.invariants.timeline import Breach, Place
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..invariants.task import ALL, CheckReport, beginning, severity_of
+from ..moments.coverage import document_of, unknown_text
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+
+def check_table(report: CheckReport, *, wide: bool = False) -> Table:
+    """Return a row for each violation; wide adds its end, how long it lasted, and its events."""
+    headers = ["SEVERITY", "INVARIANT", "OBJECT", "SINCE"]
+    headers += ["UNTIL", "LASTED", "EVENTS", "MESSAGE"] if wide else ["MESSAGE"]
+    return Table(headers, [_row(one, report, wide=wide) for one in report.violations])
+
+
+def _row(one: Breach, report: CheckReport, *, wide: bool) -> tuple[str, ...]:
+    violation = one.violation
+    first = (
+        severity_of(one).value,
+        f"{one.invariant.id} {one.invariant.name}",
+        f"{violation.kind} {violation.name}",
+        f"before @{one.since.position}" if one.before else f"@{one.since.position}",
+    )
+    if not wide:
+        return (*first, f"{violation.message}{_ended(one)}")
+    until = NONE if one.until is None else f"@{one.until.position}"
+    lasted = NONE if one.lasted is None else f"{one.lasted / SECOND_US:.1f}s"
+    named = (report.events[at].event for at in beginning(one) if at in report.events)
+    events = ", ".join(f"{event.kind} {event.reference.name}".strip() for event in named)
+    return (*first, until, lasted, events or NONE, violation.message)
+
+
+def _ended(one: Breach) -> str:
+    """Return where a violation had ended, in parentheses; empty if it still holds."""
+    if one.until is None or one.until == one.since:
+        return ""
+    return f" (until @{one.until.position})"
+
+
+def check_notes(report: CheckReport) -> Iterator[str]:
+    """Yield one line each: what was found, what was left out, not checked and not known."""
+    yield _summary(report)
+    if report.unsettled:
+        count = len(report.unsettled)
+        what = "1 violation" if count == 1 else f"{count} violations"
+        yield (
+            f"left out: {what} that lasted less than {_seconds(report.settle)}, or for a time "
+            f"that is not known; --settle 0s shows them"
+        )
+    for reason, ids in _by_reason(report).items():
+        yield f"not checked: {', '.join(ids)}: {reason}"
+    if report.not_known:
+        yield f"not known: {unknown_text(report.not_known)}"
+
+
+def _summary(report: CheckReport) -> str:
+    count = len(report.violations)
+    found = "no violations" if not count else "1 violation" if count == 1 else f"{count} violations"
+    ran = "1 session" if report.sessions == 1 else f"{report.sessions} sessions"
+    invariants = "1 invariant" if len(report.checked) == 1 else f"{len(report.checked)} invariants"
+    return f"{found} of {invariants} by {report.at}; {ran} run as {report.release}"
+
+
+def _by_reason(report: CheckReport) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in report.not_checked:
+        found.setdefault(one.reason, []).append(one.invariant.id)
+    return found
+
+
+def _seconds(micros: int) -> str:
+    return f"{micros / SECOND_US:g}s"
+
+
+def check_document(report: CheckReport) -> dict[str, Any]:
+    """Return a report for JSON."""
+    return {
+        "at": report.at,
+        "since": report.since or None,
+        "release": report.release,
+        "settle_seconds": report.settle / SECOND_US,
+        "sessions": report.sessions,
+        "violations": [_violation(one, report) for one in report.violations],
+        "unsettled": [_violation(one, report) for one in report.unsettled],
+        "checked": [one.id for one in report.checked],
+        "not_checked": [
+            {"invariant": one.invariant.id, "reason": one.reason} for one in report.not_checked
+        ],
+        "not_known": [document_of(one) for one in report.not_known],
+    }
+
+
+def _violation(one: Breach, report: CheckReport) -> dict[str, Any]:
+    violation = one.violation
+    namespace, _, name = violation.name.rpartition("/")
+    return {
+        "invariant": one.invariant.id,
+        "name": one.invariant.name,
+        "severity": severity_of(one).value,
+        "object": {"kind": violation.kind, "namespace": namespace, "name": name},
+        "field": violation.field or None,
+        "message": violation.message,
+        "since": _place(one.since),
+        "since_before": one.before,
+        "until": None if one.until is None else _place(one.until),
+        "lasted_seconds": None if one.lasted is None else one.lasted / SECOND_US,
+        "events": [_event(at, report) for at in beginning(one) if at in report.events],
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    time = None if place.time is None else format_time(place.time)
+    return {"position": place.position, "revision": place.revision, "time": time}
+
+
+def _event(at: int, report: CheckReport) -> dict[str, Any]:
+    event = report.events[at].event
+    reference = event.reference
+    return {
+        "position": at,
+        "kind": event.kind,
+        "object": {
+            "kind": reference.kind,
+            "namespace": reference.namespace,
+            "name": reference.name,
+        },
+        "actor": event.actor or None,
+    }
+
+
+def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of a table of all invariants."""
+    rows = [(one.id, one.name, one.severity.value, one.needs.value, one.statement) for one in ALL]
+    headers = ("INVARIANT", "NAME", "SEVERITY", "NEEDS", "STATEMENT")
+    yield from lines_of(Table(headers, rows), style=style)
+
+
+def invariant_document(one: Invariant) -> dict[str, Any]:
+    """Return an invariant for JSON."""
+    return {
+        "invariant": one.id,
+        "name": one.name,
+        "severity": one.severity.value,
+        "needs": one.needs.value,
+        "settles": one.settles,
+        "statement": one.statement,
+    }
