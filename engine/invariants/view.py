@@ -128,8 +128,8 @@ class ClusterView:
     def was_complete(self, group: PodGroup) -> bool:
         """Return whether this PodGroup's gang was ever complete.
 
-        Either ``minMember`` of its pods had a node at once, or its status says so: its phase, or the
-        condition Scheduled, which stays.
+        Either ``minMember`` of its pods had a node at once, or its status says so: its phase, or
+        the condition Scheduled, which stays.
         """
         return group.uid in self._complete
 
