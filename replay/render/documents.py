@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.expressions.jsonpath import Path, find, parse_path, parse_template
 from ..moments.kinds import resource_name
 from .tables import NONE, PLAIN, Style, Table, write_table
+
+if TYPE_CHECKING:
+    from ...engine.kubernetes.expressions.jsonpath import Path
 
 Documents = Iterable[dict[str, Any]]
 
@@ -81,6 +83,8 @@ def write_jsonpath(out: TextIO, documents: Documents, template: str, *, single: 
 
     :raises UsageError: the template cannot be read.
     """
+    from ...engine.kubernetes.expressions.jsonpath import parse_template  # noqa: PLC0415
+
     filled = parse_template(template)
     out.write("".join(map(filled.render, documents if single else [list_of(documents)])))
 
@@ -92,6 +96,8 @@ def write_custom_columns(
 
     :raises UsageError: a column is not of the form HEADER:PATH.
     """
+    from ...engine.kubernetes.expressions.jsonpath import find  # noqa: PLC0415
+
     columns = list(_custom_columns(text))
     rows = [
         [",".join(map(_cell, find(path, document))) or NONE for _, path in columns]
@@ -107,6 +113,8 @@ def write_names(out: TextIO, names: Iterable[tuple[str, str, str]]) -> None:
 
 
 def _custom_columns(text: str) -> Iterator[tuple[str, Path]]:
+    from ...engine.kubernetes.expressions.jsonpath import parse_path  # noqa: PLC0415
+
     for column in text.split(","):
         header, colon, path = column.partition(":")
         if not colon or not header or not path:
