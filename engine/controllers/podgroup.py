@@ -18,6 +18,7 @@ from ..volcano.controllers.podgroup import PodGroupBehaviours
 from .component import Client
 from .lister import Listed, Lister
 from .podgroup_content import GROUP_NAME, PREFIX, group_name, group_of, named_group, sent
+from .requests import next_due
 
 ADDED = "ADDED"
 WORK = "podgroup"
@@ -100,7 +101,7 @@ class PodGroupController:
 
     def due(self) -> int | None:
         """Return in how many microseconds the first delay is over; None if nothing waits."""
-        return min((due - self._queue.now for due in self._queue.due().values()), default=None)
+        return next_due(self._queue)
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""

@@ -110,8 +110,7 @@ class QueueController:
 
     def due(self) -> int | None:
         """Return in how many microseconds the first delay is over; None if nothing waits."""
-        dues = (next_due(self.requests.queue), next_due(self.commands))
-        return min((due for due in dues if due is not None), default=None)
+        return next_due(self.requests.queue, self.commands)
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""

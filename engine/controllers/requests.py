@@ -7,7 +7,7 @@ two equal requests are worked on one after the other, and fail by themselves.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..kubernetes import work_queue
 from ..kubernetes.work_queue import Item, WorkQueue
@@ -78,7 +78,7 @@ def try_again(queue: WorkQueue[Item], item: Item) -> bool:
     return False
 
 
-def next_due(*queues: WorkQueue[Item]) -> int | None:
+def next_due(*queues: WorkQueue[Any]) -> int | None:
     """Return in how many microseconds the first delay in any queue is over, or None."""
     found = (due - queue.now for queue in queues for due in queue.due().values())
     return min(found, default=None)

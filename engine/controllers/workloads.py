@@ -21,6 +21,7 @@ from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.work_queue import WorkQueue
 from .component import Client
 from .lister import Listed, Lister
+from .requests import next_due
 
 
 class Kept(NamedTuple):
@@ -95,7 +96,7 @@ class WorkloadController:
 
     def due(self) -> int | None:
         """Return in how many microseconds the first delay is over; None if nothing waits."""
-        return min((due - self._queue.now for due in self._queue.due().values()), default=None)
+        return next_due(self._queue)
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from importlib.resources import files
 
 from ..errors import LogUnavailable
-from ..version import VERSION
+from ..version import __version__
 from .chain import ALGORITHM, genesis_hash
 from .location import Location
 from .packing import packed_dictionary
@@ -74,7 +74,7 @@ def first_rows() -> dict[str, dict[str, object]]:
     """Return the rows that every log begins with, by table and column."""
     genesis = genesis_hash(name=MAIN, parent=b"", fork=0)
     return {
-        "log": {"id": 1, "hash_algorithm": ALGORITHM, "plinian": VERSION},
+        "log": {"id": 1, "hash_algorithm": ALGORITHM, "plinian": __version__},
         "branch": {"id": 1, "name": MAIN, "parent_id": None, "fork": 0, "genesis": genesis},
         "head": {
             "branch_id": 1,

@@ -132,13 +132,13 @@ class SchedulerComponent:
 
         :raises Panic: the process ends.
         """
-        if name == SESSION:
-            self._session(client)
-            return
         driver = self.projector.driver
         driver.connect(_Requests(client))
+        if name == SESSION:
+            self._session()
+            return
         if name == BINDS:
-            self._writer(client).process_binds()
+            self._writer().process_binds()
             self._binding = ()
             return
         worker = Worker(name.rpartition(" ")[2])
@@ -158,18 +158,18 @@ class SchedulerComponent:
         """Let so many microseconds pass."""
         self.projector.driver.advance(by)
 
-    def _writer(self, client: Client) -> Writer:
-        writer = Writer(self.projector.cache, _Requests(client))
+    def _writer(self) -> Writer:
+        writer = self.projector.driver.writer()
         builder = self.projector.cache.job_cache.task_of_pod
         for job, node, pod in self._binding:
             task = builder(msgspec.json.decode(pod, type=Pod))
             writer.waiting.append(msgspec.structs.replace(task, job=job, node_name=node))
         return writer
 
-    def _session(self, client: Client) -> None:
+    def _session(self) -> None:
         """Open a session, run the actions, and write what it says when it closes."""
         cache, settings = self.projector.cache, self._settings
-        writer = self._writer(client)
+        writer = self._writer()
         snapshot = cache.snapshot()
         result = run_session(
             SessionInput(

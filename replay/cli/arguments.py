@@ -37,6 +37,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     command, rest = root, list(arguments)
     path: list[str] = []
     before: list[str] = []
+    everywhere: Options = {}
     while rest and hasattr(command, "commands"):
         word = rest[0]
         if word in command.commands:
@@ -47,7 +48,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         elif not _is_option(word):
             return [*path, *rest, *before]
         else:
-            everywhere = _options_below(root)
+            everywhere = everywhere or _options_below(root)
             if _option(word, everywhere) is None:
                 return [*path, *rest, *before]
             taken = 2 if _takes_value(word, everywhere) else 1

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ...engine.version import VERSION
+from ...engine.version import __version__
 from . import options
 from .command import command
 
@@ -35,7 +35,7 @@ def _facts() -> dict[str, str]:
     import platform
 
     return {
-        "plinian": VERSION,
+        "plinian": __version__,
         "python": platform.python_version(),
         "platform": f"{platform.system().lower()}/{platform.machine()}",
     }

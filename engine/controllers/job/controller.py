@@ -22,6 +22,7 @@ from ...kubernetes.work_queue import WorkQueue
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from ..component import Client
 from ..lister import Listed
+from ..requests import next_due
 from . import cache, handlers
 from .cache import JobInfo, key_of, namespace_of
 from .delays import Delayed, Delays
@@ -154,10 +155,8 @@ class JobController:
 
     def due(self) -> int | None:
         """Return in how many microseconds something is due; None if nothing is."""
-        found = [self._delays.due()]
-        for queue in self._queues().values():
-            found += [due - queue.now for due in queue.due().values()]
-        return min((due for due in found if due is not None), default=None)
+        dues = (self._delays.due(), next_due(*self._queues().values()))
+        return min((due for due in dues if due is not None), default=None)
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""
