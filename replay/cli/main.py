@@ -51,9 +51,15 @@ GARBAGE = (100_000, 50, 50)
 """The threshold of garbage collection: commands make many objects and few cycles, and end soon."""
 
 
+ONE_THREAD = "OPENBLAS_NUM_THREADS"
+"""NumPy's library of linear algebra starts threads for each processor as it is loaded, which takes
+as long as all the rest of NumPy; the only products of matrices here are small."""
+
+
 def main() -> None:
     """Run the command line and exit with its code; all its output passes through a screen."""
     gc.set_threshold(*GARBAGE)
+    os.environ.setdefault(ONE_THREAD, "1")
     # Python has no stream where a shell closed it, as with >&-.
     out, err = sys.stdout or _nothing(), sys.stderr or _nothing()
     sys.stdout, sys.stderr = Screen(out), Screen(err, messages=True)
