@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from .cache import binding, nodes, start, status, work_queues
+from .cache import binding, device_list, nodes, start, status, work_queues
 from .cache.behaviours import CacheBehaviours
 from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, process, queue
 from .controllers.behaviours import ControllerBehaviours
@@ -35,7 +35,8 @@ TABLE: Mapping[Part, tuple[Row, ...]] = MappingProxyType(
     {
         Part.SESSION: HISTORY,
         Part.CACHE: in_landing_order(
-            *(*work_queues.ROWS, *binding.ROWS, *nodes.ROWS, *status.ROWS, *start.ROWS),
+            *(*work_queues.ROWS, *binding.ROWS, *nodes.ROWS, *device_list.ROWS),
+            *(*status.ROWS, *start.ROWS),
         ),
         Part.CONTROLLERS: in_landing_order(
             *(*podgroup.ROWS, *job.ROWS, *job_writes.ROWS, *queue.ROWS),

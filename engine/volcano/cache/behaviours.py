@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .binding import BindingBehaviours
+from .device_list import DeviceListBehaviours
 from .nodes import NodeBehaviours
 from .start import StartBehaviours
 from .status import StatusBehaviours
@@ -20,6 +21,7 @@ class CacheBehaviours(
     WorkQueueBehaviours,
     BindingBehaviours,
     NodeBehaviours,
+    DeviceListBehaviours,
     StatusBehaviours,
     StartBehaviours,
 ):

@@ -23,6 +23,7 @@ LACKS: Mapping[str, str] = MappingProxyType(
     {
         "device_quotas": "before it, nothing reads what it is about",
         "failed_pipelining": "no plugin of these releases refuses what is pipelined",
+        "ignored_devices_list": "no recorded outcome shows the order of reads and writes of memory",
         "lowest_hypernode_found": "it matters only with topology_gradients",
         "reclaim_orders_victims": "the order was that of a Go map, which is random",
         "sub_groups": "before it, nothing reads what it is about",

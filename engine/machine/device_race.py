@@ -1,0 +1,160 @@
+"""Every order in which the list of ignored devices is written and read, and what goes wrong."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from ..cache.node_cache import VGPU_RESOURCES
+from ..volcano.cache.behaviours import CacheBehaviours
+from .device_list import DeviceListMemory, Header, Memory, Outcome, Reader, Setting
+from .layout import Part
+from .machine import Machine, State
+from .search import Exhaustive, Found
+
+PART = "scheduler"
+DEVICES = (("",), tuple(sorted(VGPU_RESOURCES)))
+"""What shared GPUs and virtual GPUs put on the list up to v1.12; the first is a blank.
+
+Source: pkg/scheduler/api/devices/nvidia GetIgnoredDevices.
+"""
+WATCHED = "volcano.sh/vgpu-memory"
+AS_COMPILED = (("length", "capacity", "pointer"), ("pointer", "length"))
+"""The orders of stores and loads that Go 1.26 compiles for these lines, for amd64 and arm64."""
+
+
+class Kind(StrEnum):
+    """What can go wrong with a reader."""
+
+    TORN = "torn read"
+    """It has the pointer of one list and the length of another, and leaves the array."""
+    SILENT = "silent misreading"
+    """It sees a list that lacks what was on the list before and will be on it again."""
+
+
+class Race(NamedTuple):
+    """What is searched: see :class:`.device_list.Setting`.
+
+    :param as_compiled: only the orders of :data:`AS_COMPILED`, and not all that Go permits.
+    """
+
+    devices: tuple[tuple[str, ...], ...] = DEVICES
+    name: str = WATCHED
+    writes: int = 2
+    readers: tuple[str, ...] = ("session",)
+    as_compiled: bool = False
+
+
+class Moment(NamedTuple):
+    """A step of an anomaly: who did what, and the list's words and all readers after it."""
+
+    actor: str
+    verb: str
+    header: Header
+    readers: tuple[Reader, ...]
+
+
+class Anomaly(NamedTuple):
+    """Something wrong, and the shortest way to it."""
+
+    kind: Kind
+    sentence: str
+    moments: tuple[Moment, ...]
+
+
+class Explored(NamedTuple):
+    """What a search found.
+
+    :param release: whose behaviours were searched. :param form: how it writes and reads the list.
+    :param anomalies: each sentence once, those of few steps first.
+    :param states: distinct ones. :param steps: how many were made. :param complete: all were seen.
+    """
+
+    release: str
+    form: str
+    race: Race
+    anomalies: tuple[Anomaly, ...]
+    states: int
+    steps: int
+    complete: bool
+
+
+def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -> Explored:
+    """Try every order of the steps of a writer and readers of the list, as a release makes them."""
+    race = race or Race()
+    setting = setting_of(behaviours, race)
+    machine = machine_of(setting)
+
+    def check(state: State) -> str:
+        return wrong_with(memory_in(machine, state), race)
+
+    search = Exhaustive(machine, machine.start, (check,))
+    found = [_anomaly(machine, race, one) for one in search.run(lambda _: False)]
+    return Explored(
+        release=behaviours.release,
+        form=setting.form,
+        race=race,
+        anomalies=tuple(found),
+        states=len(search.reached),
+        steps=search.made,
+        complete=search.complete,
+    )
+
+
+def setting_of(behaviours: CacheBehaviours, race: Race) -> Setting:
+    """Return what happens at the same time in a release."""
+    stored, loaded = AS_COMPILED if race.as_compiled else (None, None)
+    return Setting(
+        form=behaviours.ignored_devices_list,
+        devices=race.devices,
+        name=race.name,
+        writes=race.writes,
+        readers=race.readers,
+        stored=stored,
+        loaded=loaded,
+    )
+
+
+def machine_of(setting: Setting) -> Machine:
+    """Return a machine of nothing but this memory and its goroutines."""
+    return Machine({PART: Part((), lambda: DeviceListMemory(setting))})
+
+
+def memory_in(machine: Machine, state: State) -> Memory:
+    """Return the memory of a state."""
+    held = machine.transitions.kept(0, state[machine.layout.place[PART]])
+    assert isinstance(held, Memory)
+    return held
+
+
+def wrong_with(memory: Memory, race: Race) -> str:
+    """Return in a sentence what a reader has wrong; empty if all are right."""
+    always = any(race.name in names for names in race.devices)
+    for name, reader in zip(race.readers, memory.readers, strict=True):
+        if reader.outcome is Outcome.BEYOND:
+            held = len(memory.arrays[reader.pointer])
+            return (
+                f"{Kind.TORN}: the {name} has the pointer to {_elements(held)} and the length"
+                f" {reader.length}, so it compares memory that is not the list's"
+            )
+        if reader.outcome is Outcome.COUNTED and always:
+            return (
+                f"{Kind.SILENT}: the {name} saw a list of length {reader.length} and counts"
+                f" {race.name}, which is ignored"
+            )
+    return ""
+
+
+def _elements(number: int) -> str:
+    return f"{number} element" if number == 1 else f"{number} elements"
+
+
+def _anomaly(machine: Machine, race: Race, found: Found) -> Anomaly:
+    state, moments = machine.start, []
+    for step in found.steps:
+        state, _ = machine.after(state, step)
+        memory = memory_in(machine, state)
+        actor, _, verb = machine.step(step).name.partition(" ")
+        moments.append(Moment(actor, verb, memory.header, memory.readers))
+    kind = Kind(found.sentence.partition(":")[0])
+    return Anomaly(kind, wrong_with(memory, race), tuple(moments))
