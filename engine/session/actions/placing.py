@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ...model.panic import Panic
+from ...model.panic import NIL_POINTER, Panic
 from ...model.tables import NO_NODE, Rows
 from ...volcano.session.allocate import FailedPipelining, NoBestNode
 from ..framework import voting
@@ -33,13 +33,10 @@ _PREDICATING = (
     "actions/allocate.(*Action).Execute.func1",
     "util.(*predicateHelper).PredicateNodes.func1",
 )
-_NO_BEST_NODE = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "actions/allocate.(*Action).allocateResourcesForTasks",
-        "actions/allocate.(*Action).allocateResources",
-        "actions/allocate.(*Action).Execute",
-    ),
+_NO_BEST_NODE = (
+    "actions/allocate.(*Action).allocateResourcesForTasks",
+    "actions/allocate.(*Action).allocateResources",
+    "actions/allocate.(*Action).Execute",
 )
 
 
@@ -190,7 +187,7 @@ class Placing:
         if node is None:
             if self._skips:
                 return _After.NEXT
-            raise _NO_BEST_NODE
+            raise Panic(NIL_POINTER, _NO_BEST_NODE)
         if visit.hypernode:
             job_hypernode.add_score(ssn, job, visit.hypernode, score)
         if self.place(visit.statement, task, node) is not None:

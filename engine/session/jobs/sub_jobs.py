@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 128
 _SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_READY = sorted(READY_STATUS)
+_READY = tuple(sorted(READY_STATUS))
 
 
 class SubJobs:
@@ -122,7 +122,7 @@ class SubJobs:
 
     def ready_task_num(self, sub: SubJob) -> int:
         """Return how many tasks hold resources, have succeeded, or have no requests."""
-        return int(self._counts(sub)[_READY].sum()) + self._free(sub)
+        return int(self._counts(sub)[[*_READY]].sum()) + self._free(sub)
 
     def is_ready(self, sub: SubJob) -> bool:
         """Return whether a group has its minimum."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
 from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
 from ...framework.session import Session
@@ -21,15 +21,12 @@ from .soundness import ENDLESS, Complaint, bound_root, inherit_capability
 
 ROOT = "root"
 
-NIL_POINTER = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
-        "plugins/capacity.(*capacityPlugin).OnSessionOpen",
-        "framework.OpenSession",
-    ),
+NO_QUEUE = (
+    "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
+    "plugins/capacity.(*capacityPlugin).OnSessionOpen",
+    "framework.OpenSession",
 )
-"""The panic when a needed queue, or a queue's limit, does not exist."""
+"""Where the scheduler panics if a needed queue, or a limit of a queue, does not exist."""
 
 
 class HierarchyError(Exception):
@@ -121,7 +118,7 @@ class Hierarchy:
         if root is None and not self._ssn.behaviours.missing_root_queue_crashes:
             raise HierarchyError("the root queue is missing")
         if root is None:
-            raise NIL_POINTER
+            raise Panic(NIL_POINTER, NO_QUEUE)
         bound_root(self._ssn, root)
         self._check(root)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
@@ -24,7 +24,7 @@ from .attrs import QueueAttr, compare_shares
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
-from .hierarchy import NIL_POINTER, ROOT, Hierarchy, HierarchyError
+from .hierarchy import NO_QUEUE, ROOT, Hierarchy, HierarchyError
 from .victims import VICTIMS, Reclaim, of_gangs
 
 OPEN = "Open"
@@ -116,7 +116,7 @@ class Capacity:
             if ssn.behaviours.tree_metrics_show_capability:
                 self._set_gauges(gauges, "capacity", attr.capability or Resource())
                 if attr.real_capability is None:
-                    raise NIL_POINTER
+                    raise Panic(NIL_POINTER, NO_QUEUE)
                 self._set_gauges(gauges, "real_capacity", attr.real_capability)
         ssn.total_guarantee, ssn.total_deserved = tree.total_guarantee, tree.total_deserved
         ssn.registry.add_queue_order(self.name, tree.queue_order)

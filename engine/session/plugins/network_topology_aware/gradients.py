@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....model.tables import NO_NODE, Floats, Rows
 from ....volcano.conf import Arguments
@@ -30,13 +30,10 @@ _DEFAULT_EVICT_MOST = 8
 
 
 _PLUGIN = "plugins/network-topology-aware.(*networkTopologyAwarePlugin)"
-_NO_CHILD = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "api.(*HyperNodeInfo).Tier",
-        f"{_PLUGIN}.isEligibleHyperNode",
-        f"{_PLUGIN}.hyperNodeGradientFn",
-    ),
+_NO_CHILD = (
+    "api.(*HyperNodeInfo).Tier",
+    f"{_PLUGIN}.isEligibleHyperNode",
+    f"{_PLUGIN}.hyperNodeGradientFn",
 )
 
 
@@ -250,7 +247,7 @@ class NetworkTopologyGradients:
         for name in waiting:
             waiting += [child for child in children.get(name, ()) if child not in waiting]
             if name in self._ssn.hypernodes.dangling:
-                raise _NO_CHILD
+                raise Panic(NIL_POINTER, _NO_CHILD)
         return [name for name in waiting if infos[name].tier <= highest]
 
     def _has_room(self, name: str, least: Resource, rooms: Sequence[Floats]) -> bool:

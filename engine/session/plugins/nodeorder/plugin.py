@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.tables import Floats, Rows
 from ....volcano.conf import Arguments
 from ...framework.registry import ScoreError
@@ -29,14 +29,11 @@ if TYPE_CHECKING:
     from ...framework.session import Session
 
 
-_NO_METRICS = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "plugins/util/nodescore.CalculatePluginScore",
-        "plugins/nodeorder.interPodAffinityScore",
-        "plugins/nodeorder.(*nodeOrderPlugin).OnSessionOpen.func2",
-        "framework.(*Session).BatchNodeOrderFn",
-    ),
+_NO_METRICS = (
+    "plugins/util/nodescore.CalculatePluginScore",
+    "plugins/nodeorder.interPodAffinityScore",
+    "plugins/nodeorder.(*nodeOrderPlugin).OnSessionOpen.func2",
+    "framework.(*Session).BatchNodeOrderFn",
 )
 """kube-scheduler counts its workers in a metric that was never created."""
 
@@ -187,7 +184,7 @@ class Scores:
     def _check_metrics(self, klass: int, rows: Rows) -> None:
         """Panic where kube-scheduler's workers use the metric; the pod is parsed before that."""
         if len(rows) and not self._affinity.fault(klass) and self._lacks_metrics():
-            raise _NO_METRICS
+            raise Panic(NIL_POINTER, _NO_METRICS)
 
     def _preferred(self, klass: int, rows: Rows) -> Amounts | None:
         """Return the preference for candidates, the highest being 100; ``None`` without any.

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....kubernetes.objects import Numatopology
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from .topology import CpuDetails, CpuSet, parse_cpu_set
 
 CPU_MANAGER_POLICY = "CPUManagerPolicy"
@@ -24,14 +24,11 @@ ResourceSets = dict[str, CpuSet]
 """Which parts of a resource, by its name."""
 
 
-_NEW_RESOURCE = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "api.(*NodeInfo).RefreshNumaSchedulerInfoByCrd",
-        "cache.(*SchedulerCache).Snapshot",
-        "framework.openSession",
-        "framework.OpenSession",
-    ),
+_NEW_RESOURCE = (
+    "api.(*NodeInfo).RefreshNumaSchedulerInfoByCrd",
+    "cache.(*SchedulerCache).Snapshot",
+    "framework.openSession",
+    "framework.OpenSession",
 )
 
 
@@ -68,7 +65,7 @@ class SchedulerNuma:
         self.reported = report
         for name, cpus in now.items():
             if name not in self.free and crashes:
-                raise _NEW_RESOURCE
+                raise Panic(NIL_POINTER, _NEW_RESOURCE)
             if name not in self.free or len(self.free[name]) >= len(cpus):
                 self.free[name] = cpus
         return self

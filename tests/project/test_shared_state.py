@@ -1,0 +1,135 @@
+"""No module, and no class, holds a value that can change: what threads share, none can spoil.
+
+``laws.module_state`` reads the code; this looks at what modules hold once they are imported, so it
+also sees what a call returned. The page docs/articles/003 says what such a value did to Volcano.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import types
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plinian
+from tree import ROOT, files
+
+CHANGEABLE = (list, dict, set, bytearray, BaseException)
+NOT_IMPORTED = ("plinian.migrations",)
+"""Alembic imports its modules, and only while it migrates."""
+FROM_THREADS = frozenset({"concurrent", "threading", "multiprocessing", "asyncio", "_thread"})
+WITH_THREADS = {
+    "engine/log/connection.py": "a lock, which lets one thread at a time use a connection",
+    "engine/log/postgres.py": "a thread waits for the server, while the body uses no connection",
+    "engine/log/postgres_check.py": "a thread has a separate connection",
+    "engine/log/sqlite_check.py": "a thread has a separate connection",
+    "replay/parallel.py": "processes, which start fresh and share nothing",
+}
+"""Modules that start threads or processes, or lock, and what these share."""
+
+
+def held(value: Any) -> Iterator[Any]:
+    """Yield a value, and all in it: a tuple cannot change, but what is in it may."""
+    yield value
+    if isinstance(value, types.MappingProxyType):
+        for key, part in value.items():
+            yield from held(key)
+            yield from held(part)
+    elif isinstance(value, tuple | frozenset):
+        for part in value:
+            yield from held(part)
+
+
+def can_change(value: Any) -> bool:
+    """Whether code could change a value in place; an exception gets a traceback when raised."""
+    if isinstance(value, np.ndarray):
+        return bool(value.flags.writeable) and value.size > 0
+    return isinstance(value, CHANGEABLE)
+
+
+def spoilable(module: types.ModuleType) -> Iterator[str]:
+    """Yield the names of what can change in a module and its classes."""
+    for name, value in vars(module).items():
+        if not name.startswith("__") and any(map(can_change, held(value))):
+            yield name
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            yield from (f"{name}.{own}" for own in _spoilable_in(value))
+
+
+def _spoilable_in(owner: type) -> Iterator[str]:
+    """Yield attributes of a class that can change; Python's own begin with an underscore."""
+    machinery = issubclass(owner, tuple | Enum)
+    for name, value in vars(owner).items():
+        made_by_python = name.startswith("__") or (machinery and name.startswith("_"))
+        if not made_by_python and any(map(can_change, held(value))):
+            yield name
+
+
+MODULES = tuple(
+    module.name
+    for module in pkgutil.walk_packages(plinian.__path__, "plinian.")
+    if not module.name.startswith(NOT_IMPORTED)
+)
+
+
+def test_no_module_holds_a_value_that_can_change() -> None:
+    found = {
+        f"{name}: {place}" for name in MODULES for place in spoilable(importlib.import_module(name))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X = sorted((2, 1))",
+        "X = ({},)",
+        "import types\nX = types.MappingProxyType({1: [2]})",
+        "import numpy\nX = numpy.zeros(2)",
+        "X = ValueError('raised again and again')",
+        "class X:\n    all = []",
+    ],
+)
+def test_a_value_that_can_change_is_noticed(text: str) -> None:
+    module = types.ModuleType("made")
+    exec(text, module.__dict__)
+    for value in vars(module).values():
+        if isinstance(value, type):
+            value.__module__ = "made"
+    assert [place.partition(".")[0] for place in spoilable(module)] == ["X"]
+
+
+def test_values_that_cannot_change_are_none_of_these() -> None:
+    module = types.ModuleType("made")
+    module.__dict__.update(a=(1, frozenset({2})), b=types.MappingProxyType({3: "c"}))
+    frozen = np.ones(2)
+    frozen.flags.writeable = False
+    module.__dict__["c"] = frozen
+    assert not list(spoilable(module))
+
+
+def _imports(text: str) -> set[str]:
+    """Return the first names of the modules that a text imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def test_threads_and_processes_are_started_where_it_is_said_what_they_share() -> None:
+    shipped = [path for path in files() if path.startswith(("engine/", "replay/", "migrations/"))]
+    starting = {
+        path
+        for path in shipped
+        if path.endswith(".py") and _imports((ROOT / path).read_text("utf-8")) & FROM_THREADS
+    }
+    assert starting == WITH_THREADS.keys()
