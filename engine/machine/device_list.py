@@ -3,8 +3,8 @@
 A scheduler's process has one list of the resources that shared devices count themselves. Each node
 that is read writes it, and each list of resources that is read reads it. In Go a slice is three
 words: a pointer to an array, a length, and a capacity. The memory model of Go says that such a
-value may be written and read word by word, in any order; a word that is read was written by
-somebody. So a step here is a read or a write of one word, or of one element of an array.
+value may be written and read word by word, in any order; each word that is read was once written.
+So a step here is a read or a write of one word, or of one element of an array.
 
 Source: pkg/scheduler/api/node_info.go setNodeOthersResource, api/resource_info.go NewResource,
 api/shared_device_pool.go; https://go.dev/ref/mem, "Implementation Restrictions".
@@ -281,7 +281,7 @@ def _before(setting: Setting) -> Memory:
 def _begun(memory: Memory, doing: Doing | str) -> Memory:
     """Return memory when an operation begins, with what it is to become.
 
-    ``append`` writes into the array if it has room; else it makes an array, which nobody else
+    ``append`` writes into the array if it has room; else it makes an array, which no other code
     sees before its pointer is stored.
     """
     assert isinstance(doing, Doing), doing

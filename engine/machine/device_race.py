@@ -5,20 +5,19 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..cache.node_cache import VGPU_RESOURCES
 from ..volcano.cache.behaviours import CacheBehaviours
-from .device_list import DeviceListMemory, Header, Memory, Outcome, Reader, Setting
+from .device_list import DeviceListMemory, Memory, Outcome, Setting
 from .layout import Part
 from .machine import Machine, State
 from .search import Exhaustive, Found
 
 PART = "scheduler"
-DEVICES = (("",), tuple(sorted(VGPU_RESOURCES)))
+WATCHED = "volcano.sh/vgpu-memory"
+DEVICES = (("",), (WATCHED, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores"))
 """What shared GPUs and virtual GPUs put on the list up to v1.12; the first is a blank.
 
 Source: pkg/scheduler/api/devices/nvidia GetIgnoredDevices.
 """
-WATCHED = "volcano.sh/vgpu-memory"
 AS_COMPILED = (("length", "capacity", "pointer"), ("pointer", "length"))
 """The orders of stores and loads that Go 1.26 compiles for these lines, for amd64 and arm64."""
 
@@ -46,12 +45,11 @@ class Race(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A step of an anomaly: who did what, and the list's words and all readers after it."""
+    """A step of an anomaly: who did what, and what memory holds after it."""
 
     actor: str
     verb: str
-    header: Header
-    readers: tuple[Reader, ...]
+    memory: Memory
 
 
 class Anomaly(NamedTuple):
@@ -155,6 +153,6 @@ def _anomaly(machine: Machine, race: Race, found: Found) -> Anomaly:
         state, _ = machine.after(state, step)
         memory = memory_in(machine, state)
         actor, _, verb = machine.step(step).name.partition(" ")
-        moments.append(Moment(actor, verb, memory.header, memory.readers))
+        moments.append(Moment(actor, verb, memory))
     kind = Kind(found.sentence.partition(":")[0])
     return Anomaly(kind, wrong_with(memory, race), tuple(moments))

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class DeviceList(StrEnum):
-    """How the list of ignored devices is written when a node is read, and who waits for whom."""
+    """How the list of ignored devices is written when a node is read, and whether readers wait."""
 
     UNLOCKED = "unlocked"
     """It is emptied and then filled in two steps; readers do not wait, and may see any of them."""
@@ -24,7 +24,7 @@ class DeviceListBehaviours:
     """The list that a whole process shares: what differs between releases."""
 
     ignored_devices_list: DeviceList
-    """How the list of ignored devices is written, and who waits for whom."""
+    """How the list of ignored devices is written, and whether readers wait."""
 
 
 ROWS: tuple[Row, ...] = (

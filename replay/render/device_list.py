@@ -1,0 +1,118 @@
+"""Races for the list of ignored devices, as tables of lanes and as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ...engine.machine.device_list import LENGTH, POINTER, WRITER, Memory, Outcome
+from ...engine.machine.device_race import Anomaly, Explored, Kind, Moment
+from .simulation import spans
+from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+
+SEES: Mapping[Outcome, str] = MappingProxyType(
+    {
+        Outcome.IGNORED: "ignored",
+        Outcome.COUNTED: "not on the list",
+        Outcome.BEYOND: "beyond the array",
+    }
+)
+
+
+def explored_lines(explored: Explored, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a search found: each anomaly with its lanes, and how much was searched."""
+    for number, anomaly in enumerate(explored.anomalies):
+        if number:
+            yield "\n"
+        yield paragraph(anomaly.sentence, style)
+        yield from lines_of(lanes_table(anomaly, explored.race.readers), style=style)
+    if explored.anomalies:
+        yield "\n"
+    yield summary(explored)
+
+
+def summary(explored: Explored) -> str:
+    """Return in a line how much was searched, and whether that is all."""
+    count = len(explored.anomalies)
+    found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
+    seen = "all states seen" if explored.complete else "stopped early"
+    return (
+        f"{explored.release} ({explored.form}): {found}; "
+        f"{explored.states} states, {explored.steps} steps, {seen}\n"
+    )
+
+
+def lanes_table(anomaly: Anomaly, readers: Sequence[str]) -> Table:
+    """Return a row for each step: a column for each goroutine, and the list's words after it."""
+    lanes = (WRITER, *readers)
+    headers = ["STEP", *map(str.upper, lanes), "POINTER TO", "LENGTH", "CAPACITY"]
+    rows = []
+    for number, moment in enumerate(anomaly.moments, start=1):
+        does = {moment.actor: _did(moment, readers)}
+        memory = moment.memory
+        words = (_pointed(memory, memory.header.pointer), *map(str, memory.header[1:]))
+        rows.append((str(number), *(does.get(lane, "") for lane in lanes), *words))
+    return Table(headers, rows)
+
+
+def _did(moment: Moment, readers: Sequence[str]) -> str:
+    """Return a step in words, with the value that was stored or loaded."""
+    memory, word = moment.memory, moment.verb.rpartition(" ")[2]
+    if moment.actor == WRITER:
+        if word == POINTER:
+            return f"{moment.verb} to {_pointed(memory, memory.header.pointer)}"
+        value = getattr(memory.header, word, None)
+        return moment.verb if value is None else f"{moment.verb} {value}"
+    reader = memory.readers[readers.index(moment.actor)]
+    said = moment.verb
+    if word == POINTER:
+        said += f" to {_pointed(memory, reader.pointer)}"
+    elif word == LENGTH:
+        said += f" {reader.length}"
+    return said if reader.outcome is None else f"{said}: {SEES[reader.outcome]}"
+
+
+def _pointed(memory: Memory, pointer: int) -> str:
+    return f"array of {len(memory.arrays[pointer])}"
+
+
+def explored_document(explored: Explored) -> dict[str, Any]:
+    """Return what a search found, for programs."""
+    return {
+        "model": "device-list",
+        "release": explored.release,
+        "list": explored.form,
+        "complete": explored.complete,
+        "states": explored.states,
+        "steps": explored.steps,
+        "anomalies": [
+            {
+                "kind": str(anomaly.kind),
+                "sentence": anomaly.sentence,
+                "steps": [f"{one.actor} {one.verb}" for one in anomaly.moments],
+            }
+            for anomaly in explored.anomalies
+        ],
+    }
+
+
+def releases_table(found: Sequence[Explored]) -> Table:
+    """Return how releases keep the list, and what was found in them; equal ones share a row."""
+    headers = ["RELEASES", "LIST", "STATES", "STEPS", "COMPLETE", "TORN", "SILENT"]
+    by_row: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        by_row.setdefault(_row(one), []).append(one.release)
+    return Table(headers, [(spans(names), *row) for row, names in by_row.items()])
+
+
+def _row(found: Explored) -> tuple[str, ...]:
+    kinds = [one.kind for one in found.anomalies]
+    return (
+        found.form,
+        str(found.states),
+        str(found.steps),
+        "yes" if found.complete else "no",
+        str(kinds.count(Kind.TORN) or NONE),
+        str(kinds.count(Kind.SILENT) or NONE),
+    )
