@@ -42,9 +42,9 @@ WITH_STATUS = frozenset(
 """Kinds whose status is written by separate requests."""
 
 FIRST_CREATED = 1_767_225_600
-"""The creation of the first object, in seconds since 1970; each later one is a second younger.
+"""The creation of the first object of each kind, in seconds since 1970; the next is a second younger.
 
-There is no clock here, and schedulers compare no more than which object is older.
+There is no clock here, and schedulers compare no more than which object of a kind is older.
 """
 
 
@@ -143,7 +143,7 @@ class ApiServer:
         times = self._created[place] = self._created.get(place, 0) + 1
         metadata = {**given["metadata"]}
         metadata.setdefault("uid", _uid(place, times))
-        metadata["creationTimestamp"] = _time(FIRST_CREATED + sum(self._created.values()))
+        metadata["creationTimestamp"] = _time(FIRST_CREATED + self._created_of(place.kind))
         made = {**given, "metadata": metadata}
         if place.kind == "Pod":
             made["status"] = {"phase": "Pending", **given.get("status", {})}
@@ -270,6 +270,9 @@ class ApiServer:
         del self._objects[place]
         last = {**held, "metadata": {**held["metadata"], "resourceVersion": version}}
         self.changes.append(Change(DELETED, *place, last))
+
+    def _created_of(self, kind: str) -> int:
+        return sum(times for place, times in self._created.items() if place.kind == kind)
 
     def _written(self, place: Place) -> int:
         times = self._writes[place] = self._writes.get(place, 0) + 1

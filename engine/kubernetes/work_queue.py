@@ -162,10 +162,14 @@ class WorkQueue(Generic[Item]):
         self.now, self._spent_until = 0, kept.spent_for
 
     def rebase(self) -> None:
-        """Let the queue's time begin again at 0; what is due stays due in as long as before."""
+        """Let the queue's time begin again at 0; what is due stays due in as long as before.
+
+        Failures are counted up to :data:`MOST_FAILURES`.
+        """
         self._due = {
             item: due - self.now for item, due in sorted(self._due.items(), key=lambda one: one[1])
         }
+        self._failures = {item: min(times, MOST_FAILURES) for item, times in self._failures.items()}
         self._spent_until = max(self._spent_until - self.now, -self._bucket)
         self.now = 0
 

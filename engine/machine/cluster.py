@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..cache.driver import LISTING_ORDER
 from ..controllers.component import Component
 from ..controllers.deployments import DeploymentController
+from ..controllers.garbage_collector import GarbageCollector
+from ..controllers.job.controller import JobController
 from ..controllers.kubelet import Kubelets
 from ..controllers.podgroup import PodGroupController
+from ..controllers.queue import QueueController
 from ..controllers.replicasets import ReplicaSetController
 from ..controllers.statefulsets import StatefulSetController
+from ..kubernetes.api_server import ApiServer, Document
 from ..kubernetes.object_table import ObjectTable
-from .layout import Part
-from .machine import Machine
+from . import seen
+from .layout import API, Part, everything
+from .machine import Machine, State
+from .natural import USER, Natural
 from .scheduler import SchedulerComponent, Settings
 from .user import Act, User
 
@@ -29,17 +35,22 @@ MADE_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Deployment": ("ReplicaSet",),
         "ReplicaSet": ("Pod",),
         "StatefulSet": ("Pod",),
+        "Job": ("Pod",),
         "Pod": ("PodGroup",),
     }
 )
 """The kinds that controllers make of a kind."""
 
+WORKLOAD_CONTROLLERS = ("deployments", "replicasets", "statefulsets")
+"""Components of Kubernetes that a search may take as prompt, to see more of Volcano's."""
+
 
 class ClusterSettings(NamedTuple):
     """What a cluster is made with.
 
-    :param script: the writes of a user. :param now: the present of all sessions, in microseconds
-        since 1970.
+    :param script: the writes of a user.
+    :param now: the present of all sessions, in microseconds since 1970.
+    :param existing: objects that exist before any process starts, and that all of them know.
     """
 
     behaviours: Behaviours
@@ -47,30 +58,52 @@ class ClusterSettings(NamedTuple):
     conf: SchedulerConf
     script: Sequence[Act]
     now: int
+    existing: Sequence[Document] = ()
 
 
-def cluster(settings: ClusterSettings) -> Machine:
-    """Return the machine of a cluster, with the components that the user's objects need."""
+class Cluster(NamedTuple):
+    """A machine, and the state in which its user begins."""
+
+    machine: Machine
+    start: State
+
+
+def cluster(settings: ClusterSettings) -> Cluster:
+    """Return the machine of a cluster, with the components that the user's objects need.
+
+    It is at rest: all informers have delivered what existed before.
+    """
     objects = ObjectTable()
-    return Machine(parts_of(settings, objects), objects)
+    machine = Machine(parts_of(settings, objects), objects)
+    return Cluster(machine, _begun(machine, settings.existing))
 
 
 def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]:
     """Return the components of a cluster by name."""
-    kinds = kinds_in(act.document["kind"] for act in settings.script)
+    given = [*settings.existing, *(act.document for act in settings.script)]
+    kinds = kinds_in(document["kind"] for document in given)
     watched = tuple(kind for kind in LISTING_ORDER if kind in kinds)
     scheduler = Settings(settings.behaviours, settings.conf, objects, watched, settings.now)
-    makers: dict[str, Callable[[], Component]] = {"user": lambda: User(settings.script)}
+    own = settings.controllers
+    parts = {USER: _part(lambda: User(settings.script), kinds)}
     if "Deployment" in kinds:
-        makers["deployments"] = lambda: DeploymentController(objects)
+        parts["deployments"] = _part(lambda: DeploymentController(objects), kinds)
     if "ReplicaSet" in kinds:
-        makers["replicasets"] = lambda: ReplicaSetController(objects)
+        make = lambda: ReplicaSetController(objects)  # noqa: E731
+        parts["replicasets"] = _part(make, kinds, seen.of_workloads)
     if "StatefulSet" in kinds:
-        makers["statefulsets"] = lambda: StatefulSetController(objects)
-    makers["podgroups"] = lambda: PodGroupController(settings.controllers, objects)
-    makers["kubelets"] = lambda: Kubelets(objects)
-    makers["scheduler"] = lambda: SchedulerComponent(scheduler)
-    return {name: _part(make, kinds) for name, make in makers.items()}
+        parts["statefulsets"] = _part(
+            lambda: StatefulSetController(objects), kinds, seen.of_statefulsets
+        )
+    if "Job" in kinds:
+        parts["jobs"] = _part(lambda: JobController(own, objects), kinds)
+        parts["gc"] = _part(lambda: GarbageCollector(own, objects), kinds)
+    if kinds & {"Command", "Job"}:
+        parts["queues"] = _part(lambda: QueueController(own, objects), kinds)
+    parts["podgroups"] = _part(lambda: PodGroupController(own, objects), kinds, seen.of_podgroups)
+    parts["kubelets"] = _part(lambda: Kubelets(objects), kinds, seen.of_workloads)
+    parts["scheduler"] = _part(lambda: SchedulerComponent(scheduler), kinds, seen.of_scheduler)
+    return parts
 
 
 def kinds_in(given: Iterable[str]) -> frozenset[str]:
@@ -85,5 +118,26 @@ def kinds_in(given: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _part(make: Callable[[], Component], kinds: frozenset[str]) -> Part:
-    return Part(tuple(kind for kind in make().kinds if kind in kinds), make)
+def _part(
+    make: Callable[[], Component],
+    kinds: frozenset[str],
+    sees: Callable[[str, Document], Document] = everything,
+) -> Part:
+    return Part(tuple(kind for kind in make().kinds if kind in kinds), make, sees)
+
+
+def _begun(machine: Machine, existing: Sequence[Document]) -> State:
+    """Return the state in which objects exist, and every component has seen them."""
+    server = ApiServer()
+    for document in existing:
+        server.create(document)
+    state = [*machine.start]
+    state[API] = machine.transitions.server_with(server)
+    for part, name in enumerate(machine.layout.names):
+        for kind, notices in machine.transitions.listed(part, state[API]).items():
+            state[machine.layout.channels[name, kind]] = machine.channel(notices)
+    natural = Natural(machine)
+    begun: State = tuple(state)
+    while (moved := natural.move(begun, user=False, wait=False)) is not None:
+        begun = moved.state
+    return begun

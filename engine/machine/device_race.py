@@ -9,7 +9,7 @@ from ..volcano.cache.behaviours import CacheBehaviours
 from .device_list import DeviceListMemory, Memory, Outcome, Setting
 from .layout import Part
 from .machine import Machine, State
-from .search import Exhaustive, Found
+from .search import EveryState, Exhaustive, Found
 
 PART = "scheduler"
 WATCHED = "volcano.sh/vgpu-memory"
@@ -83,10 +83,11 @@ def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -
     setting = setting_of(behaviours, race)
     machine = machine_of(setting)
 
-    def check(state: State) -> str:
-        return wrong_with(memory_in(machine, state), race)
+    def check(state: State) -> tuple[str, ...]:
+        wrong = wrong_with(memory_in(machine, state), race)
+        return (wrong,) if wrong else ()
 
-    search = Exhaustive(machine, machine.start, (check,))
+    search = Exhaustive(EveryState(machine), machine.start, check)
     found = [_anomaly(machine, race, one) for one in search.run(lambda _: False)]
     return Explored(
         release=behaviours.release,

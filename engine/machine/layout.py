@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ..controllers.component import Component
+from ..kubernetes.api_server import Document
 
 API = 0
 """Where a state has the number of the API server."""
+
+
+def everything(kind: str, document: Document) -> Document:  # noqa: ARG001 -- of any kind
+    """Return all of an object."""
+    return document
 
 
 class Part(NamedTuple):
@@ -17,10 +23,13 @@ class Part(NamedTuple):
     :param kinds: the kinds that its informers watch, each in a separate channel, in the order in
         which a process that starts lists them.
     :param make: makes one that has just started, and has seen nothing.
+    :param sees: what of an object the component uses. A change of anything else is not delivered:
+        it would do nothing.
     """
 
     kinds: tuple[str, ...]
     make: Callable[[], Component]
+    sees: Callable[[str, Document], Document] = everything
 
 
 class Step(NamedTuple):
@@ -50,7 +59,8 @@ class Layout:
 
     :ivar names: of the components, in the order of their places, which begin at 1.
     :ivar channels: the place of the channel of a component's informer of a kind.
-    :ivar watching: the places of all channels of a kind.
+    :ivar channels_of: the places of a component's channels, by its number from 0.
+    :ivar watching: the components that watch a kind, and the places of their channels.
     :ivar size: how many numbers a state has.
     """
 
@@ -60,7 +70,10 @@ class Layout:
         pairs = [(name, kind) for name, part in parts.items() for kind in part.kinds]
         first = API + 1 + len(parts)
         self.channels = {pair: first + at for at, pair in enumerate(pairs)}
-        self.watching: dict[str, tuple[int, ...]] = {}
-        for (_, kind), at in self.channels.items():
-            self.watching[kind] = (*self.watching.get(kind, ()), at)
+        self.channels_of = tuple(
+            tuple(self.channels[name, kind] for kind in part.kinds) for name, part in parts.items()
+        )
+        self.watching: dict[str, tuple[tuple[str, int], ...]] = {}
+        for (name, kind), at in self.channels.items():
+            self.watching[kind] = (*self.watching.get(kind, ()), (name, at))
         self.size = first + len(pairs)

@@ -8,7 +8,7 @@ compare numbers. Different orders of the same steps share nearly all of their wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..kubernetes.object_table import ObjectTable
 from .layout import API, WAIT, Layout, Part, Step
@@ -23,17 +23,17 @@ class Machine:
     """All states of a cluster that its steps lead to, worked out as they are needed.
 
     :param parts: the components by name. :param objects: numbers the documents.
-    :ivar layout: what each number of a state stands for.
+    :ivar layout: what each number of a state stands for. :ivar wait: the step in which time passes.
     """
 
     def __init__(self, parts: Mapping[str, Part], objects: ObjectTable | None = None) -> None:
         self.layout = Layout(parts)
         self.objects = objects or ObjectTable()
-        self.transitions = Transitions(parts, self.objects)
+        self.transitions = Transitions(parts, self.layout, self.objects)
         self._steps = self.transitions.steps
         self._queues: Table[tuple[int, ...]] = Table()
         self._empty = self._queues.number(())
-        self._wait = self._steps.number(WAIT)
+        self.wait = self._steps.number(WAIT)
         self._popped: dict[int, tuple[int, int]] = {}
         self._pushed: dict[tuple[int, int], int] = {}
         names = self.layout.names
@@ -69,8 +69,37 @@ class Machine:
             found += steps
             due = due or when is not None
         if due:
-            found.append(self._wait)
+            found.append(self.wait)
         return found
+
+    def enabled_of(self, part: int, state: State) -> list[int]:
+        """Return the numbers of the steps that a component can make."""
+        empty, delivery = self._empty, self._delivery_from
+        places = self.layout.channels_of[part]
+        found = [delivery[place] for place in places if state[place] != empty]
+        found += self.transitions.ability(part, state[part + 1]).steps
+        return found
+
+    def steps_alone(
+        self, part: int, held: int, channels: tuple[int, ...], api: int
+    ) -> Iterator[tuple[int, Done, tuple[int, ...]]]:
+        """Yield what a component can do that holds this, and what its channels hold then."""
+        transitions = self.transitions
+        for at, place in enumerate(self.layout.channels_of[part]):
+            if channels[at] != self._empty:
+                rest, notice = self._pop(channels[at])
+                left = (*channels[:at], rest, *channels[at + 1 :])
+                yield self._delivery_from[place], transitions.deliver(part, held, notice, api), left
+        for step in transitions.ability(part, held).steps:
+            yield step, transitions.do(part, held, step, api), channels
+
+    def channel(self, notices: tuple[int, ...]) -> int:
+        """Return the number of a channel's content."""
+        return self._queues.number(notices)
+
+    def is_filled(self, queue: int) -> bool:
+        """Say whether anything waits in a channel whose content has this number."""
+        return queue != self._empty
 
     def after(self, state: State, step: int) -> tuple[State, str]:
         """Return the state after a step, and the message of the panic that it ended in, if any."""
@@ -81,8 +110,10 @@ class Machine:
             made = [*state]
             made[place] = rest
             done = self.transitions.deliver(part, state[part + 1], notice, state[API])
-        elif step == self._wait:
-            return self._later(state), ""
+        elif step == self.wait:
+            later = self.later(state)
+            assert later is not None, "time passes only if something is due"
+            return later, ""
         else:
             part = self._part_of(step)
             made = [*state]
@@ -98,6 +129,16 @@ class Machine:
         found = (ability(part, state[part + 1]).due for part in self._parts)
         return min((due for due in found if due is not None), default=None)
 
+    def later(self, state: State) -> State | None:
+        """Return the state in which the next thing is due; None if nothing ever is."""
+        by = self.due(state)
+        if by is None:
+            return None
+        made = [*state]
+        for part in self._parts:
+            made[part + 1] = self.transitions.wait(part, state[part + 1], by)
+        return tuple(made)
+
     def waiting(self, state: State, part: str, kind: str) -> Sequence[int]:
         """Return the notices that wait in a channel."""
         return self.queue(state[self.layout.channels[part, kind]])
@@ -112,20 +153,11 @@ class Machine:
             part = self._doer[step] = self.layout.names.index(self._steps[step].part)
         return part
 
-    def _later(self, state: State) -> State:
-        by = self.due(state)
-        assert by is not None, "time passes only if something is due"
-        made = [*state]
-        for part in self._parts:
-            made[part + 1] = self.transitions.wait(part, state[part + 1], by)
-        return tuple(made)
-
     def _write(self, made: list[int], part: int, done: Done) -> None:
         """Note what a step wrote; a process that panicked lists everything again."""
         made[API] = done.api
-        for notice, kind in done.notices:
-            for place in self.layout.watching.get(kind, ()):
-                made[place] = self._push(made[place], notice)
+        for notice, place in done.notices:
+            made[place] = self._push(made[place], notice)
         if done.panic:
             name = self.layout.names[part]
             for kind, notices in self.transitions.listed(part, done.api).items():

@@ -2,12 +2,16 @@
 
 The handlers and workers are those of :mod:`plinian.engine.cache`, through its one driver, and the
 session is the session. What the component holds between steps is packed as stored beliefs are.
+
+The scheduler writes what others act on: nodes of pods, phases of PodGroups, evictions. It writes no
+conditions and no sums into statuses. Nothing here reads them, and each of them would be one more
+version of an object, and so many more states of a machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -231,28 +235,21 @@ class _Requests:
                 client.bind(pod.key, node)
             case DeletePod(pod):
                 client.delete("Pod", pod.key)
-            case WriteConditions(pod, conditions):
-                status = {"conditions": [msgspec.to_builtins(one) for one in conditions]}
-                self._update("Pod", pod, status)
             case WritePodGroup(pod_group):
-                self._update("PodGroup", pod_group, _group_status(pod_group))
-            case WriteAllocated(queue, allocated, apply):
-                if apply:
-                    part = {"status": {"allocated": allocated}}
-                    client.patch("Queue", queue.name, part, status=True)
-                else:
-                    self._update("Queue", queue, {"allocated": allocated})
+                self._write_phase(pod_group)
+            case WriteConditions() | WriteAllocated():
+                pass
             case GetQueue(name):
                 client.get("Queue", name)
             case CreateQueue(name, _):
                 client.create(default_queue(name))
 
-    def _update(self, kind: str, item: Object, status: dict[str, Any]) -> None:
-        """Update an object's status, as the version in hand."""
-        held = self._client.get(kind, item.key)
-        metadata = {**held["metadata"], "resourceVersion": item.metadata.resource_version}
-        made = {**held, "metadata": metadata, "status": {**held.get("status", {}), **status}}
-        self._client.update(made, status=kind != "PodGroup")
+    def _write_phase(self, group: PodGroup) -> None:
+        """Update a PodGroup's phase, as the version in hand."""
+        held = self._client.get("PodGroup", group.key)
+        metadata = {**held["metadata"], "resourceVersion": group.metadata.resource_version}
+        status = {**held.get("status", {}), "phase": group.status.phase}
+        self._client.update({**held, "metadata": metadata, "status": status})
 
     def read_pod(self, namespace: str, name: str) -> Pod | None:
         """Return a pod as it is now."""
@@ -264,13 +261,3 @@ class _Requests:
 
     def bind_volumes(self, pod: Pod) -> str | None:
         """Bind volumes: there is nothing that could fail."""
-
-
-def _group_status(group: PodGroup) -> dict[str, Any]:
-    status = group.status
-    return {
-        "phase": status.phase,
-        "running": status.running,
-        "succeeded": status.succeeded,
-        "failed": status.failed,
-    }

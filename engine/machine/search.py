@@ -1,21 +1,23 @@
-"""Searches over the orders of a machine's steps, for states in which an invariant does not hold."""
+"""An exhaustive search: every state that any order of a machine's steps leads to."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 from .machine import Machine, State
-
-Check = Callable[[State], str]
-"""Says in a sentence what is wrong with a state; empty if nothing is."""
+from .natural import Check, Natural
+from .table import Table
+from .turns import Turn
 
 FIRST = -1
+LOOK_AFTER = 256
+"""After so many states a search asks whether to stop."""
 
 
 class Found(NamedTuple):
-    """A state in which an invariant does not hold.
+    """A state in which something is wrong.
 
     :param steps: numbers of the steps that lead there. :param sentence: what is wrong.
     """
@@ -32,54 +34,107 @@ class Progress(NamedTuple):
     waiting: int
 
 
+class Space(Protocol):
+    """The states that a search goes through, and how it gets from one to the next."""
+
+    def start(self, state: State) -> State:
+        """Return the state to begin with."""
+
+    def after(self, state: State) -> Iterable[Turn]:
+        """Yield all that can happen next."""
+
+    def ends(self, state: State) -> Iterable[Turn]:
+        """Yield what a state comes to if nothing more can happen in it but with time."""
+
+
+class EachStep:
+    """All steps of a machine, each by itself: what a search without reduction goes through."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._natural = Natural(machine)
+
+    def start(self, state: State) -> State:
+        """Return the state to begin with."""
+        return state
+
+    def after(self, state: State) -> Iterator[Turn]:
+        """Yield all steps that change something."""
+        for moved in self._natural.moves(state):
+            yield Turn((moved.step,), moved.state, moved.panic)
+
+    def ends(self, state: State) -> Iterator[Turn]:
+        """Yield the state itself if only time and the user change it."""
+        if self._natural.move(state, user=False, wait=False) is None:
+            yield Turn((), state)
+
+
+class EveryState(EachStep):
+    """The same, but every state is checked: for machines that time puts nothing right in."""
+
+    def ends(self, state: State) -> Iterator[Turn]:
+        """Yield the state itself."""
+        yield Turn((), state)
+
+
 class Reached:
     """The states that a search has reached, and how: some 200 bytes each."""
 
     def __init__(self, start: State) -> None:
         self._number: dict[bytes, int] = {}
         self._before = array("q")
-        self._step = array("i")
-        self.add(start, FIRST, FIRST)
+        self._how = array("i")
+        self._ways: Table[tuple[int, ...]] = Table()
+        self.add(start, FIRST, ())
 
     def __len__(self) -> int:
         return len(self._before)
 
-    def add(self, state: State, before: int, step: int) -> int:
+    def add(self, state: State, before: int, steps: tuple[int, ...]) -> int:
         """Note a state; return its number, or -1 if it was there."""
         code = array("I", state).tobytes()
         number = len(self._before)
         if self._number.setdefault(code, number) != number:
-            return -1
+            return FIRST
         self._before.append(before)
-        self._step.append(step)
+        self._how.append(self._ways.number(steps))
         return number
 
     def steps_to(self, number: int) -> tuple[int, ...]:
         """Return the steps that first led to a state."""
-        found = []
+        found: list[tuple[int, ...]] = []
         while self._before[number] != FIRST:
-            found.append(self._step[number])
+            found.append(self._ways[self._how[number]])
             number = self._before[number]
-        return tuple(reversed(found))
+        return tuple(step for steps in reversed(found) for step in steps)
 
 
 class Exhaustive:
-    """Goes through all states, those that need fewest steps first.
+    """Goes through all states of a space, those that need fewest turns first.
 
-    :ivar made: how many steps were made. :ivar complete: every reachable state was seen.
+    Only ends are checked, see :meth:`Space.ends`: what is wrong before may still be put right.
+
+    :ivar made: how many turns were made. :ivar ended: how many ends were checked.
+    :ivar complete: every reachable state was seen.
     """
 
-    def __init__(self, machine: Machine, start: State, checks: Sequence[Check]) -> None:
-        self._machine = machine
-        self._checks = checks
-        self._start = start
-        self.reached = Reached(start)
+    def __init__(self, space: Space, start: State, check: Check) -> None:
+        self._space = space
+        self._check = check
+        self._start = space.start(start)
+        self.reached = Reached(self._start)
         self.made = 0
         self.complete = False
         self._sentences: set[str] = set()
+        self._checked: dict[State, tuple[str, ...]] = {}
+
+    @property
+    def ended(self) -> int:
+        """How many ends were checked."""
+        return len(self._checked)
 
     def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
-        """Yield what is found: of each sentence, the way to it that has the fewest steps.
+        """Yield what is found: of each sentence, a way to it that has the fewest turns.
 
         :param until: says now and then whether to stop.
         """
@@ -88,26 +143,36 @@ class Exhaustive:
             following: list[tuple[State, int]] = []
             for place, (state, number) in enumerate(level):
                 left = len(level) - place + len(following)
-                if not place % 1024 and until(Progress(len(self.reached), self.made, left)):
+                if not place % LOOK_AFTER and until(Progress(len(self.reached), self.made, left)):
                     return
+                yield from self._look(state, number)
                 yield from self._expand(state, number, following)
             level = following
         self.complete = True
 
+    def _look(self, state: State, number: int) -> Iterator[Found]:
+        """Check what a state comes to, if nothing more happens."""
+        for end in self._space.ends(state):
+            sentences = self._checked.get(end.state)
+            if sentences is None:
+                sentences = self._checked[end.state] = tuple(self._check(end.state))
+            for sentence in sentences:
+                yield from self._note((*self.reached.steps_to(number), *end.steps), sentence)
+
     def _expand(
         self, state: State, number: int, following: list[tuple[State, int]]
     ) -> Iterator[Found]:
-        """Make every step from a state, and note the states that are new."""
-        reached, after = self.reached, self._machine.after
-        for step in self._machine.enabled(state):
+        """Make every turn from a state, and note the states that are new."""
+        reached = self.reached
+        for turn in self._space.after(state):
             self.made += 1
-            then, panic = after(state, step)
-            new = FIRST if then == state else reached.add(then, number, step)
-            if new >= 0:
-                following.append((then, new))
-            elif not panic:
-                continue
-            sentence = panic or next(filter(None, (check(then) for check in self._checks)), "")
-            if sentence and sentence not in self._sentences:
-                self._sentences.add(sentence)
-                yield Found((*reached.steps_to(number), step), sentence)
+            new = reached.add(turn.state, number, turn.steps)
+            if new != FIRST:
+                following.append((turn.state, new))
+            if turn.panic:
+                yield from self._note((*reached.steps_to(number), *turn.steps), turn.panic)
+
+    def _note(self, steps: tuple[int, ...], sentence: str) -> Iterator[Found]:
+        if sentence not in self._sentences:
+            self._sentences.add(sentence)
+            yield Found(steps, sentence)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..controllers.component import Component
-from ..kubernetes.api_server import ADDED, ApiServer, Document, Kept, Place
+from ..kubernetes.api_server import ADDED, MODIFIED, ApiServer, Change, Document, Kept, Place
 from ..kubernetes.object_table import ObjectTable
 from ..model.panic import Panic
-from .layout import Part, Step
+from .layout import Layout, Part, Step
 from .table import Table
 
 Notice = tuple[str, str, str, int]
-"""What a channel holds: verb, kind, key, and the number of the document."""
+"""What a channel holds: verb, kind, key, and the number of what the component sees of the object."""
 
 Act = Callable[[Component, Any], None]
 
@@ -35,13 +35,13 @@ class Done(NamedTuple):
 
     :param part: what the component holds then, by number.
     :param api: what the API server holds then.
-    :param notices: what watches are to deliver, by number, each with its kind.
+    :param notices: what channels get, each with the place of the channel.
     :param panic: the process ended with this message; ``part`` is that of a new one.
     """
 
     part: int
     api: int
-    notices: tuple[tuple[int, str], ...] = ()
+    notices: tuple[tuple[int, int], ...] = ()
     panic: str = ""
 
 
@@ -61,13 +61,16 @@ class _Watched:
 class Transitions:
     """The components of a machine as functions of numbers.
 
-    :param parts: the components by name. :param objects: numbers the documents.
+    :param parts: the components by name. :param layout: where they and their channels are.
+    :param objects: numbers the documents.
     :ivar steps: all steps that were met. :ivar computed: how many transitions were worked out.
     """
 
-    def __init__(self, parts: Mapping[str, Part], objects: ObjectTable) -> None:
+    def __init__(self, parts: Mapping[str, Part], layout: Layout, objects: ObjectTable) -> None:
+        self._by_name = parts
         self._parts = tuple(parts.values())
         self._names = tuple(parts)
+        self._layout = layout
         self._objects = objects
         self._api: Table[_Stored] = Table()
         self._kept = tuple(Table[Hashable]() for _ in parts)
@@ -81,7 +84,14 @@ class Transitions:
 
     def empty_server(self) -> int:
         """Return the number of an API server that holds nothing."""
-        return self._number_of(ApiServer())
+        return self.server_with(ApiServer())
+
+    def server_with(self, server: ApiServer) -> int:
+        """Return the number of what an API server holds."""
+        objects, writes, created = server.kept()
+        number = self._objects.number
+        held = tuple((place, number(one)) for place, one in objects)
+        return self._api.number((held, writes, created))
 
     def new_process(self, part: int) -> int:
         """Return the number of what a component holds that has seen nothing."""
@@ -91,9 +101,10 @@ class Transitions:
         """Return what each informer of a process that starts is to deliver, by kind."""
         server = self.server(api)
         found: dict[str, tuple[int, ...]] = {}
+        sees = self._parts[part].sees
         for kind in self._parts[part].kinds:
             found[kind] = tuple(
-                self.notices.number((ADDED, kind, place.key, self._objects.number(document)))
+                self._notice(ADDED, kind, place.key, sees(kind, document))
                 for place, document in server.kept().objects
                 if place.kind == kind
             )
@@ -180,18 +191,24 @@ class Transitions:
         if server is None and not panic:
             done = self._alone[part, held, given] = Done(after, -1)
             return done
-        notices: tuple[tuple[int, str], ...] = ()
+        notices: tuple[tuple[int, int], ...] = ()
         if server is not None:
-            notices = tuple(self._notice(*change) for change in server.take_changes())
-            api = self._number_of(server)
+            notices = tuple(self._watched(server.take_changes(), api))
+            api = self.server_with(server)
         done = self._asking[key] = Done(after, api, notices, panic)
         return done
 
-    def _notice(self, verb: str, kind: str, key: str, document: Document) -> tuple[int, str]:
-        return self.notices.number((verb, kind, key, self._objects.number(document))), kind
+    def _watched(self, changes: Iterable[Change], api: int) -> Iterator[tuple[int, int]]:
+        """Yield what channels get of changes of what an API server held."""
+        held = {place: self._objects.document(one) for place, one in self._api[api][0]}
+        for change in changes:
+            at = Place(change.kind, change.key)
+            for name, place in self._layout.watching.get(change.kind, ()):
+                sees = self._by_name[name].sees
+                seen = sees(change.kind, change.document)
+                if change.verb != MODIFIED or sees(change.kind, held[at]) != seen:
+                    yield self._notice(change.verb, change.kind, change.key, seen), place
+            held[at] = change.document
 
-    def _number_of(self, server: ApiServer) -> int:
-        objects, writes, created = server.kept()
-        number = self._objects.number
-        held = tuple((place, number(one)) for place, one in objects)
-        return self._api.number((held, writes, created))
+    def _notice(self, verb: str, kind: str, key: str, seen: Document) -> int:
+        return self.notices.number((verb, kind, key, self._objects.number(seen)))

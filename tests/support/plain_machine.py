@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Mapping
 
-from plinian.engine.kubernetes.api_server import ADDED, ApiServer, Change
+from plinian.engine.kubernetes.api_server import ADDED, MODIFIED, ApiServer, Change, Document, Place
 from plinian.engine.machine.layout import WAIT, Part, Step
 from plinian.engine.model.panic import Panic
 
@@ -16,6 +16,7 @@ class PlainMachine:
     def __init__(self, parts: Mapping[str, Part]) -> None:
         self._parts = parts
         self.server = ApiServer()
+        self._known: dict[Place, Document] = {}
         self.components = {name: part.make() for name, part in parts.items()}
         self.channels = {
             (name, kind): deque[Change]() for name, part in parts.items() for kind in part.kinds
@@ -44,15 +45,20 @@ class PlainMachine:
 
     def _publish(self) -> None:
         for change in self.server.take_changes():
-            for (_, kind), channel in self.channels.items():
+            at = Place(change.kind, change.key)
+            for (name, kind), channel in self.channels.items():
                 if kind == change.kind:
-                    channel.append(change)
+                    sees = self._parts[name].sees
+                    seen = sees(kind, change.document)
+                    if change.verb != MODIFIED or sees(kind, self._known[at]) != seen:
+                        channel.append(change._replace(document=seen))
+            self._known[at] = change.document
 
     def _restart(self, name: str) -> None:
         self.components[name] = self._parts[name].make()
         for kind in self._parts[name].kinds:
             self.channels[name, kind] = deque(
-                Change(ADDED, *place, document)
+                Change(ADDED, *place, self._parts[name].sees(kind, document))
                 for place, document in self.server.kept().objects
                 if place.kind == kind
             )

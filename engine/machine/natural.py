@@ -1,0 +1,145 @@
+"""The natural order: a cluster in which nothing is held up, and what it comes to if left alone.
+
+Informers deliver before workers take items, a session runs when nothing else is left to do, a user
+writes when everything is at rest, and time passes last. A run is told by where it differs from
+this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from .layout import Step
+from .machine import Machine, State
+from .scheduler import SESSION
+
+Check = Callable[[State], Sequence[str]]
+"""Says in sentences what is wrong with a state; nothing if nothing is."""
+
+NEVER_AT_REST = "The cluster does not come to rest."
+USER = "user"
+MOST_STEPS = 20_000
+"""After so many steps a cluster is said not to come to rest."""
+
+_DELIVERY, _WORK, _SESSION, _USER, _WAIT = range(5)
+
+
+class Moved(NamedTuple):
+    """A step that changed something, and what it led to."""
+
+    step: int
+    state: State
+    panic: str
+
+
+class Rest(NamedTuple):
+    """What a cluster comes to.
+
+    :param steps: that lead there. :param state: nothing changes it, or only time passes in it.
+    :param panics: messages of processes that ended on the way.
+    :param reached: it came to rest.
+    """
+
+    steps: tuple[int, ...]
+    state: State
+    panics: tuple[str, ...]
+    reached: bool
+
+
+class Natural:
+    """Makes the steps of a machine in the natural order."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._ranks: dict[int, tuple[int, int]] = {}
+        self._rests: dict[State, Rest] = {}
+
+    def steps(self, state: State) -> list[int]:
+        """Return all steps that can be made, the natural one first."""
+        return sorted(self._machine.enabled(state), key=self._rank)
+
+    def moves(self, state: State, *, user: bool = True, wait: bool = True) -> list[Moved]:
+        """Return all steps that change something, the natural one first."""
+        found = []
+        for step in self.steps(state):
+            if self._allowed(step, user=user, wait=wait):
+                after, panic = self._machine.after(state, step)
+                if after != state or panic:
+                    found.append(Moved(step, after, panic))
+        return found
+
+    def move(self, state: State, *, user: bool = True, wait: bool = True) -> Moved | None:
+        """Make the natural step; None if there is nothing left to do."""
+        for step in self.steps(state):
+            if self._allowed(step, user=user, wait=wait):
+                after, panic = self._machine.after(state, step)
+                if after != state or panic:
+                    return Moved(step, after, panic)
+        return None
+
+    def rest(self, state: State) -> Rest:
+        """Return what the cluster comes to if the user does nothing more.
+
+        Where only timers go on for ever, that is the first such state that comes again.
+        """
+        known = self._rests.get(state)
+        if known is None:
+            known = self._rests[state] = self._come_to_rest(state)
+        return known
+
+    def _come_to_rest(self, state: State) -> Rest:
+        steps: list[int] = []
+        panics: list[str] = []
+        seen: set[State] = set()
+        while len(steps) < MOST_STEPS:
+            moved = self.move(state, user=False, wait=False)
+            if moved is None:
+                if state in seen:
+                    return Rest(tuple(steps), state, tuple(panics), reached=True)
+                seen.add(state)
+                moved = self.move(state, user=False)
+            if moved is None:
+                return Rest(tuple(steps), state, tuple(panics), reached=True)
+            steps.append(moved.step)
+            state = moved.state
+            if moved.panic:
+                panics.append(moved.panic)
+                if panics.count(moved.panic) > 1:
+                    return Rest(tuple(steps), state, tuple(panics), reached=False)
+        return Rest(tuple(steps), state, tuple(panics), reached=False)
+
+    def _allowed(self, step: int, *, user: bool, wait: bool) -> bool:
+        kind = self._rank(step)[0]
+        return (user or kind != _USER) and (wait or kind != _WAIT)
+
+    def _rank(self, step: int) -> tuple[int, int]:
+        known = self._ranks.get(step)
+        if known is None:
+            known = self._ranks[step] = self._ranked(self._machine.step(step))
+        return known
+
+    def _ranked(self, step: Step) -> tuple[int, int]:
+        layout = self._machine.layout
+        if step.kind:
+            return _DELIVERY, layout.channels[step.part, step.kind]
+        if not step.part:
+            return _WAIT, 0
+        if step.part == USER:
+            return _USER, 0
+        return (_SESSION if step.name == SESSION else _WORK), layout.place[step.part]
+
+
+class AtRest:
+    """Says what is wrong with what a state comes to if it is left alone: that stays wrong."""
+
+    def __init__(self, machine: Machine, check: Check) -> None:
+        self._natural = Natural(machine)
+        self._check = check
+
+    def __call__(self, state: State) -> Sequence[str]:
+        """Return sentences: of panics on the way, or of what is wrong in the end."""
+        rest = self._natural.rest(state)
+        if rest.panics:
+            return rest.panics
+        return self._check(rest.state) if rest.reached else (NEVER_AT_REST,)

@@ -1,0 +1,155 @@
+"""Machines that are small enough to be searched through and through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from plinian.engine.kubernetes.api_errors import AlreadyExists
+from plinian.engine.kubernetes.api_server import Document
+from plinian.engine.kubernetes.store import default_queue
+from plinian.engine.machine.cluster import ClusterSettings
+from plinian.engine.machine.layout import Part
+from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.user import Act
+from plinian.engine.model.panic import Panic
+from plinian.engine.volcano.conf import conf_in_force
+from plinian.engine.volcano.session.history import resolve
+from plinian.engine.volcano.table import controller_behaviours
+
+NOW = 1_800_000_000_000_000
+
+
+class Writer:
+    """Creates some objects, one after the other; another writer may be faster."""
+
+    kinds: tuple[str, ...] = ()
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self._made = 0
+
+    def deliver(self, *change: object) -> None:
+        """See nothing."""
+
+    def steps(self) -> Sequence[str]:
+        """Return whether anything is left."""
+        return ("writes",) if self._made < len(self._names) else ()
+
+    def step(self, name: str, client: Any) -> None:
+        """Create the next object."""
+        assert name == "writes"
+        metadata = {"name": self._names[self._made], "namespace": "ml"}
+        self._made += 1
+        try:
+            client.create({"kind": "Pod", "metadata": metadata, "spec": {}})
+        except AlreadyExists:
+            return
+
+    def due(self) -> int | None:
+        """Return that nothing is due."""
+        return None
+
+    def advance(self, by: int) -> None:
+        """Let time pass."""
+
+    def kept(self) -> int:
+        """Return how much is done."""
+        return self._made
+
+    def restore(self, kept: int) -> None:
+        """Have done so much."""
+        self._made = kept
+
+
+class Reader(Writer):
+    """Sees pods in their order, and panics at one called ``bad``; three seconds make it sleepy."""
+
+    kinds = ("Pod",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: tuple[str, ...] = ()
+        self._left = 3_000_000
+
+    def deliver(self, *change: object) -> None:
+        """Note what was seen."""
+        _, _, key, document, _ = change
+        assert isinstance(document, dict)
+        if document["metadata"]["name"] == "bad" and self._left:
+            raise Panic("a bad pod")
+        self._seen = (*self._seen, str(key))
+
+    def due(self) -> int | None:
+        """Return when it is sleepy."""
+        return self._left or None
+
+    def advance(self, by: int) -> None:
+        """Let time pass."""
+        self._left = max(0, self._left - by)
+
+    def kept(self) -> Any:
+        """Return what was seen."""
+        return self._seen, self._left
+
+    def restore(self, kept: Any) -> None:
+        """Have seen that."""
+        self._seen, self._left = kept
+
+
+def small(*names: str) -> Machine:
+    """Return a machine of two writers and a reader."""
+    return Machine(
+        {
+            "one": Part((), lambda: Writer("a", "b")),
+            "other": Part((), lambda: Writer(*names)),
+            "reader": Part(("Pod",), Reader),
+        }
+    )
+
+
+def nothing(state: State) -> tuple[str, ...]:
+    """Find nothing wrong with any state."""
+    assert state
+    return ()
+
+
+def object_of(kind: str, name: str, **more: Any) -> Document:
+    """Return an object."""
+    return {"kind": kind, "metadata": {"name": name, "namespace": "default"}, **more}
+
+
+def deployment(replicas: int) -> Document:
+    """Return a Deployment of pods that Volcano schedules."""
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"schedulerName": "volcano", "containers": [container]},
+    }
+    spec = {
+        "replicas": replicas,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": template,
+    }
+    return {**object_of("Deployment", "web", spec=spec), "apiVersion": "apps/v1"}
+
+
+def settings(release: str) -> ClusterSettings:
+    """Return a cluster in which a user scales a Deployment up, down and up again."""
+    amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": amounts, "capacity": amounts},
+    }
+    behaviours = resolve(release)
+    queues = ("default", "root") if behaviours.root_queue else ("default",)
+    objects = [*map(default_queue, queues), node, *map(deployment, (1, 0, 1))]
+    return ClusterSettings(
+        behaviours=behaviours,
+        controllers=controller_behaviours(release),
+        conf=conf_in_force("", behaviours),
+        script=[Act("ADDED", each) for each in objects],
+        now=NOW,
+    )
