@@ -156,7 +156,8 @@ class _Check:
         )
         events = OrderedEvents(self._log.store, end)
         walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
-        found = [*walk.timeline.holding(self._last(walk.place))]
+        last = self._last(walk.place)
+        found = [self._until_silence(one) for one in walk.timeline.holding(last)]
         if not task.single:
             found += [*walk.timeline.ended, *self._going_back()]
             found = [one for one in found if self._in_range(one)]
@@ -247,6 +248,13 @@ class _Check:
         revision = self._last_revision()
         time = self._task.end.time or self._clock.time_of(revision)
         return place._replace(revision=revision, time=time)
+
+    def _until_silence(self, breach: Breach) -> Breach:
+        """Return a violation that holds at the end, as long as watches show that it lasted."""
+        silent = self._known.silent_until(breach.invariant.kinds)
+        if silent is None or breach.began is None:
+            return breach
+        return breach._replace(lasted=max(breach.lasted or 0, silent - breach.began))
 
     def _session_revisions(self) -> Sequence[int]:
         if not any(one.unit == SESSION for one in self._checked):
