@@ -89,7 +89,7 @@ class Walk:
 
     def _apply(self, step: OrderedEvent, events: OrderedEvents) -> None:
         self._projector.apply(step.event, position=step.position, lives_on=events.lives_on)
-        units = self.view.take(step.event, step.position)
+        units = self.view.take(step.event, step.position, events.lives_on)
         self._touched.update(dict.fromkeys(units))
         self._positions.append(step.position)
 
@@ -160,6 +160,7 @@ class Walk:
         if not asked:
             return
         self.view.session = sessions.run(revision, self.view)
+        self.view.phases.decide(self.view.session.result, self.view.truth.of("PodGroup"))
         self.sessions_run += 1
         place = self.place._replace(revision=revision, time=self._clock.time_of(revision))
         for invariant in asked:

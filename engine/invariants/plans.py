@@ -1,0 +1,190 @@
+"""Invariants of what a session plans: promised places, units, and choices among equals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ..cache.job_cache import job_of
+from ..kubernetes.units import format_amount
+from ..model.job import JobInfo
+from ..model.resource import MIN_RESOURCE
+from ..model.status import ALLOCATED_STATUS, Status
+from ..session.framework.outcome import SessionResult
+from .demand import Demand
+from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
+from .view import ClusterView, QueueLimits, SessionView
+
+_ALL = (NODE, QUEUE, PODGROUP, POD)
+_LIMITING = frozenset({"capacity", "proportion"})
+_AT_ONCE = frozenset({"reclaim"})
+"""Reasons of evictions after which a pod is pipelined at once, without its gang."""
+
+_SHOWN = 3
+
+
+def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield pods that wait for a node in vain.
+
+    A session promises a node (Pipelined) to a gang as a whole, or takes the promise back. Only
+    reclaim promises to one pod at a time.
+    """
+    session = view.session
+    if session is None:
+        return
+    promised = dict(session.result.pipelined)
+    for key, condition in sorted(session.result.pod_conditions.items()):
+        node = condition.nominated_node
+        if node and promised.get(key) != node:
+            message = f"the session nominates node {node} for it, but has taken that plan back"
+            yield Violation("Pod", key, message, "nominated")
+    if "gang" in session.plugins and not _evicts_at_once(session.result):
+        yield from _lone_promises(view, session.result)
+
+
+def _evicts_at_once(result: SessionResult) -> bool:
+    return any(reason in _AT_ONCE for _, reason in result.evictions)
+
+
+def _lone_promises(view: ClusterView, result: SessionResult) -> Iterator[Violation]:
+    """Yield promises to gangs that would not be complete with all of them."""
+    bound = _by_job(view, result.binds)
+    for name, count in sorted(_by_job(view, result.pipelined).items()):
+        job = view.cache.jobs.get(name)
+        if job is None:
+            continue
+        with_all = _ready(job) + bound[name] + count
+        if with_all < job.min_available:
+            message = (
+                f"the session promises nodes to {count} of its pods, but with them it has "
+                f"{with_all} of minMember {job.min_available}"
+            )
+            yield Violation("PodGroup", name, message, "pipelined")
+
+
+def _by_job(view: ClusterView, placed: list[tuple[str, str]]) -> Counter[str]:
+    pods = (view.pods.get(key) for key, _ in placed)
+    return Counter(job_of(pod) for pod in pods if pod is not None)
+
+
+def _ready(job: JobInfo) -> int:
+    """Return how many tasks of a job count as ready before the session.
+
+    Source: pkg/scheduler/api/job_info.go ReadyTaskNum.
+    """
+    return sum(
+        task.status in ALLOCATED_STATUS
+        or task.status is Status.SUCCEEDED
+        or (task.status is Status.PENDING and task.best_effort)
+        for task in job.tasks.values()
+    )
+
+
+def units_agree(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield queues of which a session counts a resource in whole units instead of thousandths.
+
+    Running jobs reserve what they lack of minResources. Releases with the fault take that amount in
+    units, and compare it with amounts in thousandths.
+
+    Source: pkg/scheduler/plugins/util/util.go GetInqueueResource.
+    """
+    session = view.session
+    if session is None or session.limits is QueueLimits.NOTHING:
+        return
+    demand = Demand(view, tree=session.limits is QueueLimits.TREE)
+    right, wrong = demand.inqueue(), demand.inqueue(in_units=True)
+    seen: set[tuple[str, str]] = set()
+    for queue, counted in _counted(view, session):
+        for resource, held in sorted(counted.items()):
+            true = right.get(queue, {}).get(resource, 0.0)
+            units = wrong.get(queue, {}).get(resource, 0.0)
+            differs = abs(true - held) >= MIN_RESOURCE
+            if differs and abs(units - held) < MIN_RESOURCE and (queue, resource) not in seen:
+                seen.add((queue, resource))
+                message = (
+                    f"the session counts {held:g} thousandths of {resource} as reserved, its "
+                    f"PodGroups reserve {format_amount(resource, true)}: the units differ"
+                )
+                yield Violation("Queue", queue, message, f"unit.{resource}")
+
+
+def _counted(view: ClusterView, session: SessionView) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Yield what the session counts as reserved in a queue, before it enqueues anything."""
+    for step in session.result.trace:
+        if step.what == "enqueue" and step.outcome == "Inqueue":
+            return
+        counted = step.numbers.get("inqueue")
+        if step.what == "JobEnqueueable" and step.by in _LIMITING and isinstance(counted, Mapping):
+            queue = str(step.numbers.get("queue") or view.queue_of_group(step.about))
+            yield queue, counted
+
+
+def choice_does_not_matter(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield a session in which other pods get a node if another one of equal nodes is chosen.
+
+    On which of equal nodes a pod runs may differ; whether it runs may not. The scheduler picks at
+    random, so such a session decides otherwise the next time.
+    """
+    session = view.session
+    again = None if session is None else session.again
+    other = None if again is None else again.with_last_names()
+    if session is None or other is None:
+        return
+    for what, first, last in (
+        ("binds", session.result.binds, other.binds),
+        ("evicts", session.result.evictions, other.evictions),
+    ):
+        here, there = {key for key, _ in first}, {key for key, _ in last}
+        if here != there:
+            message = (
+                f"with the first of equal nodes it {what} {_names(here - there)}, "
+                f"with the last {_names(there - here)}"
+            )
+            yield Violation("Scheduler", view.cache.behaviours.release, message, what)
+
+
+def _names(keys: set[str]) -> str:
+    """Return some names in order, the rest as a number."""
+    shown = sorted(keys)[:_SHOWN]
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    return f"{', '.join(shown)}{more}" if shown else "none of them"
+
+
+INVARIANTS = (
+    Invariant(
+        id="I-06b",
+        name="promise-kept",
+        severity=Severity.HIGH,
+        statement="A session promises nodes only to a whole gang, and keeps no nomination of a "
+        "plan that it took back.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=promises_are_kept,
+    ),
+    Invariant(
+        id="I-09",
+        name="unit-consistency",
+        severity=Severity.HIGH,
+        statement="A session counts what is reserved in the unit of what is requested.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=units_agree,
+    ),
+    Invariant(
+        id="I-20",
+        name="determinism",
+        severity=Severity.MEDIUM,
+        statement="Which pods a session binds and evicts does not depend on the choice among "
+        "equal nodes.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=choice_does_not_matter,
+    ),
+)
+"""The invariants of this module."""
