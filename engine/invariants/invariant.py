@@ -85,6 +85,8 @@ class Invariant(NamedTuple):
     :param check: returns the violations of a unit, by its ``namespace/name``.
     :param ranged: it compares several moments, so it cannot be checked at one.
     :param unseen: why no log shows it; empty if it can be checked.
+    :param patience: its own settle window, in microseconds, if that is longer.
+    :param named: it is checked only if it is named, as what it finds need not be a fault.
     """
 
     id: str
@@ -98,6 +100,8 @@ class Invariant(NamedTuple):
     check: Callable[[ClusterView, str], Iterable[Violation]]
     ranged: bool = False
     unseen: str = ""
+    patience: int = 0
+    named: bool = False
 
 
 def no_violations(_: ClusterView, __: str) -> Iterable[Violation]:

@@ -22,6 +22,13 @@ _ROOT = ("Queue", "root")
 """The queue whose spec the scheduler writes."""
 
 
+_EVICTIONS = 2
+"""So many evictions lie between two occurrences of a situation: one each way."""
+
+_CYCLES = 2
+"""A situation comes back so often before it counts: once may be the end of it."""
+
+
 class Decided(NamedTuple):
     """A phase that sessions decided and the API server does not have.
 
@@ -86,7 +93,8 @@ class Evictions:
     What is compared is how many pods of each PodGroup have a node, as a difference from the last
     outside change: a node, a queue, a PodGroup, the end of a pod.
 
-    :ivar repeated: set when a situation came back after two evictions, until something changes.
+    :ivar repeated: set when a situation came back twice, each time after evictions, until something
+        changes.
     """
 
     def __init__(self) -> None:
@@ -99,7 +107,7 @@ class Evictions:
         self._uids: set[str] = set()
         self._evicted: dict[str, int] = {}
         self._moved: dict[str, int] = {}
-        self._seen: dict[tuple[tuple[str, int], ...], int] = {(): 0}
+        self._seen: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {(): (0, 0)}
 
     def outside(self, kind: str, key: str, item: Node | Queue | PodGroup | None) -> None:
         """Note a version of an object that sessions do not change, as far as its spec goes."""
@@ -132,9 +140,11 @@ class Evictions:
 
     def _compare(self) -> None:
         evictions, state = sum(self._evicted.values()), tuple(sorted(self._moved.items()))
-        first = self._seen.setdefault(state, evictions)
-        if evictions - first >= 2:
-            self.repeated = Repeated(dict(self._evicted))
+        last, times = self._seen.setdefault(state, (evictions, 0))
+        if evictions - last >= _EVICTIONS:
+            self._seen[state] = (evictions, times + 1)
+            if times + 1 >= _CYCLES:
+                self.repeated = Repeated(dict(self._evicted))
 
 
 def _outside(item: Node | Queue | PodGroup) -> object:

@@ -60,10 +60,14 @@ class OwnerJob(NamedTuple):
 
 
 class Owners:
-    """The Jobs that exist, by ``namespace/name``, and the pods of each."""
+    """The Jobs that exist, by ``namespace/name``, and the pods of each.
+
+    :ivar earlier: by ``namespace/name``, the uids of Jobs and of owners of pods, in their order.
+    """
 
     def __init__(self) -> None:
         self.jobs: dict[str, OwnerJob] = {}
+        self.earlier: dict[str, dict[str, None]] = {}
         self._pods: dict[str, set[str]] = {}
         self._lists: dict[tuple[str, ...], frozenset[str]] = {}
 
@@ -77,12 +81,18 @@ class Owners:
             owner = None if pod is None else job_owner(pod)
             if pod is None or owner is None:
                 continue
+            key = f"{pod.namespace}/{owner.name}"
             pods = self._pods.setdefault(owner.uid, set())
+            self.earlier.setdefault(key, {})[owner.uid] = None
             if pod is now:
                 pods.add(pod.uid)
             elif now is None or now.uid != pod.uid:
                 pods.discard(pod.uid)
-            yield f"{pod.namespace}/{owner.name}"
+            yield key
+
+    def replaced(self, key: str) -> bool:
+        """Return whether another Job had the name of the present one before."""
+        return len(self.earlier.get(key, ())) > 1
 
     def take(self, event: Event, lives_on: Callable[[Reference], bool]) -> list[Reference]:
         """Follow an event; return the Jobs that it changes.
@@ -97,6 +107,7 @@ class Owners:
         key = key_of(reference)
         if effect is Effect.VERSION:
             self.jobs[key] = _job(reference, event)
+            self.earlier.setdefault(key, {})[reference.uid] = None
         elif effect is Effect.DELETED:
             held = self.jobs.get(key)
             if held is not None and reference.uid in {"", held.reference.uid}:

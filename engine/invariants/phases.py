@@ -33,10 +33,11 @@ def running_is_kept(view: ClusterView, key: str) -> Iterator[Violation]:
     if group is None or view.phases.left.get(key) != group.uid:
         return
     occupied, least = view.occupied(key), group.spec.min_member
+    leaving = sum(pod.metadata.deletion_timestamp is not None for pod in view.pods.of(key))
     if group.status.phase in WAITING and occupied >= least:
         message = (
             f"its phase went from Running to {group.status.phase}, "
-            f"but {occupied} of minMember {least} pods have a node"
+            f"but {occupied} pods have a node (minMember {least}, {leaving} are being deleted)"
         )
         yield Violation("PodGroup", key, message, newest=newest(group))
 

@@ -185,6 +185,7 @@ INVARIANTS = (
         kinds=_ALL,
         settles=False,
         check=choice_does_not_matter,
+        named=True,
     ),
 )
 """The invariants of this module."""

@@ -49,7 +49,7 @@ def fields_of(item: Queue | PodGroup) -> dict[str, str]:
     assert isinstance(item, Queue)
     parts: dict[str, object] = {
         "state": item.status.state,
-        "allocated": item.status.allocated,
+        "allocated": item.status.allocated or None,
         "counts": [getattr(status, name) for name in _COUNTS],
     }
     return {

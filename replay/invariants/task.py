@@ -102,7 +102,10 @@ class CheckReport(NamedTuple):
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
-    """Return the invariants of some ids or names, by number; without any, all.
+    """Return the invariants of some ids or names, by number.
+
+    Without any, the result is all but those that no log shows, and those that must be named.
+
 
     :raises UsageError: there is no such invariant.
     """
@@ -115,7 +118,7 @@ def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
             now = f"did you mean {like[0]}?" if like else "list them with plinian check --list"
             raise UsageError(f"no invariant {text!r}", now=now)
     if not asked:
-        return ALL
+        return tuple(one for one in ALL if not (one.named or one.unseen))
     wanted = {lower[text.lower()].id for text in asked}
     return tuple(one for one in ALL if one.id in wanted)
 
@@ -153,9 +156,7 @@ class _Check:
         self._asked = tuple(with_conf.get(one.id, one) for one in chosen_invariants(task.ids))
         self._refused = tuple(self._not_checked())
         refused = {one.invariant.id for one in self._refused}
-        self._checked = tuple(
-            one for one in self._asked if one.id not in refused and not one.unseen
-        )
+        self._checked = tuple(one for one in self._asked if one.id not in refused)
 
     def report(self, progress: Progress | None) -> CheckReport:
         """Walk the log, and return what was found."""
@@ -219,13 +220,8 @@ class _Check:
         return Configuration(given.text, Subject("", "SchedulerConfiguration", given.source))
 
     def _not_checked(self) -> Iterator[NotChecked]:
-        """Yield the invariants for which the log never knows enough.
-
-        Those that no log shows are there only if they were named.
-        """
+        """Yield the invariants for which the log never knows enough."""
         for one in self._asked:
-            if one.unseen and not self._task.ids:
-                continue
             reason = self._reason(one)
             if reason:
                 yield NotChecked(one, reason)
