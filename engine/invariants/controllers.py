@@ -78,6 +78,7 @@ INVARIANTS = (
         settles=True,
         check=job_gets_pods,
         patience=60 * SECOND_US,
+        remembers=True,
     ),
     Invariant(
         id="I-02d",

@@ -13,6 +13,7 @@ from ..model.resource import MIN_RESOURCE
 from ..model.task import TaskInfo
 from .demand import Demand, amounts_of
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
+from .texts import names_of
 from .view import ClusterView, QueueLimits
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
@@ -67,13 +68,16 @@ def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
     """
     served, victims = _served(view), list(_victims(view))
     useful = {one.job.key for one in victims if one.reason in _BY_GANG and one.node in served}
+    vain: dict[str, list[str]] = {}
     for one in victims:
         if one.node not in served and one.job.key not in useful:
-            message = (
-                f"the session evicts it from node {one.node} ({one.reason}), "
-                f"and places nothing there instead"
-            )
-            yield Violation("Pod", one.pod.key, message)
+            vain.setdefault(one.reason, []).append(f"{one.pod.key} on {one.node}")
+    for reason, pods in sorted(vain.items()):
+        message = (
+            f"the session evicts {names_of(pods, 'pod')} ({reason}), "
+            f"and places nothing on these nodes"
+        )
+        yield Violation("Scheduler", view.cache.behaviours.release, message, reason)
 
 
 def victim_is_fair(view: ClusterView, _: str) -> Iterator[Violation]:

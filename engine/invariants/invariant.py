@@ -86,6 +86,7 @@ class Invariant(NamedTuple):
     :param ranged: it compares several moments, so it cannot be checked at one.
     :param unseen: why no log shows it; empty if it can be checked.
     :param patience: its own settle window, in microseconds, if that is longer.
+    :param remembers: it depends on earlier moments, not only on the present one.
     :param named: it is checked only if it is named, as what it finds need not be a fault.
     """
 
@@ -102,6 +103,7 @@ class Invariant(NamedTuple):
     unseen: str = ""
     patience: int = 0
     named: bool = False
+    remembers: bool = False
 
 
 def no_violations(_: ClusterView, __: str) -> Iterable[Violation]:

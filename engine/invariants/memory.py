@@ -68,6 +68,11 @@ class Phases:
         elif before == "Running" and 0 < group.spec.min_member <= occupied:
             self.left[key] = group.uid
 
+    def presume(self, group: PodGroup, occupied: int) -> None:
+        """Presume that a PodGroup left Running, if it may have."""
+        if group.status.phase in WAITING and 0 < group.spec.min_member <= occupied:
+            self.left[group.key] = group.uid
+
     def decide(self, result: SessionResult, groups: Mapping[str, PodGroup]) -> None:
         """Note what a session decided, before any of it is written."""
         before, self.decided = self.decided, {}

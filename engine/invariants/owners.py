@@ -62,12 +62,14 @@ class OwnerJob(NamedTuple):
 class Owners:
     """The Jobs that exist, by ``namespace/name``, and the pods of each.
 
+    :ivar presumes: what was before is not known, and each Job is presumed to replace another one.
     :ivar earlier: by ``namespace/name``, the uids of Jobs and of owners of pods, in their order.
     """
 
     def __init__(self) -> None:
         self.jobs: dict[str, OwnerJob] = {}
         self.earlier: dict[str, dict[str, None]] = {}
+        self.presumes = False
         self._pods: dict[str, set[str]] = {}
         self._lists: dict[tuple[str, ...], frozenset[str]] = {}
 
@@ -91,6 +93,10 @@ class Owners:
             yield key
 
     def replaced(self, key: str) -> bool:
+        """Return whether another Job had the name of the present one before, or is presumed to."""
+        return self.presumes or self.was_replaced(key)
+
+    def was_replaced(self, key: str) -> bool:
         """Return whether another Job had the name of the present one before."""
         return len(self.earlier.get(key, ())) > 1
 

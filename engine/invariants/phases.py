@@ -77,6 +77,7 @@ INVARIANTS = (
         kinds=(POD, PODGROUP),
         settles=True,
         check=running_is_kept,
+        remembers=True,
     ),
     Invariant(
         id="I-12c",

@@ -13,14 +13,13 @@ from ..model.status import ALLOCATED_STATUS, Status
 from ..session.framework.outcome import SessionResult
 from .demand import Demand
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
+from .texts import names_of
 from .view import ClusterView, QueueLimits, SessionView
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _LIMITING = frozenset({"capacity", "proportion"})
 _AT_ONCE = frozenset({"reclaim"})
 """Reasons of evictions after which a pod is pipelined at once, without its gang."""
-
-_SHOWN = 3
 
 
 def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
@@ -33,11 +32,16 @@ def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     if session is None:
         return
     promised = dict(session.result.pipelined)
-    for key, condition in sorted(session.result.pod_conditions.items()):
-        node = condition.nominated_node
-        if node and promised.get(key) != node:
-            message = f"the session nominates node {node} for it, but has taken that plan back"
-            yield Violation("Pod", key, message, "nominated")
+    stale = [
+        f"{key} on {one.nominated_node}"
+        for key, one in session.result.pod_conditions.items()
+        if one.nominated_node and promised.get(key) != one.nominated_node
+    ]
+    if stale:
+        message = (
+            f"the session nominates nodes by plans that it took back: {names_of(stale, 'pod')}"
+        )
+        yield Violation("Scheduler", view.cache.behaviours.release, message, "nominated")
     if "gang" in session.plugins and not _evicts_at_once(session.result):
         yield from _lone_promises(view, session.result)
 
@@ -137,17 +141,10 @@ def choice_does_not_matter(view: ClusterView, _: str) -> Iterator[Violation]:
         here, there = {key for key, _ in first}, {key for key, _ in last}
         if here != there:
             message = (
-                f"with the first of equal nodes it {what} {_names(here - there)}, "
-                f"with the last {_names(there - here)}"
+                f"with the first of equal nodes it also {what} {names_of(here - there, 'pod')}; "
+                f"with the last {names_of(there - here, 'pod')}"
             )
             yield Violation("Scheduler", view.cache.behaviours.release, message, what)
-
-
-def _names(keys: set[str]) -> str:
-    """Return some names in order, the rest as a number."""
-    shown = sorted(keys)[:_SHOWN]
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    return f"{', '.join(shown)}{more}" if shown else "none of them"
 
 
 INVARIANTS = (

@@ -65,6 +65,16 @@ class Again(Protocol):
         ...
 
 
+class _Named(Protocol):
+    """A violation, as far as a view looks at it."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
 class SessionView(NamedTuple):
     """A session that was run on the state of the moment.
 
@@ -93,6 +103,7 @@ class ClusterView:
         self._complete: set[str] = set()
         self.session: SessionView | None = None
         self.deleted: dict[str, Deletion] = {}
+        self._early: frozenset[str] = frozenset()
         self.phases, self.evictions, self.owners = Phases(), Evictions(), Owners()
         self._read()
 
@@ -137,6 +148,28 @@ class ClusterView:
             actor = self._actors.get(position, event.actor)
             self.deleted[key_of(reference)] = Deletion(reference.uid, position, actor)
         return self._changed(reference)
+
+    def presume_history(self) -> None:
+        """Begin in the middle: presume of what was before that it leads to violations."""
+        self._early = frozenset(group.uid for group in self.truth.of("PodGroup").values())
+        self.owners.presumes = True
+        for key, group in self.truth.of("PodGroup").items():
+            self.phases.presume(group, self.occupied(key))
+
+    def is_presumed(self, violation: _Named) -> bool:
+        """Return whether a violation may be one only because history was presumed.
+
+        :param violation: that of an invariant that remembers.
+        """
+        if violation.kind == "Job":
+            return self.owners.presumes and not self.owners.was_replaced(violation.name)
+        group: PodGroup | None = self.truth.get("PodGroup", violation.name)
+        return violation.kind == "PodGroup" and group is not None and group.uid in self._early
+
+    def note_deletion(self, reference: Reference, deletion: Deletion) -> None:
+        """Note the deletion of a PodGroup from before the begin."""
+        if self.truth.get("PodGroup", key_of(reference)) is None:
+            self.deleted[key_of(reference)] = deletion
 
     def group_of(self, pod: Pod) -> PodGroup | None:
         """Return the PodGroup that a pod names, if it exists."""

@@ -19,13 +19,13 @@ from ...engine.invariants.invariant import (
     Severity,
     Violation,
 )
+from ...engine.invariants.texts import names_of
 from ...engine.invariants.view import ClusterView
 from ...engine.session.framework.outcome import SessionResult
 
 ID = "I-14"
 
 _ROOT = "root"
-_SHOWN = 3
 
 
 def blast_radius(tree: Invariant) -> Invariant:
@@ -63,11 +63,9 @@ def _stopped_by(view: ClusterView, queues: Iterable[str]) -> Iterator[Violation]
             continue
         gained = _of_others(view, session.again.without_limits(name), name)
         if gained:
-            shown = ", ".join(gained[:_SHOWN])
-            more = f" and {len(gained) - _SHOWN} more" if len(gained) > _SHOWN else ""
             message = (
-                f"the session decides nothing for jobs of other queues; without its limits these "
-                f"would go on: {shown}{more}"
+                f"the session decides nothing for jobs of other queues; without its limits it "
+                f"would go on with {names_of(gained, 'object')}"
             )
             yield Violation("Queue", name, message)
 

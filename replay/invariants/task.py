@@ -17,7 +17,7 @@ from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Se
 from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
 from ...engine.kubernetes.units import parse_duration
-from ...engine.log.store import Query
+from ...engine.log.store import NO_REVISION, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
 from ..lint.findings import Subject
@@ -35,6 +35,7 @@ from .queue_tree import ID as QUEUE_TREE
 from .queue_tree import queue_tree
 from .ranges import Ranges
 from .sessions import session_view
+from .starts import Begin, begins, is_exact
 from .walk import Progress, Sessions, Walk
 from .watches import sources_of_watches
 
@@ -161,16 +162,7 @@ class _Check:
     def report(self, progress: Progress | None) -> CheckReport:
         """Walk the log, and return what was found."""
         task, end = self._task, self._task.end
-        walk = Walk(
-            task.behaviours,
-            self._checked,
-            self._known,
-            self._clock,
-            actors=self._actors(),
-            settle=task.settle,
-        )
-        events = OrderedEvents(self._log.store, end, more=(JOB,))
-        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
+        walk = self._walked(progress)
         last = self._last(walk.place)
         found = [self._until_silence(one) for one in walk.timeline.holding(last)]
         if not task.single:
@@ -192,6 +184,32 @@ class _Check:
             not_known=tuple(self._unknown(kinds)),
             events=self._events(sure),
         )
+
+    def _walked(self, progress: Progress | None) -> Walk:
+        """Walk to the end: from a stored cache if that gives the same, else from the begin."""
+        task, actors = self._task, self._actors()
+        if task.single:
+            for begin in begins(self._log, task.end, task.behaviours, self._known, self._checked):
+                walk = self._walk(actors, progress, begin)
+                if is_exact(walk.timeline.holding(walk.place), walk.view):
+                    return walk
+        return self._walk(actors, progress, None)
+
+    def _walk(self, actors: dict[int, str], progress: Progress | None, begin: Begin | None) -> Walk:
+        task, end = self._task, self._task.end
+        walk = Walk(
+            task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=actors,
+            settle=task.settle,
+            begin=begin,
+        )
+        after = NO_REVISION if begin is None else begin.revision
+        events = OrderedEvents(self._log.store, end, after, more=(JOB,))
+        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
+        return walk
 
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
         if not self._task.single:

@@ -15,6 +15,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent, OrderedEvents
 from .known import Knowledge
+from .starts import Begin
 
 Progress = Callable[[int, int], None]
 
@@ -54,17 +55,28 @@ class Walk:
         *,
         actors: dict[int, str],
         settle: int,
+        begin: Begin | None = None,
     ) -> None:
+        """Begin a walk.
+
+        :param begin: where, instead of the first event.
+        """
         self.timeline = Timeline()
         self.place = Place(0, None, None)
         self.sessions_run = 0
-        self._projector = Projector(behaviours)
+        self._projector = Projector(behaviours) if begin is None else begin.projector
         self.view = ClusterView(self._projector, actors)
         self._all = tuple(invariants)
         self._knowledge, self._clock, self._settle = knowledge, clock, settle
         self._watching: set[str] = set()
         self._touched: dict[Unit, None] = {}
         self._positions: list[int] = []
+        if begin is not None:
+            begin.fill(self.view, actors)
+            self.place = Place(-1, begin.revision, clock.time_of(begin.revision))
+            for one in self._all:
+                if one.unit != SESSION:
+                    self._begin(one)
 
     def follow(
         self, events: OrderedEvents, end: Moment, sessions: Sessions, progress: Progress | None

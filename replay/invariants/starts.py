@@ -1,0 +1,121 @@
+"""Where a check of one moment may begin: at a stored scheduler's cache, if the answer is the same.
+
+Since when an invariant is violated is known only from a moment at which it was not. So a check
+begins at the last stored cache; if a violation held there already, at an earlier one, and at last
+at the first event. An invariant that remembers earlier moments is presumed violated at the begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from ...engine.cache.projector import Projector
+from ...engine.events import Event
+from ...engine.invariants.controllers import JOB
+from ...engine.invariants.invariant import Invariant
+from ...engine.invariants.timeline import Breach
+from ...engine.invariants.view import ClusterView, Deletion
+from ...engine.log.store import LogStore, Query
+from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.stored_belief import start_of
+from .known import Knowledge
+
+_TRIES = 4
+_FARTHER = 4
+"""Each try begins so many times as far before the moment as the one before."""
+
+
+class Begin:
+    """A moment at which a check may begin, with the scheduler's cache.
+
+    :ivar revision: the last revision that the cache has.
+    """
+
+    def __init__(self, log: Log, end: Moment, projector: Projector, revision: int) -> None:
+        self.projector, self.revision = projector, revision
+        self._log = log
+        self._moment = msgspec.structs.replace(
+            end, revision=revision, time=None, label=f"rv:{revision}"
+        )
+
+    def fill(self, view: ClusterView, actors: dict[int, str]) -> None:
+        """Give a view what the cache does not have: Jobs, and deletions of PodGroups."""
+        view.presume_history()
+        entries = self._log.entries(JOB, at=self._moment)
+        positions = [entry.position for entry in entries]
+        payloads = self._log.store.payloads(positions, self._moment.branch)
+        for entry in entries:
+            event = Event(
+                kind="job.observed",
+                reference=entry.reference,
+                payload=payloads[entry.position],
+                revision=entry.revision,
+            )
+            view.owners.take(event, lambda _: False)
+        for position, event in _deletions(self._log.store, self._moment):
+            actor = actors.get(position, event.actor)
+            view.note_deletion(event.reference, Deletion(event.reference.uid, position, actor))
+
+
+def begins(
+    log: Log,
+    end: Moment,
+    behaviours: Behaviours,
+    knowledge: Knowledge,
+    checked: Sequence[Invariant],
+) -> Iterator[Begin]:
+    """Yield moments to begin at, the last first; none if only the first event will do."""
+    if JOB in knowledge.listed_without_revision or _has_undated_deletions(log.store, end):
+        return
+    last = end.revision
+    if last is None:
+        extent = log.store.extent(known=end.known, cluster=end.cluster, branch=end.branch)
+        last = extent.last_revision or 0
+    then, distance = end, 0
+    for _ in range(_TRIES):
+        start = start_of(log.store, then, behaviours)
+        if start is None or start.revision <= 0:
+            return
+        known = all(knowledge.at(one.kinds, start.revision) for one in checked if one.kinds)
+        if known:
+            yield Begin(log, end, start.projector, start.revision)
+        distance = max(distance, last - start.revision, 1) * _FARTHER
+        if last - distance <= 0:
+            return
+        then = msgspec.structs.replace(end, revision=last - distance, time=None)
+
+
+def is_exact(found: Iterable[Breach], view: ClusterView) -> bool:
+    """Return whether violations are as they would be from the first event on.
+
+    They are if none of them held at the begin, or depends on what was before it.
+    """
+    return not any(
+        one.since.position < 0 or (one.invariant.remembers and view.is_presumed(one.violation))
+        for one in found
+    )
+
+
+def _deletions(store: LogStore, until: Moment) -> Iterator[tuple[int, Event]]:
+    """Yield the deletions of PodGroups up to a moment, in the order of revisions."""
+    query = Query(
+        branch=until.branch, cluster=until.cluster, until=until.known, kinds=("podgroup.deleted",)
+    )
+    found = [
+        (one.event.revision, one.position, one.event)
+        for one in store.read(query)
+        if one.event.revision is not None and one.event.revision <= (until.revision or 0)
+    ]
+    for _, position, event in sorted(found, key=lambda one: one[:2]):
+        yield position, event
+
+
+def _has_undated_deletions(store: LogStore, end: Moment) -> bool:
+    query = Query(
+        branch=end.branch, cluster=end.cluster, until=end.known, kinds=("podgroup.deleted",)
+    )
+    return any(one.event.revision is None for one in store.read(query))
