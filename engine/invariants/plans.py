@@ -18,15 +18,15 @@ from .view import ClusterView, QueueLimits, SessionView
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _LIMITING = frozenset({"capacity", "proportion"})
-_AT_ONCE = frozenset({"reclaim"})
-"""Reasons of evictions after which a pod is pipelined at once, without its gang."""
+_ALLOCATE = "allocate"
+"""The action."""
 
 
 def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
     """Yield pods that wait for a node in vain.
 
-    A session promises a node (Pipelined) to a gang as a whole, or takes the promise back. Only
-    reclaim promises to one pod at a time.
+    The action allocate promises nodes (Pipelined) to a gang as a whole, or takes the promises back.
+    Actions that evict also promise a node to one pod alone.
     """
     session = view.session
     if session is None:
@@ -42,21 +42,20 @@ def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
             f"the session nominates nodes by plans that it took back: {names_of(stale, 'pod')}"
         )
         yield Violation("Scheduler", view.cache.behaviours.release, message, "nominated")
-    if "gang" in session.plugins and not _evicts_at_once(session.result):
+    if "gang" in session.plugins:
         yield from _lone_promises(view, session.result)
-
-
-def _evicts_at_once(result: SessionResult) -> bool:
-    return any(reason in _AT_ONCE for _, reason in result.evictions)
 
 
 def _lone_promises(view: ClusterView, result: SessionResult) -> Iterator[Violation]:
     """Yield promises to gangs that would not be complete with all of them."""
-    bound = _by_job(view, result.binds)
-    for name, count in sorted(_by_job(view, result.pipelined).items()):
+    bound, promised = _by_job(view, result.binds), _by_job(view, result.pipelined)
+    by = {step.about: step.action for step in result.trace if step.what == "pipeline"}
+    allocated = [pair for pair in result.pipelined if by.get(pair[0]) == _ALLOCATE]
+    for name in sorted(_by_job(view, allocated)):
         job = view.cache.jobs.get(name)
         if job is None:
             continue
+        count = promised[name]
         with_all = _ready(job) + bound[name] + count
         if with_all < job.min_available:
             message = (

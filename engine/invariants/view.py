@@ -282,7 +282,7 @@ class ClusterView:
         if either is not None:
             ended = now is not None and has_ended(now) and not (before and has_ended(before))
             self.evictions.pod(job_of(either), before, now, ended=ended)
-        units: dict[Unit, None] = {("Pod", key): None, (EVICTIONS, ""): None}
+        units: dict[Unit, None] = {("Pod", key): None}
         units.update(dict.fromkeys(("Job", job) for job in self.owners.put_pod(before, now)))
         for pod in (before, now):
             if pod is not None and job_of(pod):

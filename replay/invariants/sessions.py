@@ -24,15 +24,15 @@ from ..sessions.tie_breaking import LEAST, TieBreaking
 _LIMITING = ("capacity", "proportion")
 
 
-class _EnqueueTrace(Trace):
-    """Keeps the steps of the action ``enqueue`` alone."""
+class _ShortTrace(Trace):
+    """Keeps the steps of the action ``enqueue``, and where pods are promised nodes."""
 
     def __init__(self) -> None:
         super().__init__(scores=False)
 
     def keep(self, step: TraceStep) -> None:
-        """Keep a step of ``enqueue``."""
-        if step.action == "enqueue":
+        """Keep a step that an invariant reads."""
+        if step.action == "enqueue" or step.what == "pipeline":
             super().keep(step)
 
 
@@ -71,7 +71,7 @@ class SessionRun:
         """Run the session."""
         chance = TieBreaking(self._first)
         return session_in(
-            self._scene, self._behaviours, self._cache, into=_EnqueueTrace(), chance=chance
+            self._scene, self._behaviours, self._cache, into=_ShortTrace(), chance=chance
         ).result
 
     def with_last_names(self) -> SessionResult | None:

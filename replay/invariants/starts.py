@@ -17,8 +17,9 @@ from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.timeline import Breach
 from ...engine.invariants.view import ClusterView, Deletion
-from ...engine.log.store import LogStore, Query
+from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.clock import clock_of, placed
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.stored_belief import start_of
@@ -69,7 +70,7 @@ def begins(
     checked: Sequence[Invariant],
 ) -> Iterator[Begin]:
     """Yield moments to begin at, the last first; none if only the first event will do."""
-    if JOB in knowledge.listed_without_revision or _has_undated_deletions(log.store, end):
+    if JOB in knowledge.listed_without_revision:
         return
     last = end.revision
     if last is None:
@@ -101,21 +102,21 @@ def is_exact(found: Iterable[Breach], view: ClusterView) -> bool:
 
 
 def _deletions(store: LogStore, until: Moment) -> Iterator[tuple[int, Event]]:
-    """Yield the deletions of PodGroups up to a moment, in the order of revisions."""
+    """Yield the deletions of PodGroups up to a moment, in their order.
+
+    Some have no revision, as in an audit log: the clock places them.
+    """
     query = Query(
         branch=until.branch, cluster=until.cluster, until=until.known, kinds=("podgroup.deleted",)
     )
-    found = [
-        (one.event.revision, one.position, one.event)
-        for one in store.read(query)
-        if one.event.revision is not None and one.event.revision <= (until.revision or 0)
-    ]
+    clock = clock_of(store, branch=until.branch, cluster=until.cluster)
+    loose = placed(clock, until, after=NO_REVISION, until=until.revision)
+    keys = dict(zip(loose.positions.tolist(), loose.keys.tolist(), strict=True))
+    found: list[tuple[int, int, Event]] = []
+    for one in store.read(query):
+        revision = one.event.revision
+        key = keys.get(one.position) if revision is None else revision * 2
+        if key is not None and key <= (until.revision or 0) * 2:
+            found.append((key, one.position, one.event))
     for _, position, event in sorted(found, key=lambda one: one[:2]):
         yield position, event
-
-
-def _has_undated_deletions(store: LogStore, end: Moment) -> bool:
-    query = Query(
-        branch=end.branch, cluster=end.cluster, until=end.known, kinds=("podgroup.deleted",)
-    )
-    return any(one.event.revision is None for one in store.read(query))

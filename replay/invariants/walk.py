@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
 from ...engine.invariants.timeline import Place, Timeline
-from ...engine.invariants.view import ClusterView, SessionView, Unit
+from ...engine.invariants.view import EVICTIONS, ClusterView, SessionView, Unit
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
@@ -114,6 +114,7 @@ class Walk:
         touched, self._touched, self._positions = self._touched, {}, []
         if any(kind in _OF_QUEUES for kind, _ in touched):
             touched[QUEUES, ""] = None
+        touched[EVICTIONS, ""] = None
         for invariant in self._all:
             if invariant.unit == SESSION:
                 continue
