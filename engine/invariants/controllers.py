@@ -26,8 +26,8 @@ _ADMITTED = frozenset({"Inqueue", "Running"})
 def job_gets_pods(view: ClusterView, key: str) -> Iterator[Violation]:
     """Yield a Job that replaced another of its name, and lacks pods although it is admitted.
 
-    The cleanup of the old Job may remove the new one from the controller's cache (volcano-sh/volcano
-    #5973). Other Jobs may wait for a busy controller.
+    The cleanup of the old Job may remove the new one from the controller's cache (issue #5973 of
+    Volcano). Other Jobs may wait for a busy controller.
 
     Source: pkg/controllers/job/job_controller_actions.go syncJob.
     """

@@ -18,7 +18,7 @@ from .view import ClusterView, QueueLimits
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _FOR_ANOTHER = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim"})
-"""Reasons of evictions that are for another pod. Others free nodes for nobody in particular."""
+"""Reasons of evictions that are for another pod. Others free nodes for no pod in particular."""
 
 _BY_GANG = frozenset({"gangpreempt", "gangreclaim"})
 """Reasons of evictions that may take a whole gang, on several nodes."""

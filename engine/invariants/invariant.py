@@ -50,7 +50,7 @@ class Needs(StrEnum):
     LOG = "log"
     """Who did what, or in which order an input reported it."""
     NOTHING = "-"
-    """No log shows it: it is in the list so that nobody looks for it."""
+    """No log shows it: it is in the list with the reason."""
 
 
 class Violation(NamedTuple):

@@ -23,7 +23,7 @@ _ROOT = ("Queue", "root")
 
 
 _EVICTIONS = 2
-"""So many evictions lie between two occurrences of a situation: one each way."""
+"""So many evictions are between two occurrences of a situation: one each way."""
 
 _CYCLES = 2
 """A situation comes back so often before it counts: once may be the end of it."""

@@ -1,4 +1,4 @@
-"""The invariant of writers: nobody overwrites what another one wrote a moment ago, and back."""
+"""The invariant of writers: no two components overwrite the same field in turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invariants that remember earlier moments: phases, decisions, evictions, Jobs that were replaced."""
+"""Invariants that remember earlier moments: phases, decisions, evictions, Jobs that went."""
 
 from __future__ import annotations
 
