@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..cache.job_cache import job_of
 from ..kubernetes.units import format_amount
@@ -20,6 +20,9 @@ _ALL = (NODE, QUEUE, PODGROUP, POD)
 _LIMITING = frozenset({"capacity", "proportion"})
 _ALLOCATE = "allocate"
 """The action."""
+
+_RECLAIM = "reclaim"
+"""The action that promises a pod the node that it evicts from, without a step of the trace."""
 
 
 def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
@@ -47,26 +50,48 @@ def promises_are_kept(view: ClusterView, _: str) -> Iterator[Violation]:
 
 
 def _lone_promises(view: ClusterView, result: SessionResult) -> Iterator[Violation]:
-    """Yield promises to gangs that would not be complete with all of them."""
-    bound, promised = _by_job(view, result.binds), _by_job(view, result.pipelined)
-    by = {step.about: step.action for step in result.trace if step.what == "pipeline"}
-    allocated = [pair for pair in result.pipelined if by.get(pair[0]) == _ALLOCATE]
-    for name in sorted(_by_job(view, allocated)):
+    """Yield promises to gangs that would not be complete with all of them.
+
+    A gang that is complete with its promises keeps what is allocated, and binds nothing yet.
+    """
+    reclaimed = {
+        pod.spec.node_name
+        for key, reason in result.evictions
+        if reason == _RECLAIM and (pod := view.pods.get(key)) is not None
+    }
+    kept = _kept(result)
+    promised = dict(result.pipelined)
+    lone = [key for key, node in result.pipelined if key in kept and node not in reclaimed]
+    placed = _by_job(view, {*kept, *promised, *(key for key, _ in result.binds)})
+    for name in sorted(_by_job(view, lone)):
         job = view.cache.jobs.get(name)
         if job is None:
             continue
-        count = promised[name]
-        with_all = _ready(job) + bound[name] + count
+        with_all = _ready(job) + placed[name]
         if with_all < job.min_available:
             message = (
-                f"the session promises nodes to {count} of its pods, but with them it has "
+                f"the session promises nodes to its pods, but with all of them it has "
                 f"{with_all} of minMember {job.min_available}"
             )
             yield Violation("PodGroup", name, message, "pipelined")
 
 
-def _by_job(view: ClusterView, placed: list[tuple[str, str]]) -> Counter[str]:
-    pods = (view.pods.get(key) for key, _ in placed)
+def _kept(result: SessionResult) -> frozenset[str]:
+    """Return the pods that allocate gave or promised nodes, and did not take them back."""
+    planned: list[str] = []
+    for step in result.trace:
+        if step.action != _ALLOCATE:
+            continue
+        if step.what in {"allocate", "pipeline"}:
+            planned.append(step.about)
+        elif step.what == "discard":
+            count = int(step.outcome.partition(" ")[0])
+            del planned[len(planned) - min(count, len(planned)) :]
+    return frozenset(planned)
+
+
+def _by_job(view: ClusterView, keys: Iterable[str]) -> Counter[str]:
+    pods = (view.pods.get(key) for key in keys)
     return Counter(job_of(pod) for pod in pods if pod is not None)
 
 

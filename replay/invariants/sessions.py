@@ -22,17 +22,19 @@ from ..sessions.session import SessionInputs, conf_of, scene_at, session_in
 from ..sessions.tie_breaking import LEAST, TieBreaking
 
 _LIMITING = ("capacity", "proportion")
+_PLANS = frozenset({"allocate", "pipeline", "discard"})
+"""Steps by which nodes are given, promised and taken back."""
 
 
 class _ShortTrace(Trace):
-    """Keeps the steps of the action ``enqueue``, and where pods are promised nodes."""
+    """Keeps the steps of the action ``enqueue``, and what pods are given or promised."""
 
     def __init__(self) -> None:
         super().__init__(scores=False)
 
     def keep(self, step: TraceStep) -> None:
         """Keep a step that an invariant reads."""
-        if step.action == "enqueue" or step.what == "pipeline":
+        if step.action == "enqueue" or step.what in _PLANS:
             super().keep(step)
 
 

@@ -118,6 +118,24 @@ def test_allocate_promises_nodes_to_whole_gangs_only(action: str, names: list[st
     assert story.violated("I-06b") == []
 
 
+def test_a_gang_that_waits_for_one_node_keeps_the_others() -> None:
+    story = Story(*BEGIN, group("g", 2), pod("a", "g"), pod("b", "g"))
+    given = TraceStep("allocate", "allocate", "ns/a", "", "n1", {})
+    steps = [given, promise("ns/b", "allocate")]
+    plans(story, "gang", pipelined=[("ns/b", "n1")], trace=steps)
+    assert story.violated("I-06b") == []
+    taken_back = TraceStep("allocate", "discard", "", "", "1 operations", {})
+    plans(story, "gang", pipelined=[("ns/b", "n1")], trace=[given, taken_back, steps[1]])
+    assert story.violated("I-06b") == ["ns/g"]
+
+
+def test_reclaim_promises_its_node_to_a_pod_that_allocate_had_tried() -> None:
+    story = a_victim_and_a_preemptor(group("victims"), group("preemptors", 2, queue="other"))
+    made: dict[str, Any] = {"pipelined": [("ns/high", "n1")], "evictions": [("ns/low", "reclaim")]}
+    plans(story, "gang", trace=[promise("ns/high", "allocate")], **made)
+    assert story.violated("I-06b") == []
+
+
 def test_a_nomination_of_a_plan_that_was_taken_back() -> None:
     story = Story(*BEGIN, group("g"), pod("a", "g"))
     condition = {"ns/a": PodCondition("Unschedulable", "", "n1")}
