@@ -62,14 +62,14 @@ class OwnerJob(NamedTuple):
 class Owners:
     """The Jobs that exist, by ``namespace/name``, and the pods of each.
 
-    :ivar presumes: what was before is not known, and each Job is presumed to replace another one.
-    :ivar earlier: by ``namespace/name``, the uids of Jobs and of owners of pods, in their order.
+    :ivar presumed: names of Jobs of which it is not known whether they replaced another one.
+    :ivar earlier: by ``namespace/name``, the uids of Jobs, in their order.
     """
 
     def __init__(self) -> None:
         self.jobs: dict[str, OwnerJob] = {}
         self.earlier: dict[str, dict[str, None]] = {}
-        self.presumes = False
+        self.presumed: frozenset[str] = frozenset()
         self._pods: dict[str, set[str]] = {}
         self._lists: dict[tuple[str, ...], frozenset[str]] = {}
 
@@ -85,7 +85,6 @@ class Owners:
                 continue
             key = f"{pod.namespace}/{owner.name}"
             pods = self._pods.setdefault(owner.uid, set())
-            self.earlier.setdefault(key, {})[owner.uid] = None
             if pod is now:
                 pods.add(pod.uid)
             elif now is None or now.uid != pod.uid:
@@ -94,7 +93,7 @@ class Owners:
 
     def replaced(self, key: str) -> bool:
         """Return whether another Job had the name of the present one before, or is presumed to."""
-        return self.presumes or self.was_replaced(key)
+        return key in self.presumed or self.was_replaced(key)
 
     def was_replaced(self, key: str) -> bool:
         """Return whether another Job had the name of the present one before."""

@@ -152,7 +152,6 @@ class ClusterView:
     def presume_history(self) -> None:
         """Begin in the middle: presume of what was before that it leads to violations."""
         self._early = frozenset(group.uid for group in self.truth.of("PodGroup").values())
-        self.owners.presumes = True
         for key, group in self.truth.of("PodGroup").items():
             self.phases.presume(group, self.occupied(key))
 
@@ -162,7 +161,8 @@ class ClusterView:
         :param violation: that of an invariant that remembers.
         """
         if violation.kind == "Job":
-            return self.owners.presumes and not self.owners.was_replaced(violation.name)
+            name = violation.name
+            return name in self.owners.presumed and not self.owners.was_replaced(name)
         group: PodGroup | None = self.truth.get("PodGroup", violation.name)
         return violation.kind == "PodGroup" and group is not None and group.uid in self._early
 

@@ -7,6 +7,7 @@ at the first event. An invariant that remembers earlier moments is presumed viol
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -46,6 +47,7 @@ class Begin:
     def fill(self, view: ClusterView, actors: dict[int, str]) -> None:
         """Give a view what the cache does not have: Jobs, and deletions of PodGroups."""
         view.presume_history()
+        view.owners.presumed = _replaced(self._log.store, self._moment.cluster)
         entries = self._log.entries(JOB, at=self._moment)
         positions = [entry.position for entry in entries]
         payloads = self._log.store.payloads(positions, self._moment.branch)
@@ -99,6 +101,13 @@ def is_exact(found: Iterable[Breach], view: ClusterView) -> bool:
         one.since.position < 0 or (one.invariant.remembers and view.is_presumed(one.violation))
         for one in found
     )
+
+
+def _replaced(store: LogStore, cluster: str) -> frozenset[str]:
+    """Return the names, as ``namespace/name``, that several Jobs of a log had."""
+    known = store.objects_of(*JOB, cluster=cluster)
+    count = Counter(f"{one.namespace}/{one.name}" for one in known if one.uid)
+    return frozenset(name for name, uids in count.items() if uids > 1)
 
 
 def _deletions(store: LogStore, until: Moment) -> Iterator[tuple[int, Event]]:
