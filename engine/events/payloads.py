@@ -135,6 +135,7 @@ class WatchFollowed(Payload, frozen=True, kw_only=True, tag="watch.followed"):
         and ``since`` is a lower bound); or why there is none: ``resumed`` (it continued from a
         revision that the client knew), ``changes`` (it began with changes, or it is not certain).
     :param interrupted: it ended with an error.
+    :param until_at: when its last line was received, microseconds since 1970; None if not known.
     """
 
     group: str
@@ -144,6 +145,7 @@ class WatchFollowed(Payload, frozen=True, kw_only=True, tag="watch.followed"):
     until: int
     begin: str
     interrupted: bool = False
+    until_at: int | None = None
 
 
 class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

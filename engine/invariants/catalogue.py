@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from . import jobs, nodes, podgroups, queues, sessions, versions
+from . import (
+    controllers,
+    devices,
+    evictions,
+    jobs,
+    nodes,
+    phases,
+    plans,
+    podgroups,
+    queues,
+    runs,
+    sessions,
+    unseen,
+    versions,
+    writers,
+)
 from .invariant import Invariant
 
 
@@ -24,6 +39,14 @@ INVARIANTS: tuple[Invariant, ...] = in_order(
         *queues.INVARIANTS,
         *sessions.INVARIANTS,
         *versions.INVARIANTS,
+        *controllers.INVARIANTS,
+        *devices.INVARIANTS,
+        *evictions.INVARIANTS,
+        *phases.INVARIANTS,
+        *plans.INVARIANTS,
+        *runs.INVARIANTS,
+        *unseen.INVARIANTS,
+        *writers.INVARIANTS,
     )
 )
 """All of them, by number."""

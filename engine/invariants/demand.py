@@ -46,10 +46,14 @@ class Demand:
         jobs = (self._jobs[key] for key in keys if key in self._jobs)
         return self._by_queue((job.queue, _reserved(job)) for job in jobs)
 
-    def inqueue(self) -> ByQueue:
-        """Return what enqueued PodGroups still need."""
+    def inqueue(self, *, in_units: bool = False) -> ByQueue:
+        """Return what enqueued PodGroups still need.
+
+        :param in_units: of Running ones, scalars in whole units, as some releases count them.
+        """
+        lacking = _lacking_in_units if in_units else _lacking
         return self._by_queue(
-            (job.queue, _lacking(job)) for job in self._jobs.values() if _reserves(job)
+            (job.queue, lacking(job)) for job in self._jobs.values() if _reserves(job)
         )
 
     def reserved_after(self, result: SessionResult) -> ByQueue:
@@ -123,6 +127,21 @@ def _reserved(job: JobInfo) -> Amounts:
 def _lacking(job: JobInfo) -> Amounts:
     """Return what a job reserves and does not hold yet."""
     return _positive(_reserved(job), amounts_of(job.allocated))
+
+
+def _lacking_in_units(job: JobInfo) -> Amounts:
+    """Return the same, with units of scalars compared with thousandths if the job runs."""
+    assert job.pod_group is not None
+    right = _lacking(job)
+    if job.pod_group.status.phase != "Running":
+        return right
+    held, least = amounts_of(job.allocated), _reserved(job)
+    return {
+        name: amount
+        if name in {"cpu", "memory"}
+        else max(0.0, least[name] / 1000 - held.get(name, 0.0))
+        for name, amount in right.items()
+    }
 
 
 def _within_least(job: JobInfo) -> Amounts:

@@ -17,6 +17,12 @@ QUEUE = ("scheduling.volcano.sh", "Queue")
 SESSION = "Session"
 """The unit of an invariant that is checked once for each session."""
 
+RUNS = "Runs"
+"""The unit of an invariant about what a component's log records, one run after the other."""
+
+WRITES = "Writes"
+"""The unit of an invariant about who wrote what."""
+
 QUEUES = "Queues"
 """The unit of an invariant that is checked for all queues together."""
 
@@ -43,6 +49,8 @@ class Needs(StrEnum):
     """The session that a release would run, besides."""
     LOG = "log"
     """Who did what, or in which order an input reported it."""
+    NOTHING = "-"
+    """No log shows it: it is in the list with the reason."""
 
 
 class Violation(NamedTuple):
@@ -75,6 +83,11 @@ class Invariant(NamedTuple):
     :param kinds: the kinds that the log must know completely.
     :param settles: it may be violated for a short time while components catch up.
     :param check: returns the violations of a unit, by its ``namespace/name``.
+    :param ranged: it compares several moments, so it cannot be checked at one.
+    :param unseen: why no log shows it; empty if it can be checked.
+    :param patience: its own settle window, in microseconds, if that is longer.
+    :param remembers: it depends on earlier moments, not only on the present one.
+    :param named: it is checked only if it is named, as what it finds need not be a fault.
     """
 
     id: str
@@ -86,6 +99,16 @@ class Invariant(NamedTuple):
     kinds: tuple[tuple[str, str], ...]
     settles: bool
     check: Callable[[ClusterView, str], Iterable[Violation]]
+    ranged: bool = False
+    unseen: str = ""
+    patience: int = 0
+    named: bool = False
+    remembers: bool = False
+
+
+def no_violations(_: ClusterView, __: str) -> Iterable[Violation]:
+    """Find nothing: the invariant is not checked on views, or not at all."""
+    return ()
 
 
 def newest(*objects: Object | None) -> int:

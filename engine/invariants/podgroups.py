@@ -259,6 +259,7 @@ INVARIANTS = (
         kinds=(POD, PODGROUP),
         settles=True,
         check=gang_is_whole,
+        remembers=True,
     ),
 )
 """The invariants of this module."""

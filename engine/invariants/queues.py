@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..kubernetes.objects import Queue
+from ..kubernetes.objects import PodGroup, Queue
 from ..volcano.table import controller_behaviours
 from .invariant import PODGROUP, QUEUE, Invariant, Needs, Severity, Violation, newest
 from .view import ClusterView
@@ -30,11 +30,31 @@ def status_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
     if not _are_counted(view):
         return
     true = Counter(group.status.phase or "Pending" for group in groups)
+    unnamed = [group for group in groups if not group.spec.queue]
     for phase in _PHASES:
         held = getattr(status, phase.lower())
         if held != true[phase]:
             message = f"its status counts {held} as {phase}, there are {true[phase]}"
+            message += _uncounted(phase, unnamed)
             yield Violation("Queue", name, message, phase, at)
+
+
+def _uncounted(phase: str, unnamed: Sequence[PodGroup]) -> str:
+    """Return a remark about PodGroups that name no queue, if any is in a phase.
+
+    The scheduler puts them into its default queue; the queue controller files them under the empty
+    name, and so counts them nowhere.
+
+    Source: pkg/controllers/queue/queue_controller_handler.go addPodGroup.
+    """
+    some = [group.key for group in unnamed if (group.status.phase or "Pending") == phase]
+    if not some:
+        return ""
+    return (
+        f"; {_groups(len(some))} with an empty spec.queue, such as {some[0]}, "
+        f"{'is' if len(some) == 1 else 'are'} in it for the scheduler, but not for the "
+        f"queue controller"
+    )
 
 
 def _are_counted(view: ClusterView) -> bool:

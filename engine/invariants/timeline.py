@@ -112,4 +112,4 @@ def has_settled(breach: Breach, settle: int) -> bool:
     """
     if not breach.invariant.settles or not settle:
         return True
-    return breach.lasted is not None and breach.lasted >= settle
+    return breach.lasted is not None and breach.lasted >= max(settle, breach.invariant.patience)

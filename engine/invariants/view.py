@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..cache.cache import SchedulerCache
 from ..cache.drift.drift import PodIndex
@@ -15,9 +15,20 @@ from ..events import KINDS, Effect, Event, Reference
 from ..kubernetes.objects import Pod, PodGroup
 from ..model.status import COMPLETED_STATUS, status_of
 from ..session.framework.outcome import SessionResult
+from .memory import Evictions, Phases
+from .owners import Owners
 
 Unit = tuple[str, str]
 """Kind and name of what is checked at once."""
+
+EVICTIONS = "Evictions"
+"""The unit of an invariant about all evictions together."""
+
+_OUTSIDE = frozenset({"Node", "PodGroup", "Queue"})
+"""Kinds whose spec sessions do not change, or only for the better."""
+
+_UID = "00000000-0000-0000-0000-000000000000"
+"""As long as a uid."""
 
 _BEGUN = frozenset({"Running", "Completed", "Unknown"})
 """Phases that a PodGroup gets only after its gang was complete."""
@@ -42,11 +53,38 @@ class QueueLimits(Enum):
     """No plugin limits queues."""
 
 
+class Again(Protocol):
+    """Runs the session of a moment once more, with one thing changed."""
+
+    def with_last_names(self) -> SessionResult | None:
+        """Take the last of equal nodes instead of the first; None if there was no choice."""
+        ...
+
+    def without_limits(self, queue: str) -> SessionResult:
+        """Run it as if a queue had no capability, deserved resources or guarantee."""
+        ...
+
+
+class _Named(Protocol):
+    """A violation, as far as a view looks at it."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
 class SessionView(NamedTuple):
-    """A session that was run on the state of the moment."""
+    """A session that was run on the state of the moment.
+
+    :param plugins: those of its configuration. :param again: runs it once more, changed.
+    """
 
     result: SessionResult
     limits: QueueLimits
+    plugins: frozenset[str] = frozenset()
+    again: Again | None = None
 
 
 class ClusterView:
@@ -65,6 +103,8 @@ class ClusterView:
         self._complete: set[str] = set()
         self.session: SessionView | None = None
         self.deleted: dict[str, Deletion] = {}
+        self._early: frozenset[str] = frozenset()
+        self.phases, self.evictions, self.owners = Phases(), Evictions(), Owners()
         self._read()
 
     @property
@@ -80,11 +120,23 @@ class ClusterView:
             ("Pod", self.truth.of("Pod")),
             ("PodGroup", {*self.cache.jobs, *self.truth.of("PodGroup"), *named}),
             ("Queue", {*self.cache.queues, *self.truth.of("Queue")}),
+            ("Job", self.owners.jobs),
         )
         return [(kind, name) for kind, some in names for name in sorted(some)]
 
-    def take(self, event: Event, position: int) -> Iterable[Unit]:
-        """Follow an event that the projector has applied; return the units that it may change."""
+    def take(
+        self,
+        event: Event,
+        position: int,
+        lives_on: Callable[[Reference], bool] = lambda _: False,
+    ) -> Iterable[Unit]:
+        """Follow an event that the projector has applied; return the units that it may change.
+
+        :param lives_on: returns whether an object has later versions.
+        """
+        jobs = self.owners.take(event, lives_on)
+        if jobs:
+            return [unit for one in jobs for unit in self._of_job(one)]
         reference, effect = event.reference, KINDS[event.kind].effect
         if self._projector.cache is not self.cache:
             self._read()
@@ -96,6 +148,28 @@ class ClusterView:
             actor = self._actors.get(position, event.actor)
             self.deleted[key_of(reference)] = Deletion(reference.uid, position, actor)
         return self._changed(reference)
+
+    def presume_history(self) -> None:
+        """Begin in the middle: presume of what was before that it leads to violations."""
+        self._early = frozenset(group.uid for group in self.truth.of("PodGroup").values())
+        for key, group in self.truth.of("PodGroup").items():
+            self.phases.presume(group, self.occupied(key))
+
+    def is_presumed(self, violation: _Named) -> bool:
+        """Return whether a violation may be one only because history was presumed.
+
+        :param violation: that of an invariant that remembers.
+        """
+        if violation.kind == "Job":
+            name = violation.name
+            return name in self.owners.presumed and not self.owners.was_replaced(name)
+        group: PodGroup | None = self.truth.get("PodGroup", violation.name)
+        return violation.kind == "PodGroup" and group is not None and group.uid in self._early
+
+    def note_deletion(self, reference: Reference, deletion: Deletion) -> None:
+        """Note the deletion of a PodGroup from before the begin."""
+        if self.truth.get("PodGroup", key_of(reference)) is None:
+            self.deleted[key_of(reference)] = deletion
 
     def group_of(self, pod: Pod) -> PodGroup | None:
         """Return the PodGroup that a pod names, if it exists."""
@@ -125,6 +199,10 @@ class ClusterView:
         """Return how many pods of a PodGroup have a node, or have ended."""
         return sum(map(has_place, self.pods.of(group.key)))
 
+    def occupied(self, key: str) -> int:
+        """Return how many pods of a PodGroup have a node, and have not ended."""
+        return sum(bool(pod.spec.node_name) and not has_ended(pod) for pod in self.pods.of(key))
+
     def was_complete(self, group: PodGroup) -> bool:
         """Return whether this PodGroup's gang was ever complete.
 
@@ -139,9 +217,16 @@ class ClusterView:
         self.pods = PodIndex(self.cache.stores.of("Pod").values())
         self._queues: dict[str, str] = {}
         self._in_queue: dict[str, set[str]] = {}
-        for key in self.truth.of("PodGroup"):
+        for key, group in self.truth.of("PodGroup").items():
             self._file(key)
             self._note_complete(key)
+            self.phases.take(key, group, self.occupied(key))
+        for pod, _ in self.pods.all():
+            for _job in self.owners.put_pod(None, pod):
+                pass
+        for kind in _OUTSIDE:
+            for key, item in self.truth.of(kind).items():
+                self.evictions.outside(kind, key, item)
 
     def _file(self, key: str) -> list[str]:
         """Update the queue of a PodGroup; return its queue before and now."""
@@ -158,13 +243,17 @@ class ClusterView:
 
     def _changed(self, reference: Reference) -> list[Unit]:
         key = key_of(reference)
+        if reference.kind in _OUTSIDE:
+            self.evictions.outside(reference.kind, key, self.truth.get(reference.kind, key))
         if reference.kind == "Pod":
             return self._pod_changed(key)
         if reference.kind == "PodGroup":
             queues = self._file(key)
             self._note_complete(key)
+            self.phases.take(key, self.truth.get("PodGroup", key), self.occupied(key))
             pods = (("Pod", pod.key) for pod in self.pods.of(key))
-            return [("PodGroup", key), *pods, *(("Queue", name) for name in queues)]
+            jobs = (("Job", name) for name in self._jobs_of(key))
+            return [("PodGroup", key), *pods, *jobs, *(("Queue", name) for name in queues)]
         if reference.kind in {"Node", "CSINode"}:
             return [("Node", reference.name)]
         if reference.kind == "Queue":
@@ -172,12 +261,29 @@ class ClusterView:
             return [("Queue", key), *(("PodGroup", name) for name in sorted(groups))]
         return []
 
+    def _jobs_of(self, group: str) -> list[str]:
+        """Return the Job of a PodGroup, which is named after it, and in some releases its uid."""
+        names = (group, group[: -len(_UID) - 1])
+        return [name for name in names if name in self.owners.jobs]
+
+    def _of_job(self, job: Reference) -> list[Unit]:
+        """Return what a change of a Job may change: itself, and the pods of its PodGroup."""
+        key = key_of(job)
+        groups = (f"{key}-{job.uid}", key)
+        pods = [("Pod", pod.key) for name in groups for pod in self.pods.of(name)]
+        return [("Job", key), *pods]
+
     def _pod_changed(self, key: str) -> list[Unit]:
         before, _ = self.pods.remove(key)
         now = self.truth.get("Pod", key)
         if now is not None:
             self.pods.put(now)
+        either = now or before
+        if either is not None:
+            ended = now is not None and has_ended(now) and not (before and has_ended(before))
+            self.evictions.pod(job_of(either), before, now, ended=ended)
         units: dict[Unit, None] = {("Pod", key): None}
+        units.update(dict.fromkeys(("Job", job) for job in self.owners.put_pod(before, now)))
         for pod in (before, now):
             if pod is not None and job_of(pod):
                 units["PodGroup", job_of(pod)] = None

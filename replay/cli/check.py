@@ -84,7 +84,9 @@ def check(
     Invariants are sentences that hold of every sound cluster: about objects, the scheduler's cache,
     and sessions. The cache is that of the release, with informers that are never late. Over a log,
     sessions are run where the log records one; with --at, one session is run. Some invariants may
-    be violated while components catch up: these violations count after --settle.
+    be violated while components catch up: these violations count after --settle. An invariant whose
+    kinds the log does not know is not checked, and a line says so. --list says which ones no log
+    shows.
     """
     from ...engine.errors import UsageError
     from ...engine.volcano.session.history import resolve
@@ -94,6 +96,7 @@ def check(
     from ..moments.scheduler_confs import conf_file
     from ..render.progress import counting
     from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     if output not in FORMS.split("|"):
         raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
@@ -120,6 +123,8 @@ def check(
             settle=window,
             conf=given,
         )
+        if at is not None:
+            store_beliefs(log, opened_log, end, taken.names)
         with counting("check", visible=shows_progress()) as progress:
             report = check_log(opened_log, task, progress)
     _write(report, output, taken, no_headers=no_headers)

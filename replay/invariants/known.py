@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from ...engine.events.payloads import ListObserved
+from ...engine.events.payloads import ListObserved, WatchFollowed
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
@@ -51,6 +51,36 @@ class Knowledge:
         payloads = (one.event.payload for one in self._log.store.read(query))
         listings = (msgspec.json.decode(payload, type=ListObserved) for payload in payloads)
         return frozenset((one.group, one.listed) for one in listings if not one.exact)
+
+    @cached_property
+    def _followed_until(self) -> dict[Pair, int]:
+        """By kind, the time until which a watch showed all changes."""
+        end, found = self._end, dict[Pair, int]()
+        if end.revision is not None or end.time is not None:
+            return found  # A watch may go on after a moment that is not the end.
+        query = Query(
+            branch=end.branch,
+            cluster=end.cluster,
+            until=end.known,
+            kinds=("watch.followed",),
+            about_kinds=True,
+        )
+        for recorded in self._log.store.read(query):
+            watch = msgspec.json.decode(recorded.event.payload, type=WatchFollowed)
+            if watch.until_at is not None and not watch.interrupted:
+                pair = (watch.group, watch.listed)
+                found[pair] = max(watch.until_at, found.get(pair, 0))
+        return found
+
+    def silent_until(self, kinds: Pairs) -> int | None:
+        """Return until when watches show that nothing else changed of some kinds at the end.
+
+        A watch sends bookmarks when nothing changes, so it goes on after its last event. Without a
+        watch of each kind the result is None.
+        """
+        times = [self._followed_until.get(pair) for pair in kinds]
+        known = [time for time in times if time is not None]
+        return min(known) if kinds and len(known) == len(times) else None
 
     def at(self, kinds: Pairs, revision: int | None) -> bool:
         """Return whether some kinds are all known at a revision."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -11,11 +12,12 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ...engine.invariants.catalogue import INVARIANTS, in_order
-from ...engine.invariants.invariant import SESSION, VERSION, Invariant, Severity
+from ...engine.invariants.controllers import JOB
+from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
 from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
 from ...engine.kubernetes.units import parse_duration
-from ...engine.log.store import Query
+from ...engine.log.store import NO_REVISION, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
 from ..lint.findings import Subject
@@ -26,22 +28,30 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
 from ..moments.scheduler_confs import ConfText, conf_at
+from .blast_radius import ID as BLAST_RADIUS
+from .blast_radius import blast_radius
 from .known import Knowledge
 from .queue_tree import ID as QUEUE_TREE
 from .queue_tree import queue_tree
+from .ranges import Ranges
 from .sessions import session_view
+from .starts import Begin, begins, is_exact
 from .walk import Progress, Sessions, Walk
-from .watches import sources_of_watches, versions_going_back
+from .watches import sources_of_watches
 
 _SEVERITIES = tuple(Severity)
 _LIFETIME = "I-13"
+_OF_AUDIT = MappingProxyType({_LIFETIME: "deleted a PodGroup", "I-23": "wrote a status"})
+_OF_CONF = frozenset({QUEUE_TREE, BLAST_RADIUS})
 
 
 def _no_conf() -> Configuration | None:
     return None
 
 
-ALL: tuple[Invariant, ...] = in_order((*INVARIANTS, queue_tree(_no_conf)))
+ALL: tuple[Invariant, ...] = in_order(
+    (*INVARIANTS, queue_tree(_no_conf), blast_radius(queue_tree(_no_conf)))
+)
 """All invariants, by number; for the list alone."""
 
 
@@ -93,7 +103,10 @@ class CheckReport(NamedTuple):
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
-    """Return the invariants of some ids or names, by number; without any, all.
+    """Return the invariants of some ids or names, by number.
+
+    Without any, the result is all but those that no log shows, and those that must be named.
+
 
     :raises UsageError: there is no such invariant.
     """
@@ -101,11 +114,12 @@ def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
     lower = {name.lower(): one for name, one in by_name.items()}
     for text in (asked := list(ids)):
         if text.lower() not in lower:
-            like = get_close_matches(text, list(by_name), n=1)
+            padded = lower.get(text.lower().replace("-", "-0", 1))
+            like = [padded.id] if padded else get_close_matches(text, list(by_name), n=1)
             now = f"did you mean {like[0]}?" if like else "list them with plinian check --list"
             raise UsageError(f"no invariant {text!r}", now=now)
     if not asked:
-        return ALL
+        return tuple(one for one in ALL if not (one.named or one.unseen))
     wanted = {lower[text.lower()].id for text in asked}
     return tuple(one for one in ALL if one.id in wanted)
 
@@ -138,7 +152,9 @@ class _Check:
         self._log, self._task = log, task
         self._clock = log.clock(task.end)
         self._known = Knowledge(log, task.end, self._clock)
-        self._asked = tuple(map(self._with_conf, chosen_invariants(task.ids)))
+        tree = queue_tree(self._conf)
+        with_conf = {QUEUE_TREE: tree, BLAST_RADIUS: blast_radius(tree)}
+        self._asked = tuple(with_conf.get(one.id, one) for one in chosen_invariants(task.ids))
         self._refused = tuple(self._not_checked())
         refused = {one.invariant.id for one in self._refused}
         self._checked = tuple(one for one in self._asked if one.id not in refused)
@@ -146,19 +162,12 @@ class _Check:
     def report(self, progress: Progress | None) -> CheckReport:
         """Walk the log, and return what was found."""
         task, end = self._task, self._task.end
-        walk = Walk(
-            task.behaviours,
-            self._checked,
-            self._known,
-            self._clock,
-            actors=self._actors(),
-            settle=task.settle,
-        )
-        events = OrderedEvents(self._log.store, end)
-        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
-        found = [*walk.timeline.holding(self._last(walk.place))]
+        walk = self._walked(progress)
+        last = self._last(walk.place)
+        found = [self._until_silence(one) for one in walk.timeline.holding(last)]
         if not task.single:
-            found += [*walk.timeline.ended, *self._going_back()]
+            ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
+            found += [*walk.timeline.ended, *ranges.breaches(self._checked)]
             found = [one for one in found if self._in_range(one)]
         sure = [one for one in found if has_settled(one, task.settle)]
         kinds = dict.fromkeys(pair for one in self._asked for pair in one.kinds)
@@ -175,6 +184,32 @@ class _Check:
             not_known=tuple(self._unknown(kinds)),
             events=self._events(sure),
         )
+
+    def _walked(self, progress: Progress | None) -> Walk:
+        """Walk to the end: from a stored cache if that gives the same, else from the begin."""
+        task, actors = self._task, self._actors()
+        if task.single:
+            for begin in begins(self._log, task.end, task.behaviours, self._known, self._checked):
+                walk = self._walk(actors, progress, begin)
+                if is_exact(walk.timeline.holding(walk.place), walk.view):
+                    return walk
+        return self._walk(actors, progress, None)
+
+    def _walk(self, actors: dict[int, str], progress: Progress | None, begin: Begin | None) -> Walk:
+        task, end = self._task, self._task.end
+        walk = Walk(
+            task.behaviours,
+            self._checked,
+            self._known,
+            self._clock,
+            actors=actors,
+            settle=task.settle,
+            begin=begin,
+        )
+        after = NO_REVISION if begin is None else begin.revision
+        events = OrderedEvents(self._log.store, end, after, more=(JOB,))
+        walk.follow(events, end, Sessions(self._session_revisions(), self._session), progress)
+        return walk
 
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
         if not self._task.single:
@@ -196,9 +231,6 @@ class _Check:
             )
         }
 
-    def _with_conf(self, invariant: Invariant) -> Invariant:
-        return queue_tree(self._conf) if invariant.id == QUEUE_TREE else invariant
-
     def _conf(self) -> Configuration | None:
         given = self._task.conf or conf_at(self._log.store, self._task.end)
         if given is None:
@@ -213,20 +245,29 @@ class _Check:
                 yield NotChecked(one, reason)
 
     def _reason(self, one: Invariant) -> str:
-        log, end = self._log, self._task.end
+        single = self._task.single
+        if one.unseen:
+            return f"no log shows it: {one.unseen}"
+        if one.ranged and single:
+            return "it is about a range of the log: leave out --at"
         if one.kinds and self._known.begin(one.kinds) is None:
             return self._known.lacking(one.kinds)
-        if self._task.single and one.kinds and not self._known.at(one.kinds, self._last_revision()):
+        if single and one.kinds and not self._known.at(one.kinds, self._last_revision()):
             return self._known.lacking(one.kinds)
-        if one.id == QUEUE_TREE and self._conf() is None:
+        if one.id in _OF_CONF and self._conf() is None:
             return "the log holds no configuration of the scheduler; give one with --conf"
-        if one.id == _LIFETIME and not self._has("audit.covered"):
-            return "the log holds no audit log: it does not know who deleted a PodGroup"
-        if one.unit == VERSION and self._task.single:
-            return "it is about a range of the log: leave out --at"
+        return self._reason_of_source(one)
+
+    def _reason_of_source(self, one: Invariant) -> str:
+        """Return what kind of input an invariant needs and the log does not have."""
+        log, end, single = self._log, self._task.end, self._task.single
+        if one.id in _OF_AUDIT and not self._has("audit.covered"):
+            return f"the log holds no audit log: it does not know who {_OF_AUDIT[one.id]}"
         if one.unit == VERSION and not sources_of_watches(log, end):
             return "the log holds no watch"
-        if one.unit == SESSION and not self._task.single and not recorded_sessions_count(log, end):
+        if one.unit == RUNS and not self._has("session.opened"):
+            return "the log holds no scheduler's log"
+        if one.unit == SESSION and not single and not recorded_sessions_count(log, end):
             return "the log records no sessions; check one moment with --at"
         return ""
 
@@ -247,6 +288,13 @@ class _Check:
         revision = self._last_revision()
         time = self._task.end.time or self._clock.time_of(revision)
         return place._replace(revision=revision, time=time)
+
+    def _until_silence(self, breach: Breach) -> Breach:
+        """Return a violation that holds at the end, as long as watches show that it lasted."""
+        silent = self._known.silent_until(breach.invariant.kinds)
+        if silent is None or breach.began is None:
+            return breach
+        return breach._replace(lasted=max(breach.lasted or 0, silent - breach.began))
 
     def _session_revisions(self) -> Sequence[int]:
         if not any(one.unit == SESSION for one in self._checked):
@@ -276,15 +324,6 @@ class _Check:
         read = self._log.store.read(query)
         found = attributed(self._log.store, self._clock, read, branch=end.branch)
         return {one.position: one.actor for one in found}
-
-    def _going_back(self) -> Iterator[Breach]:
-        for one in self._checked:
-            if one.unit == VERSION:
-                for recorded, violation in versions_going_back(self._log, self._task.end):
-                    revision = recorded.event.revision
-                    time = self._clock.time_of(revision)
-                    place = Place(recorded.position, revision, time, (recorded.position,))
-                    yield Breach(one, violation, place, place, False, time, 0)
 
     def _in_range(self, breach: Breach) -> bool:
         since = self._task.since

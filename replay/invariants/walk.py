@@ -8,13 +8,14 @@ from typing import NamedTuple
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
 from ...engine.invariants.timeline import Place, Timeline
-from ...engine.invariants.view import ClusterView, SessionView, Unit
+from ...engine.invariants.view import EVICTIONS, ClusterView, SessionView, Unit
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent, OrderedEvents
 from .known import Knowledge
+from .starts import Begin
 
 Progress = Callable[[int, int], None]
 
@@ -54,17 +55,28 @@ class Walk:
         *,
         actors: dict[int, str],
         settle: int,
+        begin: Begin | None = None,
     ) -> None:
+        """Begin a walk.
+
+        :param begin: where, instead of the first event.
+        """
         self.timeline = Timeline()
         self.place = Place(0, None, None)
         self.sessions_run = 0
-        self._projector = Projector(behaviours)
+        self._projector = Projector(behaviours) if begin is None else begin.projector
         self.view = ClusterView(self._projector, actors)
         self._all = tuple(invariants)
         self._knowledge, self._clock, self._settle = knowledge, clock, settle
         self._watching: set[str] = set()
         self._touched: dict[Unit, None] = {}
         self._positions: list[int] = []
+        if begin is not None:
+            begin.fill(self.view, actors)
+            self.place = Place(-1, begin.revision, clock.time_of(begin.revision))
+            for one in self._all:
+                if one.unit != SESSION:
+                    self._begin(one)
 
     def follow(
         self, events: OrderedEvents, end: Moment, sessions: Sessions, progress: Progress | None
@@ -89,7 +101,7 @@ class Walk:
 
     def _apply(self, step: OrderedEvent, events: OrderedEvents) -> None:
         self._projector.apply(step.event, position=step.position, lives_on=events.lives_on)
-        units = self.view.take(step.event, step.position)
+        units = self.view.take(step.event, step.position, events.lives_on)
         self._touched.update(dict.fromkeys(units))
         self._positions.append(step.position)
 
@@ -102,6 +114,7 @@ class Walk:
         touched, self._touched, self._positions = self._touched, {}, []
         if any(kind in _OF_QUEUES for kind, _ in touched):
             touched[QUEUES, ""] = None
+        touched[EVICTIONS, ""] = None
         for invariant in self._all:
             if invariant.unit == SESSION:
                 continue
@@ -160,6 +173,7 @@ class Walk:
         if not asked:
             return
         self.view.session = sessions.run(revision, self.view)
+        self.view.phases.decide(self.view.session.result, self.view.truth.of("PodGroup"))
         self.sessions_run += 1
         place = self.place._replace(revision=revision, time=self._clock.time_of(revision))
         for invariant in asked:

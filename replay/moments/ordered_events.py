@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import merge
 from operator import itemgetter
 from types import MappingProxyType
@@ -21,6 +21,9 @@ from ...engine.state.fold import Placed, in_order
 from .clock import clock_of, columns_of, placed
 from .later_events import later_events
 from .moment import Moment
+
+Pair = tuple[str, str]
+"""API group and kind."""
 
 PAYLOADS_AT_ONCE = 1024
 
@@ -56,8 +59,20 @@ class OrderedEvents:
     Stretches end at revisions, so a shorter range has the same events up to its end.
     """
 
-    def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
+    def __init__(
+        self,
+        store: LogStore,
+        moment: Moment,
+        after: int = NO_REVISION,
+        *,
+        more: Collection[Pair] = (),
+    ) -> None:
+        """Read them.
+
+        :param more: API groups and kinds besides those that schedulers watch.
+        """
         self._store, self._moment, self._after = store, moment, after
+        self._watched = frozenset({*WATCHED, *more})
         self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._steering = steering(store, moment, self._clock)
         self._stretch: _Stretch | None = None
@@ -83,7 +98,7 @@ class OrderedEvents:
             moment = self._moment if end is None else _until(self._moment, end)
             until = moment.revision
             loose = placed(self._clock, moment, after=after, until=until, last=last)
-            self._stretch = _Stretch(self._store, moment, after, loose, references)
+            self._stretch = _Stretch(self._store, moment, after, loose, (references, self._watched))
             references = self._stretch.references
             steered = [step for step in self._steering if _within(step.key, after, until)]
             yield until, merge(self._stretch.changes(), steered, key=itemgetter(0, 1, 2))
@@ -137,9 +152,10 @@ class _Stretch:
         moment: Moment,
         after: int,
         loose: Placed,
-        known: Mapping[int, Reference],
+        known: tuple[Mapping[int, Reference], frozenset[Pair]],
     ) -> None:
         self._store, self._moment = store, moment
+        before, self._kinds = known
         window = Window(
             branch=moment.branch,
             cluster=moment.cluster,
@@ -150,7 +166,7 @@ class _Stretch:
         )
         columns = concatenate([columns_of(chunk) for chunk in store.scan(window)])
         columns, keys, _ = in_order(columns, loose)
-        self.references = self._named(np.unique(columns.objects).tolist(), known)
+        self.references = self._named(np.unique(columns.objects).tolist(), before)
         changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
         self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
@@ -170,7 +186,7 @@ class _Stretch:
         known = [
             number
             for number, reference in self.references.items()
-            if (reference.group, reference.kind) in WATCHED
+            if (reference.group, reference.kind) in self._kinds
         ]
         mask = np.isin(columns.objects, known)
         mask |= columns.effects == Effect.LISTED

@@ -136,10 +136,21 @@ def _event(at: int, report: CheckReport) -> dict[str, Any]:
 
 
 def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the lines of a table of all invariants."""
+    """Yield the lines of a table of all invariants, and of remarks on some of them."""
     rows = [(one.id, one.name, one.severity.value, one.needs.value, one.statement) for one in ALL]
     headers = ("INVARIANT", "NAME", "SEVERITY", "NEEDS", "STATEMENT")
     yield from lines_of(Table(headers, rows), style=style)
+    yield from _remarks()
+
+
+def _remarks() -> Iterator[str]:
+    """Yield which invariants are checked only if named, and which never are."""
+    named = [one.id for one in ALL if one.named]
+    if named:
+        yield f"\nchecked only if named with --invariant: {', '.join(named)}\n"
+    for one in ALL:
+        if one.unseen:
+            yield f"never checked, as no log shows it: {one.id}: {one.unseen}\n"
 
 
 def invariant_document(one: Invariant) -> dict[str, Any]:
@@ -150,5 +161,8 @@ def invariant_document(one: Invariant) -> dict[str, Any]:
         "severity": one.severity.value,
         "needs": one.needs.value,
         "settles": one.settles,
+        "range": one.ranged,
+        "only_if_named": one.named,
+        "never_checked": one.unseen or None,
         "statement": one.statement,
     }

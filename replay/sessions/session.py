@@ -10,6 +10,7 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.dry_run import DryRun
+from ...engine.cache.snapshot import Snapshot
 from ...engine.log.store import LogStore
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
@@ -112,6 +113,7 @@ def session_in(
     binding: CacheActions | None = None,
     into: Trace | None = None,
     chance: TieBreaking = LEAST,
+    snapshot: Snapshot | None = None,
 ) -> SessionAnswer:
     """Run one session on shared inputs.
 
@@ -119,13 +121,14 @@ def session_in(
     :param binding: receives binds and evictions; by default nothing does, and the cache does not
         change.
     :param into: records the steps; by default none are recorded.
+    :param snapshot: what the session sees instead of the cache.
     """
     in_force = conf_of(scene.confs, behaviours)
     process = ProcessState()
     now = lend_inputs(scene.log, scene.moment, process, in_force.conf, scene.now)
     result = run_session(
         SessionInput(
-            snapshot=cache.snapshot(),
+            snapshot=cache.snapshot() if snapshot is None else snapshot,
             conf=in_force.conf,
             behaviours=behaviours,
             now=now,

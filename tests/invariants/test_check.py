@@ -190,6 +190,64 @@ def test_the_table_says_what_was_violated_and_what_was_not_checked(shared: Path)
 
 def test_all_invariants_are_listed() -> None:
     shown = CliRunner().invoke(app, ["check", "--list"]).stdout
-    assert [line.split()[0] for line in shown.splitlines()[1:]] == [
-        one["invariant"] for one in plinian.invariants()
-    ]
+    rows = shown.partition("\n\n")[0].splitlines()[1:]
+    assert [line.split()[0] for line in rows] == [one["invariant"] for one in plinian.invariants()]
+
+
+def test_an_invariant_that_no_log_shows_says_why(shared: Path) -> None:
+    shown = check(shared, "--invariant", "I-18")
+    assert shown.exit_code == 0
+    assert "not checked: I-18: no log shows it: what a process shares" in shown.stderr
+    listed = CliRunner().invoke(app, ["check", "--list"]).stdout
+    assert "never checked, as no log shows it: I-18: " in listed
+    assert "I-18" not in document(shared)["checked"]
+
+
+def test_a_tie_is_checked_only_if_it_is_named(shared: Path) -> None:
+    assert "I-20" not in document(shared)["checked"]
+    assert document(shared, "--invariant", "determinism")["checked"] == ["I-20"]
+
+
+def test_without_a_configuration_the_tree_of_queues_is_not_checked(
+    ingest: Callable[..., Path],
+) -> None:
+    found = document(ingest(all=a_list(*OLD)), "--at", "end")
+    reasons = {one["invariant"]: one["reason"] for one in found["not_checked"]}
+    assert "no configuration" in reasons["I-10"]
+    assert "no configuration" in reasons["I-14"]
+    assert "leave out --at" in reasons["I-17"]
+    assert "no complete list" in reasons["I-02"]
+
+
+def test_half_of_the_kinds_check_half_of_the_invariants(ingest: Callable[..., Path]) -> None:
+    found = document(ingest(all=a_list(*OLD[:2])))
+    reasons = {one["invariant"]: one["reason"] for one in found["not_checked"]}
+    assert "pods" in reasons["I-04"]
+    assert "pods" in reasons["I-03b"]
+    assert "audit" in reasons["I-23"] or "no complete list" in reasons["I-23"]
+
+
+def test_a_watch_that_goes_on_without_changes_shows_how_long_it_lasted(tmp_path: Path) -> None:
+    """The last lines are bookmarks, and the times at which they were received are known."""
+    first = {
+        "Pod": watched(("ADDED", OLD[4])).splitlines(),
+        "PodGroup": watched(("ADDED", OLD[2])).splitlines(),
+    }
+    place = tmp_path / "watch.db"
+    with plinian.open(place, create=True) as log:
+        for kind, name in (("Pod", "pods"), ("PodGroup", "podgroups")):
+            lines = [*first[kind], bookmark(kind, 90, initial=True), bookmark(kind, 95)]
+            (tmp_path / f"watch-{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+            times = [f"{1767355200 + 20 * number}.0" for number in range(len(lines))]
+            (tmp_path / f"watch-{name}.recv").write_text("\n".join(times) + "\n", "utf-8")
+            log.ingest(tmp_path / f"watch-{name}.jsonl")
+    found = document(place, "--invariant", "I-04")
+    assert named(found) == [("I-04", "lost")]
+
+
+def bookmark(kind: str, revision: int, *, initial: bool = False) -> bytes:
+    metadata: Document = {"resourceVersion": str(revision)}
+    if initial:
+        metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+    made = {"kind": kind, "apiVersion": APIS[kind], "metadata": metadata}
+    return compact({"type": "BOOKMARK", "object": made})

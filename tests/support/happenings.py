@@ -13,7 +13,9 @@ from plinian.engine.events import Event, Reference, canonical_json, kind_of_vers
 from plinian.engine.events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
 from sessions import Document, document, group, node, pod, queue
 
-GROUPS = {kind.__name__: group for (group, _), kind in WATCHED.items()}
+GROUPS = {kind.__name__: group for (group, _), kind in WATCHED.items()} | {
+    "Job": "batch.volcano.sh"
+}
 
 Happening = tuple[str, Any]
 

@@ -11,7 +11,7 @@ from plinian.engine.cache.projector import Projector
 from plinian.engine.events import Event
 from plinian.engine.invariants.catalogue import INVARIANTS
 from plinian.engine.invariants.invariant import Violation
-from plinian.engine.invariants.view import ClusterView, QueueLimits, SessionView
+from plinian.engine.invariants.view import EVICTIONS, ClusterView, QueueLimits, SessionView
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document
@@ -46,7 +46,7 @@ class Story:
     def violations(self, name: str) -> list[Violation]:
         """Return what is violated of one invariant, unit by unit."""
         one = BY_ID[name]
-        units = [*self.view.units(), ("Session", "")]
+        units = [*self.view.units(), ("Session", ""), (EVICTIONS, "")]
         return [
             found
             for kind, unit in units

@@ -87,11 +87,18 @@ class Context(msgspec.Struct, kw_only=True):
         )
         self.spans.append((first, event))
 
-    def received_at(self, line: int) -> int | None:
-        """Return by when a line of the document was received; None if it is not known."""
+    def line_received(self, line: int) -> int | None:
+        """Return when a line of the document was received; None if no time was recorded."""
         if 0 < line <= len(self.received) and self.received[line - 1]:
             return int(self.received[line - 1])
-        return None if self.taken_at is None else self.taken_at[1]
+        return None
+
+    def received_at(self, line: int) -> int | None:
+        """Return by when a line of the document was received; None if it is not known."""
+        received = self.line_received(line)
+        if received is not None or self.taken_at is None:
+            return received
+        return self.taken_at[1]
 
     def skip(self, reason: str) -> None:
         """Count a record that is left out without a fault, such as a read request."""

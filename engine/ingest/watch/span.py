@@ -104,6 +104,7 @@ class WatchSpan:
             until=self.top,
             begin=begin,
             interrupted=interrupted,
+            until_at=context.line_received(line),
         )
         reference = Reference(group, kind, spaces[0] if spaces else "")
         context.span(since, reference, followed, line=line)

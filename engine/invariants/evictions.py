@@ -1,0 +1,163 @@
+"""Invariants of the evictions of a session: they serve a pod, and the rules permit them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ..cache.job_cache import job_of
+from ..kubernetes.objects import Pod
+from ..kubernetes.units import format_amount
+from ..model.job import JobInfo
+from ..model.resource import MIN_RESOURCE
+from ..model.task import TaskInfo
+from .demand import Demand, amounts_of
+from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
+from .texts import names_of
+from .view import ClusterView, QueueLimits
+
+_ALL = (NODE, QUEUE, PODGROUP, POD)
+_FOR_ANOTHER = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim"})
+"""Reasons of evictions that are for another pod. Others free nodes for no pod in particular."""
+
+_BY_GANG = frozenset({"gangpreempt", "gangreclaim"})
+"""Reasons of evictions that may take a whole gang, on several nodes."""
+
+_FROM_OTHER_QUEUES = frozenset({"reclaim", "gangreclaim"})
+
+
+class _Victim(NamedTuple):
+    """A pod that a session evicts. :param task: as the scheduler's cache has it."""
+
+    pod: Pod
+    reason: str
+    job: JobInfo
+    task: TaskInfo
+
+    @property
+    def node(self) -> str:
+        """The node that it leaves."""
+        return self.pod.spec.node_name
+
+
+def _victims(view: ClusterView) -> Iterator[_Victim]:
+    """Yield the evictions of the session that are for another pod."""
+    for key, reason in view.session.result.evictions if view.session else ():
+        pod = view.pods.get(key)
+        job = None if pod is None else view.cache.jobs.get(job_of(pod))
+        task = None if pod is None or job is None else job.tasks.get(pod.uid)
+        if reason in _FOR_ANOTHER and pod is not None and job is not None and task is not None:
+            yield _Victim(pod, reason, job, task)
+
+
+def _served(view: ClusterView) -> Mapping[str, list[Pod]]:
+    """Return the pods that the session places or promises a place, by node."""
+    found: dict[str, list[Pod]] = {}
+    result = None if view.session is None else view.session.result
+    for key, node in () if result is None else (*result.pipelined, *result.binds):
+        pod = view.pods.get(key)
+        if pod is not None:
+            found.setdefault(node, []).append(pod)
+    return found
+
+
+def eviction_has_purpose(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield evictions on nodes where the session places nothing.
+
+    An action for gangs may evict a gang as a whole: then one of its nodes must serve.
+    """
+    served, victims = _served(view), list(_victims(view))
+    useful = {one.job.key for one in victims if one.reason in _BY_GANG and one.node in served}
+    vain: dict[str, list[str]] = {}
+    for one in victims:
+        if one.node not in served and one.job.key not in useful:
+            vain.setdefault(one.reason, []).append(f"{one.pod.key} on {one.node}")
+    for reason, pods in sorted(vain.items()):
+        message = (
+            f"the session evicts {names_of(pods, 'pod')} ({reason}), "
+            f"and places nothing on these nodes"
+        )
+        yield Violation("Scheduler", view.cache.behaviours.release, message, reason)
+
+
+def victim_is_fair(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield evictions that the victim's queue, priority or annotation forbids."""
+    served = _served(view)
+    for one in _victims(view):
+        for field, message in _unfair(view, one, served.get(one.node, [])):
+            yield Violation("Pod", one.pod.key, f"the session evicts it ({message})", field)
+    yield from _below_guarantee(view)
+
+
+def _unfair(view: ClusterView, one: _Victim, served: list[Pod]) -> Iterator[tuple[str, str]]:
+    """Yield why a session must not evict a pod, with a name for the reason."""
+    own = any(job_of(pod) == one.job.key for pod in served)
+    within = own and view.cache.behaviours.unpreemptable_preempted_within_job
+    if not one.task.preemptable and not within:
+        yield "preemptable", "by its annotation or label it is not preemptable"
+    queue = view.cache.queues.get(one.job.queue)
+    if one.reason in _FROM_OTHER_QUEUES:
+        if queue is not None and not queue.reclaimable:
+            yield "reclaimable", f"its queue {queue.name} is not reclaimable"
+        return
+    jobs = [job for pod in served if (job := view.cache.jobs.get(job_of(pod))) is not None]
+    if jobs and all(job.queue != one.job.queue for job in jobs):
+        yield "queue", f"preempt is within a queue, and no pod of {one.job.queue} gets its place"
+    plugins = frozenset[str]() if view.session is None else view.session.plugins
+    if "priority" in plugins and jobs and not own:
+        most = max(job.priority for job in jobs)
+        if one.job.priority > most:
+            yield "priority", f"its priority {one.job.priority} is above {most} of the preemptor"
+
+
+def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
+    """Yield queues that the session takes resources from that are guaranteed to them."""
+    session = view.session
+    if session is None or session.limits is QueueLimits.NOTHING:
+        return
+    taken = [one for one in _victims(view) if one.reason in _FROM_OTHER_QUEUES]
+    demand = Demand(view, tree=False)
+    lost = demand.of_pods(one.pod.key for one in taken)
+    for name in sorted(lost):
+        info = view.cache.queues.get(name)
+        for resource in sorted(info.queue.spec.guarantee.resource) if info else ():
+            assert info is not None
+            least = amounts_of(info.guarantee).get(resource, 0.0)
+            before = demand.held.get(name, {}).get(resource, 0.0)
+            after = before - lost[name].get(resource, 0.0)
+            if before >= least > after + MIN_RESOURCE:
+                message = (
+                    f"the session evicts pods of it ({taken[0].reason}) until it has "
+                    f"{format_amount(resource, after)} of {resource}, although "
+                    f"{format_amount(resource, least)} is guaranteed"
+                )
+                yield Violation("Queue", name, message, f"guarantee.{resource}")
+
+
+INVARIANTS = (
+    Invariant(
+        id="I-16",
+        name="eviction-purpose",
+        severity=Severity.CRITICAL,
+        statement="A session evicts pods only from nodes on which it places another one.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=eviction_has_purpose,
+    ),
+    Invariant(
+        id="I-24",
+        name="preempt-fairness",
+        severity=Severity.MEDIUM,
+        statement=(
+            "A session evicts no pod that its queue, its priority or its annotation protects."
+        ),
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=victim_is_fair,
+    ),
+)
+"""The invariants of this module."""

@@ -1,0 +1,55 @@
+"""A check of one moment is the same from a stored scheduler's cache as from the first event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plinian
+from plinian.engine.volcano.session.history import resolve
+from plinian.replay.invariants import task
+from plinian.replay.invariants.task import CheckTask, check
+from plinian.replay.moments import ordered_events
+from plinian.replay.moments.log import Log
+from plinian.replay.moments.stored_belief import build_beliefs
+from plinian.replay.render.check import check_document
+
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
+HOW = resolve("v1.12.1")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+    """Give the log of the recording that comes with Plinian, with stored caches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordered_events, "STRETCH", 200)
+        with plinian.open(tmp_path_factory.mktemp("starts") / "it.db", create=True) as log:
+            log.ingest(RECORDING)
+            build_beliefs(log.store, HOW, branch="main", cluster="default")
+            yield log
+
+
+@pytest.mark.parametrize("tenth", range(1, 11))
+def test_from_a_stored_cache_and_from_the_first_event(
+    recorded: Log, monkeypatch: pytest.MonkeyPatch, tenth: int
+) -> None:
+    last = recorded.store.extent(known=recorded.store.last(), cluster="default", branch="main")
+    assert last.last_revision is not None
+    moment = recorded.moment(f"rv:{last.last_revision * tenth // 10}")
+    asked = CheckTask(end=moment, behaviours=HOW, single=True, settle=0)
+    used: list[Any] = []
+    find = task.begins
+
+    def noted(*given: Any) -> Iterator[Any]:
+        for one in find(*given):
+            used.append(one)
+            yield one
+
+    monkeypatch.setattr(task, "begins", noted)
+    from_stored = check_document(check(recorded, asked))
+    assert used or tenth < 3
+    monkeypatch.setattr(task, "begins", lambda *_: iter(()))
+    assert check_document(check(recorded, asked)) == from_stored
