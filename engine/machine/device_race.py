@@ -9,6 +9,7 @@ from ..volcano.cache.behaviours import CacheBehaviours
 from .device_list import DeviceListMemory, Memory, Outcome, Setting
 from .layout import Part
 from .machine import Machine, State
+from .natural import Violation
 from .search import EveryState, Exhaustive, Found
 
 PART = "scheduler"
@@ -83,9 +84,9 @@ def explore_device_list(behaviours: CacheBehaviours, race: Race | None = None) -
     setting = setting_of(behaviours, race)
     machine = machine_of(setting)
 
-    def check(state: State) -> tuple[str, ...]:
+    def check(state: State) -> tuple[Violation, ...]:
         wrong = wrong_with(memory_in(machine, state), race)
-        return (wrong,) if wrong else ()
+        return (Violation("I-09b", wrong),) if wrong else ()
 
     search = Exhaustive(EveryState(machine), machine.start, check)
     found = [_anomaly(machine, race, one) for one in search.run(lambda _: False)]
@@ -155,5 +156,5 @@ def _anomaly(machine: Machine, race: Race, found: Found) -> Anomaly:
         memory = memory_in(machine, state)
         actor, _, verb = machine.step(step).name.partition(" ")
         moments.append(Moment(actor, verb, memory))
-    kind = Kind(found.sentence.partition(":")[0])
+    kind = Kind(found.violation.sentence.partition(":")[0])
     return Anomaly(kind, wrong_with(memory, race), tuple(moments))

@@ -14,10 +14,21 @@ from .layout import Step
 from .machine import Machine, State
 from .scheduler import SESSION
 
-Check = Callable[[State], Sequence[str]]
-"""Says in sentences what is wrong with a state; nothing if nothing is."""
 
-NEVER_AT_REST = "The cluster does not come to rest."
+class Violation(NamedTuple):
+    """What is wrong with a state.
+
+    :param invariant: its id, as in ``I-04``. :param sentence: says what is wrong, with names.
+    """
+
+    invariant: str
+    sentence: str
+
+
+Check = Callable[[State], Sequence[Violation]]
+"""Says what is wrong with a state; nothing if nothing is."""
+
+NEVER_AT_REST = Violation("I-19", "the cluster does not come to rest")
 USER = "user"
 MOST_STEPS = 20_000
 """After so many steps a cluster is said not to come to rest."""
@@ -137,9 +148,14 @@ class AtRest:
         self._natural = Natural(machine)
         self._check = check
 
-    def __call__(self, state: State) -> Sequence[str]:
-        """Return sentences: of panics on the way, or of what is wrong in the end."""
+    def __call__(self, state: State) -> Sequence[Violation]:
+        """Return panics on the way, or what is wrong in the end."""
         rest = self._natural.rest(state)
         if rest.panics:
-            return rest.panics
+            return tuple(map(of_panic, dict.fromkeys(rest.panics)))
         return self._check(rest.state) if rest.reached else (NEVER_AT_REST,)
+
+
+def of_panic(message: str) -> Violation:
+    """Return what is wrong if a process panics."""
+    return Violation("I-05", f"a process panics: {message}")

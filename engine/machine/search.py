@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from .machine import Machine, State
-from .natural import Check, Natural
+from .natural import Check, Natural, Violation, of_panic
 from .table import Table
 from .turns import Turn
 
@@ -19,11 +19,11 @@ LOOK_AFTER = 256
 class Found(NamedTuple):
     """A state in which something is wrong.
 
-    :param steps: numbers of the steps that lead there. :param sentence: what is wrong.
+    :param steps: numbers of the steps that lead there. :param violation: what is wrong.
     """
 
     steps: tuple[int, ...]
-    sentence: str
+    violation: Violation
 
 
 class Progress(NamedTuple):
@@ -125,8 +125,8 @@ class Exhaustive:
         self.reached = Reached(self._start)
         self.made = 0
         self.complete = False
-        self._sentences: set[str] = set()
-        self._checked: dict[State, tuple[str, ...]] = {}
+        self._known: set[Violation] = set()
+        self._checked: dict[State, tuple[Violation, ...]] = {}
 
     @property
     def ended(self) -> int:
@@ -134,7 +134,7 @@ class Exhaustive:
         return len(self._checked)
 
     def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
-        """Yield what is found: of each sentence, a way to it that has the fewest turns.
+        """Yield what is found: of each violation, a way to it that has the fewest turns.
 
         :param until: says now and then whether to stop.
         """
@@ -153,11 +153,11 @@ class Exhaustive:
     def _look(self, state: State, number: int) -> Iterator[Found]:
         """Check what a state comes to, if nothing more happens."""
         for end in self._space.ends(state):
-            sentences = self._checked.get(end.state)
-            if sentences is None:
-                sentences = self._checked[end.state] = tuple(self._check(end.state))
-            for sentence in sentences:
-                yield from self._note((*self.reached.steps_to(number), *end.steps), sentence)
+            violations = self._checked.get(end.state)
+            if violations is None:
+                violations = self._checked[end.state] = tuple(self._check(end.state))
+            for violation in violations:
+                yield from self._note((*self.reached.steps_to(number), *end.steps), violation)
 
     def _expand(
         self, state: State, number: int, following: list[tuple[State, int]]
@@ -170,9 +170,11 @@ class Exhaustive:
             if new != FIRST:
                 following.append((turn.state, new))
             if turn.panic:
-                yield from self._note((*reached.steps_to(number), *turn.steps), turn.panic)
+                yield from self._note(
+                    (*reached.steps_to(number), *turn.steps), of_panic(turn.panic)
+                )
 
-    def _note(self, steps: tuple[int, ...], sentence: str) -> Iterator[Found]:
-        if sentence not in self._sentences:
-            self._sentences.add(sentence)
-            yield Found(steps, sentence)
+    def _note(self, steps: tuple[int, ...], violation: Violation) -> Iterator[Found]:
+        if violation not in self._known:
+            self._known.add(violation)
+            yield Found(steps, violation)

@@ -11,7 +11,7 @@ from small_machines import nothing, settings, small
 from plinian.engine.machine.cluster import cluster, parts_of
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
-from plinian.engine.machine.natural import Natural
+from plinian.engine.machine.natural import Natural, Violation, of_panic
 from plinian.engine.machine.search import EachStep, EveryState, Exhaustive
 
 
@@ -33,7 +33,7 @@ def test_an_exhaustive_search_sees_every_state(names: tuple[str, ...]) -> None:
     found = list(search.run(lambda _: False))
     assert search.complete
     assert len(search.reached) == len(seen) > 20
-    assert {one.sentence for one in found} == ({"a bad pod"} if "bad" in names else set())
+    assert {one.violation.invariant for one in found} == ({"I-05"} if "bad" in names else set())
 
 
 def test_a_search_that_is_stopped_is_not_complete() -> None:
@@ -50,7 +50,8 @@ def test_what_is_found_is_reached_by_its_steps() -> None:
     for step in first.steps:
         assert not panic
         state, panic = machine.after(state, step)
-    assert panic == first.sentence == "a bad pod"
+    assert panic == "a bad pod"
+    assert first.violation == of_panic(panic)
     assert [str(machine.step(step)) for step in first.steps] == [
         "other writes",
         "reader sees Pod",
@@ -61,12 +62,14 @@ def test_a_state_that_is_wrong_is_found_with_the_fewest_steps() -> None:
     machine = small("c")
     queue = machine.layout.channels["reader", "Pod"]
 
-    def three_wait(state: State) -> tuple[str, ...]:
-        return ("three wait",) if len(machine.queue(state[queue])) == 3 else ()
+    three = Violation("I-00", "three wait")
+
+    def three_wait(state: State) -> tuple[Violation, ...]:
+        return (three,) if len(machine.queue(state[queue])) == 3 else ()
 
     search = Exhaustive(EveryState(machine), machine.start, three_wait)
     found = next(search.run(lambda _: False))
-    assert (found.sentence, len(found.steps)) == ("three wait", 3)
+    assert (found.violation, len(found.steps)) == (three, 3)
 
 
 def test_a_process_that_panics_sees_everything_again() -> None:

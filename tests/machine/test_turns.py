@@ -9,6 +9,7 @@ from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.store import default_queue
 from plinian.engine.machine.cluster import Cluster, ClusterSettings, cluster
 from plinian.engine.machine.machine import State
+from plinian.engine.machine.natural import Violation
 from plinian.engine.machine.search import EachStep, Exhaustive, Space
 from plinian.engine.machine.turns import Turns
 from plinian.engine.machine.user import Act
@@ -21,14 +22,14 @@ def ends_of(space: Space, start: State) -> tuple[set[State], Exhaustive, list[st
     """Return all ends of a space, the search, and what it found."""
     ends: set[State] = set()
 
-    def note(state: State) -> tuple[str, ...]:
+    def note(state: State) -> tuple[Violation, ...]:
         ends.add(state)
         return nothing(state)
 
     search = Exhaustive(space, start, note)
     found = list(search.run(lambda _: False))
     assert search.complete
-    return ends, search, [one.sentence for one in found]
+    return ends, search, [one.violation.sentence for one in found]
 
 
 @pytest.mark.parametrize("names", [("c",), ("c", "a"), ("b", "bad")])

@@ -11,6 +11,7 @@ from plinian.engine.kubernetes.store import default_queue
 from plinian.engine.machine.cluster import ClusterSettings
 from plinian.engine.machine.layout import Part
 from plinian.engine.machine.machine import Machine, State
+from plinian.engine.machine.natural import Violation
 from plinian.engine.machine.user import Act
 from plinian.engine.model.panic import Panic
 from plinian.engine.volcano.conf import conf_in_force
@@ -108,7 +109,7 @@ def small(*names: str) -> Machine:
     )
 
 
-def nothing(state: State) -> tuple[str, ...]:
+def nothing(state: State) -> tuple[Violation, ...]:
     """Find nothing wrong with any state."""
     assert state
     return ()
