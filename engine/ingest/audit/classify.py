@@ -1,6 +1,7 @@
 """Says what one line of an audit log means, and why a line is skipped.
 
-A line is skipped for one of these reasons; ``ingest`` prints how often each occurred, and where first:
+A line is skipped for one of these reasons; ``ingest`` prints how many lines each
+has, and the first of them:
 
 - ``stage ...``: the request was not finished then. Another line has its end.
 - ``request for no object``: it names no resource (``/healthz``, a review of access).

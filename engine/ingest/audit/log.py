@@ -1,8 +1,8 @@
 """kube-apiserver's audit log: JSON lines of ``audit.k8s.io`` Events, or lists of them.
 
 Each line is decoded (``records.py``), classified (``classify.py``: what it means, or why it is
-skipped) and turned into events (``build.py``, ``lists.py``). What a record leaves unknown is said in
-the event, and counted in the notes.
+skipped) and turned into events (``build.py``, ``lists.py``). What a record leaves unknown is said
+in the event, and counted in the notes.
 """
 
 from __future__ import annotations
