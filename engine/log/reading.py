@@ -205,10 +205,11 @@ class Reader:
                     for wanted in query.kinds
                 )
             ]
-            named = {*kinds, *query.kinds}
-            self._add_ids(
-                filters, "e.kind_id", [i for k in sorted(named) for i in self._names.symbols_of(k)]
-            )
+            named = sorted({*kinds, *query.kinds})
+            numbers = [number for kind in named for number in self._names.symbols_of(kind)]
+            if not numbers:
+                return None  # No event is of these kinds; without this all would be looked at.
+            self._add_ids(filters, "e.kind_id", numbers)
         if query.source is not None:
             self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
         low, high = query.revisions

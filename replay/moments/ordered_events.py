@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import merge
 from operator import itemgetter
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from ...engine.log.store import NO_REVISION, LogStore, Query, Window
 from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
-from .clock import clock_of, columns_of, placed
+from .clock import StoreKey, clock_of, columns_of, placed
 from .later_events import later_events
 from .moment import Moment
 
@@ -110,12 +111,19 @@ def _within(key: int, after: int, until: int | None) -> bool:
     return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
 
 
-def steering(store: LogStore, moment: Moment, clock: Clock) -> list[OrderedEvent]:
+def steering(store: LogStore, moment: Moment, clock: Clock) -> Sequence[OrderedEvent]:
     """Return the starts of processes and the marks of a scenario, in order."""
-    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
+    return _steering(StoreKey(store), moment.branch, moment.cluster, moment.known, clock)
+
+
+@lru_cache(maxsize=2)  # No index finds these events, and each moment needs them more than once.
+def _steering(
+    store: StoreKey, branch: str, cluster: str, known: int, clock: Clock
+) -> list[OrderedEvent]:
+    query = Query(branch=branch, cluster=cluster, until=known, kinds=_STEERING)
     steps = [
         OrderedEvent(_place(recorded.event, clock), 0, recorded.position, recorded.event)
-        for recorded in store.read(query)
+        for recorded in store.store.read(query)
     ]
     return sorted(steps, key=itemgetter(0, 2))
 
