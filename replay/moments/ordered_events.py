@@ -162,6 +162,7 @@ class _Stretch:
         changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
         self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
+        self._kinds: dict[tuple[str, str, int], str] = {}
         self._last: dict[Reference, int] = {}
         dated = np.flatnonzero(self._rows.revisions >= 0)
         for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
@@ -214,12 +215,10 @@ class _Stretch:
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]
-        if effect == Effect.LISTED:
-            kind = "list.observed"
-        elif effect == Effect.BOUND:
-            kind = "pod.bound"
-        else:
-            kind = kind_of_version(reference.group, reference.kind, _VERBS[Effect(effect)])
+        of = (reference.group, reference.kind, effect)
+        kind = self._kinds.get(of)
+        if kind is None:
+            kind = self._kinds[of] = _kind(*of)
         return Event(
             kind=kind,
             reference=reference,
@@ -227,6 +226,15 @@ class _Stretch:
             revision=revision if revision >= 0 else None,
             cluster=self._moment.cluster,
         )
+
+
+def _kind(group: str, kind: str, effect: int) -> str:
+    """Return the kind of an event by its object and effect."""
+    if effect == Effect.LISTED:
+        return "list.observed"
+    if effect == Effect.BOUND:
+        return "pod.bound"
+    return kind_of_version(group, kind, _VERBS[Effect(effect)])
 
 
 def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
