@@ -7,9 +7,8 @@ format is private to one version of this package, and :mod:`.restored` reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import zstandard
@@ -21,7 +20,6 @@ from ..model.job import JobInfo
 from ..model.node import ImageState, NodeInfo
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
-from ..model.status import Status
 from ..model.task import TaskInfo
 from .node_sync import with_volume_limits
 from .projector import Projector
@@ -45,15 +43,6 @@ ACCOUNTS = (
     "oversubscription",
 )
 QUEUE_AMOUNTS = ("capability", "deserved", "guarantee", "allocated")
-
-_JOB_FIELDS = attrgetter(*JOB_FIELDS)
-_NODE_FIELDS = attrgetter(*NODE_FIELDS)
-_ACCOUNTS = attrgetter(*ACCOUNTS)
-_TRAITS = attrgetter(
-    *("role", "priority", "best_effort", "preemptable", "revocable_zone", "numa_policy", "gated"),
-    "has_restartable_init_container",
-)
-_AMOUNTS = attrgetter("cpu", "memory", "scalars", "max_task_num")
 
 
 class StoredTasks(msgspec.Struct, array_like=True):
@@ -81,7 +70,7 @@ class StoredJob(msgspec.Struct, array_like=True):
     """
 
     key: str
-    fields: Sequence[Any]
+    fields: list[Any]
     pod_group: int
     min_resources: Amounts | None
     tasks: list[int]
@@ -100,7 +89,7 @@ class StoredNode(msgspec.Struct, array_like=True):
     name: str
     node: int
     limited: bool
-    fields: Sequence[Any]
+    fields: list[Any]
     accounts: list[Amounts]
     tasks: list[int]
     statuses: bytes
@@ -187,18 +176,16 @@ class _Writer:
         self._image_number: dict[str, int] = {}
 
     def _positions(self, kind: str) -> list[int]:
-        origins = self._projector.origins[kind].get
-        held, first = self._cache.stores.of(kind), len(self._number)
-        numbers = zip(map(id, held.values()), range(first, first + len(held)), strict=True)
-        self._number.update(numbers)
-        positions = [
-            origin.position if (origin := origins(key)) and origin.item is item else 0
-            for key, item in held.items()
-        ]
-        if 0 in positions:
-            for number, item in enumerate(held.values(), first):
-                if not positions[number - first]:
-                    self._note(number, kind, item)
+        origins = self._projector.origins[kind]
+        positions = []
+        for key, item in self._cache.stores.of(kind).items():
+            number = self._number[id(item)] = len(self._number)
+            origin = origins.get(key)
+            if origin is not None and origin.item is item:
+                positions.append(origin.position)
+            else:
+                positions.append(0)
+                self._note(number, kind, item)
         return positions
 
     def _note(self, number: int, kind: str, item: Object) -> None:
@@ -268,28 +255,26 @@ class _Writer:
 
     def _job(self, job: JobInfo) -> StoredJob:
         self._job_number[id(job)] = len(self._job_number)
-        tasks = self._tasks.numbers(job.tasks.values())
+        number = self._tasks.number
+        tasks = [number(task) for task in job.tasks.values()]
+        index = [
+            (int(status), [number(task) for task in some.values()])
+            for status, some in job.index.items()
+        ]
+        by_status: dict[int, list[int]] = {}
+        for task, row in zip(job.tasks.values(), tasks, strict=True):
+            by_status.setdefault(int(task.status), []).append(row)
         least = job.min_resources
         return StoredJob(
             key=job.key,
-            fields=_JOB_FIELDS(job),
+            fields=[getattr(job, name) for name in JOB_FIELDS],
             pod_group=self.number(job.pod_group),
             min_resources=None if least is None else amounts(least),
             tasks=tasks,
-            index=self._index(job),
+            index=None if index == [*by_status.items()] else index,
             allocated=amounts(job.allocated),
             total_request=amounts(job.total_request),
         )
-
-    def _index(self, job: JobInfo) -> list[tuple[int, list[int]]] | None:
-        """Return the tasks of a job by status; None if ``tasks`` gives the same."""
-        by_status: dict[int, dict[str, TaskInfo]] = {}
-        for uid, task in job.tasks.items():
-            by_status.setdefault(task.status, {})[uid] = task
-        if _are_same(job.index, by_status):
-            return None
-        numbers = self._tasks.numbers
-        return [(int(status), numbers(some.values())) for status, some in job.index.items()]
 
     def _past_jobs(self, items: Sequence[DeletedJob]) -> list[StoredJob]:
         """Return the jobs in a worker's queue that the cache no longer has."""
@@ -306,16 +291,16 @@ class _Writer:
 
     def _node(self, info: NodeInfo) -> StoredNode:
         node, limited = self._limited(info)
-        placed = [*info.tasks.values()]
+        placed = info.tasks.values()
         ignored = info.ignored
         return StoredNode(
             name=info.name,
             node=self.number(node),
             limited=limited,
-            fields=_NODE_FIELDS(info),
-            accounts=[*map(amounts, _ACCOUNTS(info))],
-            tasks=self._tasks.numbers([task for task, _ in placed]),
-            statuses=bytes([status for _, status in placed]),
+            fields=[getattr(info, name) for name in NODE_FIELDS],
+            accounts=[amounts(getattr(info, name)) for name in ACCOUNTS],
+            tasks=[self._tasks.number(task) for task, _ in placed],
+            statuses=bytes(status for _, status in placed),
             images=self._states(info.images),
             numatopology=self.number(info.numatopology),
             ignored=None if ignored == self._cache.node_cache.ignored else sorted(ignored),
@@ -380,10 +365,6 @@ class _Tasks:
             self._tasks.append(task)
         return known
 
-    def numbers(self, tasks: Iterable[TaskInfo]) -> list[int]:
-        """Return the numbers of some tasks."""
-        return [*map(self.number, tasks)]
-
     def stored(self, number: Callable[[Object], int]) -> StoredTasks:
         """Return all tasks that were numbered; their pods are numbered with the other objects."""
         tasks = self._tasks
@@ -402,10 +383,18 @@ class _Tasks:
             pods=[number(task.pod) for task in tasks],
             classes=[classes[task.klass] for task in tasks],
             traits=[
-                traits.setdefault((requests[id(task.request)], *_TRAITS(task)), len(traits))
+                traits.setdefault(
+                    (
+                        requests[id(task.request)],
+                        *(task.role, task.priority, task.best_effort, task.preemptable),
+                        *(task.revocable_zone, task.numa_policy, task.gated),
+                        task.has_restartable_init_container,
+                    ),
+                    len(traits),
+                )
                 for task in tasks
             ],
-            statuses=bytes([task.status for task in tasks]),
+            statuses=bytes(task.status for task in tasks),
             nodes={
                 number: task.node_name
                 for number, task in enumerate(tasks)
@@ -424,19 +413,9 @@ class _Tasks:
         )
 
 
-def _are_same(
-    index: Mapping[Status, dict[str, TaskInfo]], other: Mapping[int, dict[str, TaskInfo]]
-) -> bool:
-    """Return whether two maps have the same tasks in the same order."""
-    return [*index] == [*other] and all(
-        [*map(id, some.values())] == [*map(id, others.values())]
-        for some, others in zip(index.values(), other.values(), strict=True)
-    )
-
-
 def amounts(resource: Resource) -> Amounts:
     """Return amounts as they are stored."""
-    return cast("Amounts", _AMOUNTS(resource))
+    return (resource.cpu, resource.memory, resource.scalars, resource.max_task_num)
 
 
 def _queue_amounts(queue: QueueInfo) -> list[Amounts]:
