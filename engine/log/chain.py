@@ -145,17 +145,14 @@ def event_identity(
     return blake3(b"".join((len(header).to_bytes(4, "big"), header, payload))).digest(length=16)
 
 
-def object_keys(names: Iterable[str], packed: Iterable[msgspec.Raw]) -> list[bytes]:
-    """Return the keys of some objects, 20 bytes: 8 of the hash of the name, 12 of that of all.
+def object_key(name: str, packed: msgspec.Raw) -> bytes:
+    """Return the key of an object, 20 bytes: 8 of the hash of its name, 12 of that of all fields.
 
     The name comes first, so that all objects of one name are neighbours in the index.
 
-    :param packed: their fields, see :func:`packed_object`.
+    :param packed: see :func:`packed_object`.
     """
-    return [
-        blake3(name).digest(length=8) + blake3(fields).digest(length=12)
-        for name, fields in zip(map(str.encode, names), packed, strict=True)
-    ]
+    return name_key(name) + blake3(packed).digest(length=12)
 
 
 def name_key(name: str) -> bytes:

@@ -16,7 +16,7 @@ import msgspec
 from ..errors import LogCorrupt, UsageError
 from ..events import Reference
 from ..events.storable import fault_of_name, fault_of_text
-from .chain import name_key, object_keys, packed_fields, packed_object
+from .chain import name_key, object_key, packed_fields, packed_object
 from .database import Database, Row
 
 _Told = tuple[str, str, str, str, str, str]
@@ -24,12 +24,6 @@ _Told = tuple[str, str, str, str, str, str]
 
 _NEAR = 4
 """A range of ids is read at once if it has at most so many ids for each needed one."""
-
-_AHEAD = 4_096
-"""How many ids verification reads after those that it needs: one query for many pages."""
-
-_LARGEST_ID = 2**31
-"""Ids that the log gave out are smaller; a damaged row may have any."""
 
 CACHED = 131_072
 """Entries at which a cache is cleared: some 50 MB of objects at most."""
@@ -41,13 +35,6 @@ def _hold(fault: str, text: str) -> None:
             f"an event cannot be appended: it has a text {fault} ({text[:40]!r})",
             now="leave the event out, or shorten the text",
         )
-
-
-def _following(number: object) -> Sequence[int]:
-    """Return the next ids; none if a damaged row has a number that is no id."""
-    if isinstance(number, int) and 0 <= number < _LARGEST_ID:
-        return range(number + 1, number + _AHEAD)
-    return ()
 
 
 class Names:
@@ -135,7 +122,7 @@ class Names:
             for text in (cluster, reference.group, reference.kind, reference.namespace):
                 _hold(fault_of_text(text), text)
         packs = [packed_object(*key) for key in keys]
-        digests = object_keys([key[1].name for key in keys], packs)
+        digests = [object_key(key[1].name, pack) for key, pack in zip(keys, packs, strict=True)]
         first = self._next_id("object")
         # If only this process wrote the log, and began with an empty one, it knows all objects.
         every = self._all_objects == first - 1
@@ -193,19 +180,14 @@ class Names:
         return self._packed
 
     def _checked(self, numbers: Sequence[int]) -> dict[int, msgspec.Raw]:
-        """Return objects, packed, whose stored keys match their fields; others may be among them.
-
-        Verification meets objects in the order of their ids, so the next ones are read with them.
-        """
+        """Return objects, packed, whose stored keys match their fields."""
         keys: dict[int, bytes] = {}
-        told = list(self._fields([*numbers, *_following(numbers[-1])], keys))
-        packed = [packed_fields(fields) for _, fields in told]
-        right = object_keys([fields[4] for _, fields in told], packed)
-        return {
-            number: fields
-            for (number, _), fields, key in zip(told, packed, right, strict=True)
-            if key == keys[number]
-        }
+        found: dict[int, msgspec.Raw] = {}
+        for number, fields in self._fields(numbers, keys):
+            packed = packed_fields(fields)
+            if object_key(fields[4], packed) == keys[number]:
+                found[number] = packed
+        return found
 
     def has_objects_until(self, number: int) -> bool:
         """Say whether an object has this id, or a greater one."""
