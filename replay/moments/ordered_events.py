@@ -178,7 +178,7 @@ class _Stretch:
         changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
         self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
-        self._kinds: dict[tuple[str, str, int], str] = {}
+        self._event_kinds: dict[tuple[str, str, int], str] = {}
         self._last: dict[Reference, int] = {}
         dated = np.flatnonzero(self._rows.revisions >= 0)
         for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
@@ -232,9 +232,9 @@ class _Stretch:
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]
         of = (reference.group, reference.kind, effect)
-        kind = self._kinds.get(of)
+        kind = self._event_kinds.get(of)
         if kind is None:
-            kind = self._kinds[of] = _kind(*of)
+            kind = self._event_kinds[of] = _kind(*of)
         return Event(
             kind=kind,
             reference=reference,
