@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import repeat
 
 import pytest
-from corpus import case
+from corpus_cases import case
 from walked_machines import WalkedMachine
 
 from plinian.engine.cache.cache import SchedulerCache
