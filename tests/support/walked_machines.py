@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.engine.kubernetes.api_server import Document
+from plinian.engine.kubernetes.api_server import Document, Place
 from plinian.engine.machine.cluster import ClusterSettings, cluster
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import State
@@ -40,8 +40,12 @@ class WalkedMachine:
         return self.state
 
     def find(self, kind: str, key: str) -> Document | None:
-        """Return what the API server holds."""
+        """Return an object that the API server holds, or None."""
         return self.machine.transitions.server(self.state[API]).find(kind, key)
+
+    def objects(self) -> list[tuple[Place, Document]]:
+        """Return all that the API server holds."""
+        return list(self.machine.transitions.server(self.state[API]).kept().objects)
 
     def component(self, name: str) -> object:
         """Return a component as it is now."""
