@@ -128,8 +128,8 @@ def test_the_deletion_of_a_pod_removes_the_next_one_of_its_name_from_the_node(
     assert job(run) == (16000, 16000, [(SECOND, "BINDING"), (SECOND, "RUNNING")])
 
 
-def test_the_node_of_nobody_stays_in_the_cache() -> None:
-    run = case("l6-node-of-nobody", NEWEST)
+def test_a_node_without_a_node_object_stays_in_the_cache() -> None:
+    run = case("l6-node-without-a-node", NEWEST)
     run.make("user acts", "scheduler sees Pod")
     assert node(run, "ghost") == (0, [("pod-default-a-1", "BOUND")])
     run.make("user acts")
@@ -205,7 +205,7 @@ def test_a_podgroup_whose_deletion_is_not_seen_yet_is_not_created_again(release:
 
 @pytest.mark.parametrize("release", ["v1.8.0", "v1.8.2", NEWEST])
 def test_nothing_is_wrong_with_a_pod_that_is_bound_and_runs(release: str) -> None:
-    run = case("l6-node-of-nobody", release)
+    run = case("l6-node-without-a-node", release)
     assert not invariants(run)
     run = case("n02-scaled-to-0-and-back", release)
     run.make("user acts")
