@@ -249,6 +249,8 @@ class JobCache:
             self._nodes.ignored,
             forgets_minima=self._rules.forgets_minima,
         )
+        if self._rules.ignores_stale:
+            job.revision = pod_group.metadata.revision
         self._changes.job(job.key)
 
     def pod_group_updated(self, old: objects.PodGroup, new: objects.PodGroup) -> None:

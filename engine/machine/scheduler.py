@@ -85,8 +85,15 @@ class SchedulerComponent:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.kinds = settings.kinds
-        self.projector = Projector(settings.behaviours, settings.options)
+        self._projector: Projector | None = None
         self._binding: tuple[tuple[str, str, bytes], ...] = ()
+
+    @property
+    def projector(self) -> Projector:
+        """The cache and its driver: made when first asked for, because most are restored."""
+        if self._projector is None:
+            self._projector = Projector(self._settings.behaviours, self._settings.options)
+        return self._projector
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
         document = self._settings.objects.document
@@ -104,7 +111,7 @@ class SchedulerComponent:
 
     def restore(self, kept: Kept) -> None:
         """Hold what another scheduler held, and nothing else."""
-        self.projector = unpack(kept.cache, self._settings.behaviours, self._payloads)
+        self._projector = unpack(kept.cache, self._settings.behaviours, self._payloads)
         self._binding = kept.binding
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:

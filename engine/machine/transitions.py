@@ -135,10 +135,22 @@ class Transitions:
         """Return what a component can do that holds what has this number."""
         known = self._abilities.get((part, number))
         if known is None:
-            component, name = self.component(part, number), self._names[part]
-            steps = tuple(self.steps.number(Step(name, "", one)) for one in component.steps())
-            known = self._abilities[part, number] = Ability(steps, component.due())
+            known = self._ask(part, number, self.component(part, number))
         return known
+
+    def _ask(self, part: int, number: int, component: Component) -> Ability:
+        """Note what a component can do, which holds what has this number."""
+        name = self._names[part]
+        steps = tuple(self.steps.number(Step(name, "", one)) for one in component.steps())
+        known = self._abilities[part, number] = Ability(steps, component.due())
+        return known
+
+    def _hold(self, part: int, component: Component) -> int:
+        """Return the number of what a component holds; note what it can do then."""
+        number = self._kept[part].number(component.kept())
+        if (part, number) not in self._abilities:
+            self._ask(part, number, component)
+        return number
 
     def deliver(self, part: int, held: int, notice: int, api: int) -> Done:
         """Let an informer of a component deliver a notice."""
@@ -172,7 +184,7 @@ class Transitions:
         if known is None:
             component = self.component(part, held)
             component.advance(by)
-            known = self._waited[part, held, by] = self._kept[part].number(component.kept())
+            known = self._waited[part, held, by] = self._hold(part, component)
         return known
 
     def _work_out(self, key: tuple[int, int, int, int], act: Act) -> Done:
@@ -184,7 +196,7 @@ class Transitions:
         panic = ""
         try:
             act(component, client)
-            after = self._kept[part].number(component.kept())
+            after = self._hold(part, component)
         except Panic as fault:
             after, panic = self.new_process(part), str(fault)
         server = client.server

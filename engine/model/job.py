@@ -33,7 +33,7 @@ class JobInfo:
 
     :param key: ``namespace/name`` of the PodGroup (``UID``).
     :ivar uid: UID of the last PodGroup that was set (``PgUID``); it stays when that is unset.
-    :ivar revision: the resourceVersion of that PodGroup; it stays too.
+    :ivar revision: the resourceVersion of that PodGroup, if the cache compares it; it stays too.
     :ivar pod_group: None while there is none; tasks then count on nodes, but are not scheduled.
     :ivar queue: name of the queue; by default the default queue.
     :ivar min_available: ``minMember``.
@@ -134,7 +134,7 @@ class JobInfo:
         self.task_min_available_total = sum(spec.min_task_member.values())
         asked = spec.min_resources
         self.min_resources = None if asked is None else Resource.of(asked, ignored)
-        self.uid, self.revision = pod_group.uid, pod_group.metadata.revision
+        self.uid = pod_group.uid
         self.pod_group = pod_group
 
     def unset_pod_group(self) -> None:
