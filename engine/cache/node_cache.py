@@ -29,7 +29,8 @@ class NodeCache:
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to sync; ``hypernode_queue`` has what changed, by kind
         (``node`` or ``hyperNode``) and name.
-    :ivar ignored: resources that shared devices currently count themselves.
+    :ivar uncounted: resources that the release never counts.
+    :ivar ignored: these, and those that shared devices currently count themselves.
     :ivar images: which nodes have which image.
     """
 
@@ -45,7 +46,8 @@ class NodeCache:
         self.hypernodes = HyperNodesInfo(self._stores.of("Node"))
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
-        self.ignored = self._rules.uncounted
+        self.uncounted = self._rules.uncounted
+        self.ignored = self.uncounted
         self.images = ImageStates()
 
     def dry_run(self) -> NodeCache:

@@ -53,7 +53,7 @@ class Client(Protocol):
         :param how: the content type; lists are replaced by all that merge.
         """
 
-    def bind(self, key: str, node: str) -> None:
+    def bind(self, key: str, node: str, uid: str | None = None) -> None:
         """Give a pod a node."""
 
     def delete(

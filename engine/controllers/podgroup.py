@@ -148,8 +148,10 @@ class PodGroupController:
         updates = (
             own.statefulsets_update_podgroups if stateful else own.replicasets_update_podgroups
         )
-        if not (skips and named_group(pod)):
-            self._provide(pod, client, updates=updates)
+        named = named_group(pod)
+        restores = own.named_podgroups_restored and named == group_name(pod)
+        if restores or not (skips and named):
+            self._provide(pod, client, updates=updates and not restores)
 
     def _pod_of(self, workload: Document, client: Client) -> Document | None:
         """Return the first pod with a workload's labels: a StatefulSet's in any namespace."""
@@ -183,7 +185,7 @@ class PodGroupController:
         """
         key = place_of(pod).key
         name = group_name(pod)
-        known = self._groups.get(f"{key.partition('/')[0]}/{name}")
+        known = self._known(f"{key.partition('/')[0]}/{name}", client)
         if known is None:
             with suppress(AlreadyExists):
                 client.create(sent(group_of(pod, self._behaviours, client)))
@@ -192,6 +194,12 @@ class PodGroupController:
         if not named_group(pod):
             part = {"metadata": {"annotations": {GROUP_NAME: name}}}
             client.patch("Pod", key, part, how=STRATEGIC_MERGE)
+
+    def _known(self, key: str, client: Client) -> Document | None:
+        """Return a PodGroup as the lister has it, or as the API server does."""
+        if self._behaviours.named_podgroups_restored:
+            return client.find("PodGroup", key)
+        return self._groups.get(key)
 
     def _update(self, known: Document, wanted: Document, client: Client) -> None:
         """Update a PodGroup to what it would be made with now, if that differs.

@@ -214,7 +214,8 @@ class ClusterView:
     def _read(self) -> None:
         """Read everything: the cache is that of a new process."""
         self.cache: SchedulerCache = self._projector.cache
-        self.pods = PodIndex(self.cache.stores.of("Pod").values())
+        uncounted = self.cache.node_cache.uncounted
+        self.pods = PodIndex(self.cache.stores.of("Pod").values(), uncounted)
         self._queues: dict[str, str] = {}
         self._in_queue: dict[str, set[str]] = {}
         for key, group in self.truth.of("PodGroup").items():

@@ -199,13 +199,15 @@ class ApiServer:
             made = merged(held, {"status": given.get("status", {})} if status else given)
         return self._replace(Place(kind, key), held, made)
 
-    def bind(self, key: str, node: str) -> None:
+    def bind(self, key: str, node: str, uid: str | None = None) -> None:
         """Give a pod a node.
 
+        :param uid: a precondition.
         :raises NotFound: there is no such pod.
-        :raises Conflict: it has a node already, or is being deleted.
+        :raises Conflict: it has another uid or a node already, or is being deleted.
         """
         pod = self.get("Pod", key)
+        self._check(Place("Pod", key), pod, uid, None)
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
         made = merged(pod, {"spec": {"nodeName": node}})

@@ -244,9 +244,11 @@ class _Requests:
         client = self._client
         match request:
             case BindPod(pod, node):
-                client.bind(pod.key, node)
+                client.bind(pod.key, node, uid=pod.uid)
             case DeletePod(pod):
-                client.delete("Pod", pod.key)
+                # Its condition is updated first, which no other version allows.
+                version = pod.metadata.resource_version
+                client.delete("Pod", pod.key, uid=pod.uid, version=version)
             case WritePodGroup(pod_group):
                 self._write_phase(pod_group)
             case WriteConditions() | WriteAllocated():

@@ -120,6 +120,9 @@ def test_a_pod_is_bound_once() -> None:
     server.bind("ml/a", "n1")
     with pytest.raises(Conflict):
         server.bind("ml/a", "n2")
+    server.create(pod("b"))
+    with pytest.raises(Conflict):
+        server.bind("ml/b", "n1", uid="another")
     assert server.get("Pod", "ml/a")["spec"]["nodeName"] == "n1"
 
 

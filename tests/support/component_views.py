@@ -172,6 +172,13 @@ def _spared(has: View) -> Callable[[Outcome], bool | None]:
     return spared
 
 
+def _restored(seen: Outcome) -> bool | None:
+    """Whether a PodGroup is made for a pod that names it, of releases that spare others."""
+    if not _spared(RESTORES)(seen):
+        return None
+    return bool(seen.actions("create podgroups", len(seen.given) - 1))
+
+
 def _stays(seen: Outcome) -> bool:
     deleted = seen.steps[seen.step("delete")]
     pods = deleted.get("jobs", {}).get("default/train", {}).get("pods", [])
@@ -282,6 +289,7 @@ PODGROUP_VIEWS: Mapping[str, View] = MappingProxyType(
             "replicaset-1-0-1",
             lambda seen: all("uid" in one for one in seen.actions("delete podgroups")),
         ),
+        "named_podgroups_restored": View("replicaset-group-deleted", _restored),
     }
 )
 """How behaviours of the controller of PodGroups are seen."""

@@ -134,10 +134,14 @@ def test_sources_tell_where_to_read() -> None:
             assert row.source.startswith("pkg/controllers/"), row
 
 
-def test_what_no_release_checks_before_it_deletes_ours_does() -> None:
-    """What is told late hits nothing that was made again: by uid, and PodGroups by version too."""
+def test_what_no_release_checks_ours_does() -> None:
+    """What is told late hits nothing that was made again, and what was deleted is made again."""
     ours, newest = controller_behaviours("hardened"), controller_behaviours("v1.15.1")
-    remedies = {"podgroup_deletions_checked": True, "job_cleanup_checked": True}
+    remedies = {
+        "podgroup_deletions_checked": True,
+        "named_podgroups_restored": True,
+        "job_cleanup_checked": True,
+    }
     assert dataclasses.replace(newest, release="hardened", **remedies) == ours
     for name in remedies:
         assert [row.value for row in _rows(name)] == [False, True]

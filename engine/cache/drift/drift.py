@@ -50,9 +50,13 @@ class Difference(NamedTuple):
 
 
 class PodIndex:
-    """The existing pods, by node and by job, with their requests."""
+    """The existing pods, by node and by job, with their requests.
 
-    def __init__(self, pods: Iterable[Pod] = ()) -> None:
+    :param uncounted: resources that the release does not count.
+    """
+
+    def __init__(self, pods: Iterable[Pod] = (), uncounted: frozenset[str] = frozenset()) -> None:
+        self._uncounted = uncounted
         self._pods: dict[str, tuple[Pod, Resource]] = {}
         self._by_node: dict[str, dict[str, None]] = {}
         self._by_job: dict[str, dict[str, None]] = {}
@@ -67,7 +71,7 @@ class PodIndex:
         key = pod.metadata.key
         self.remove(key)
         if request is None:
-            request = pod_request(pod)
+            request = pod_request(pod, self._uncounted)
         self._pods[key] = (pod, request)
         for index, name in self._places(pod):
             index.setdefault(name, {})[key] = None
@@ -109,7 +113,9 @@ class Comparison:
     def __init__(self, cache: SchedulerCache, truth: Stores, pods: PodIndex | None = None) -> None:
         self._cache = cache
         self._truth = truth
-        self._pods = PodIndex(truth.of("Pod").values()) if pods is None else pods
+        if pods is None:
+            pods = PodIndex(truth.of("Pod").values(), cache.node_cache.uncounted)
+        self._pods = pods
 
     def units(self) -> list[Unit]:
         """Return the units of comparison, in order."""

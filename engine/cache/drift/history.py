@@ -28,7 +28,7 @@ class DriftHistory:
         self._projector = projector
         self._cache = projector.cache
         self._ignored = self._cache.node_cache.ignored
-        self._pods = PodIndex()
+        self._pods = PodIndex(uncounted=self._cache.node_cache.uncounted)
         self._settled = Settled(self._cache)
         self._requests: dict[int, Resource] = {}
         self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
@@ -83,7 +83,7 @@ class DriftHistory:
         """Read the current cache and pods; nothing counts as settled."""
         self._cache = self._projector.cache
         self._ignored = self._cache.node_cache.ignored
-        self._pods = PodIndex()
+        self._pods = PodIndex(uncounted=self._cache.node_cache.uncounted)
         self._settled = Settled(self._cache)
         self._requests = {}
         for pod in self._cache.stores.of("Pod").values():
@@ -96,7 +96,7 @@ class DriftHistory:
             return None
         known = self._requests.get(task.klass)
         if known is None:
-            known = self._requests[task.klass] = pod_request(pod)
+            known = self._requests[task.klass] = pod_request(pod, self._cache.node_cache.uncounted)
         return known
 
     def _comparison(self) -> Comparison:

@@ -41,6 +41,9 @@ class PodGroupBehaviours:
     podgroup_deletions_checked: bool
     """A PodGroup is deleted only with the uid and resourceVersion that were seen."""
 
+    named_podgroups_restored: bool
+    """A workload's PodGroup is created if the API server has none, even if its pod names it."""
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -196,6 +199,20 @@ ROWS: tuple[Row, ...] = (
         landed("hardened"),
         source="engine/volcano/controllers/podgroup.py; tests/volcano/test_table.py",
         why="A deletion names uid and resourceVersion, and does nothing if they have changed.",
+    ),
+    Row(
+        "named_podgroups_restored",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, addStatefulSet",
+        why="A PodGroup whose deletion is not known yet, or that a pod names, is not recreated.",
+    ),
+    Row(
+        "named_podgroups_restored",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controllers/podgroup.py; tests/machine/test_latent.py",
+        why="After each change of a workload with replicas, its PodGroup is there.",
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

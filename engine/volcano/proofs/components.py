@@ -101,6 +101,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("given_up_requests_forgotten", "v1.12.0"): ("job-deletions-fail-always", "v1.11.1"),
         ("given_up_requests_forgotten", "v1.8.0"): ("job-deletions-fail-always", "v1.8.0"),
         ("podgroup_deletions_checked", "v1.8.0"): ("replicaset-1-0-1", "v1.8.0"),
+        ("named_podgroups_restored", "v1.8.0"): ("replicaset-group-deleted", "v1.15.1"),
         ("podgroup_min_member_from_annotation", "v1.12.0"): ("replicaset-minimum", "v1.12.0"),
         ("podgroup_min_member_from_annotation", "v1.8.0"): ("replicaset-minimum", "v1.8.0"),
         ("podgroup_topology_from_annotation", "v1.13.0"): ("pod-topology", "v1.13.0"),

@@ -1,0 +1,53 @@
+"""A machine that is walked by hand: steps by their words, and what the API server holds then."""
+
+from __future__ import annotations
+
+from plinian.engine.kubernetes.api_server import Document, Place
+from plinian.engine.machine.cluster import ClusterSettings, cluster
+from plinian.engine.machine.layout import API
+from plinian.engine.machine.machine import State
+from plinian.engine.machine.natural import Natural
+
+
+class WalkedMachine:
+    """A cluster in one state; steps are named as a report names them."""
+
+    def __init__(self, settings: ClusterSettings) -> None:
+        self.machine, self.state = cluster(settings)
+
+    def can(self) -> list[str]:
+        """Return all steps that can be made now."""
+        return [str(self.machine.step(step)) for step in self.machine.enabled(self.state)]
+
+    def make(self, *names: str) -> None:
+        """Make steps, one after the other."""
+        for name in names:
+            found = [
+                step
+                for step in self.machine.enabled(self.state)
+                if str(self.machine.step(step)) == name
+            ]
+            assert found, f"{name} cannot be done, only {self.can()}"
+            self.state, panic = self.machine.after(self.state, found[0])
+            assert not panic, panic
+
+    def rest(self) -> State:
+        """Leave the cluster alone until nothing happens any more."""
+        found = Natural(self.machine).rest(self.state)
+        assert found.reached, "the cluster does not come to rest"
+        assert not found.panics, found.panics
+        self.state = found.state
+        return self.state
+
+    def find(self, kind: str, key: str) -> Document | None:
+        """Return an object that the API server holds, or None."""
+        return self.machine.transitions.server(self.state[API]).find(kind, key)
+
+    def objects(self) -> list[tuple[Place, Document]]:
+        """Return all that the API server holds."""
+        return list(self.machine.transitions.server(self.state[API]).kept().objects)
+
+    def component(self, name: str) -> object:
+        """Return a component as it is now."""
+        part = self.machine.layout.names.index(name)
+        return self.machine.transitions.component(part, self.state[part + 1])
