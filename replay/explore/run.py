@@ -1,0 +1,244 @@
+"""A search in a scenario: which orders of its steps end in something wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
+from ...engine.machine.layout import Step
+from ...engine.machine.natural import Violation
+from ...engine.machine.search import Exhaustive, Found, Progress
+from ...engine.machine.turns import Turns
+from ...engine.volcano.releases import RELEASES
+from ..parallel import run_all
+from .scenario import MachineCase
+from .token import Token, encoded
+from .world import World, digest_of, run_steps, steps_of, world_of
+
+EXHAUSTIVE = "exhaustive"
+STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
+MOST_ANOMALIES = 10
+"""So many distinct anomalies of a search are shrunk and reported; more are counted."""
+
+
+class Plan(NamedTuple):
+    """How to search.
+
+    :param invariants: ids; none are all. :param prompt: components that act at once.
+    :param steps: stop after so many turns; None is no limit.
+    """
+
+    release: str
+    strategy: str = EXHAUSTIVE
+    seed: int = 0
+    prompt: tuple[str, ...] = WORKLOAD_CONTROLLERS
+    invariants: tuple[str, ...] = ()
+    steps: int | None = None
+    jobs: int = 1
+
+
+class Verdicts(NamedTuple):
+    """Releases in which the same order ends in the same violation, and those in which not.
+
+    :param complete: all releases were tried.
+    """
+
+    breaks: tuple[str, ...]
+    holds: tuple[str, ...]
+    complete: bool = True
+
+
+class Anomaly(NamedTuple):
+    """Something wrong, and the order that leads there.
+
+    :param steps: after them the cluster is left alone. :param found_in: steps before shrinking.
+    :param digest: of the objects in the end.
+    """
+
+    violation: Violation
+    steps: tuple[Step, ...]
+    found_in: int
+    digest: str
+    token: str
+    seed: int | None
+    releases: Verdicts
+
+
+class Exploration(NamedTuple):
+    """What a search found.
+
+    :param states: distinct ones. :param turns: how many were made.
+    :param ends: how many ends were checked. :param complete: every reachable state was seen.
+    :param more: violations that were found but not shrunk, see :data:`MOST_ANOMALIES`.
+    """
+
+    case: MachineCase
+    plan: Plan
+    anomalies: tuple[Anomaly, ...]
+    states: int
+    turns: int
+    ends: int
+    complete: bool
+    interrupted: bool
+    more: int = 0
+
+
+Until = Callable[[Progress], bool]
+Notice = Callable[[Violation], None]
+
+
+class Search:
+    """One search, which can be stopped at any time; what was found until then stays.
+
+    :ivar anomalies: what was found, without the releases.
+    """
+
+    def __init__(self, world: World, plan: Plan) -> None:
+        self._world = world
+        self._plan = plan
+        self._space = Exhaustive(
+            Turns(world.machine, prompt_in(world, plan.prompt)), world.start, world.check
+        )
+        self.anomalies: list[Anomaly] = []
+        self._more = 0
+        self._interrupted = False
+
+    def run(self, until: Until, notice: Notice | None = None) -> None:
+        """Search until there is nothing left, or ``until`` says so, or an interrupt comes.
+
+        :param notice: called with each anomaly as it is found.
+        """
+        limit = self._plan.steps
+        try:
+            for found in self._space.run(
+                lambda now: until(now) or (limit is not None and now.steps >= limit)
+            ):
+                if self._plan.invariants and found.violation.invariant not in self._plan.invariants:
+                    continue
+                if len(self.anomalies) >= MOST_ANOMALIES:
+                    self._more += 1
+                    continue
+                if notice is not None:
+                    notice(found.violation)
+                self.anomalies.append(self._anomaly(found))
+        except KeyboardInterrupt:
+            self._interrupted = True
+
+    def result(self, verdicts: Sequence[Verdicts]) -> Exploration:
+        """Return all that is known.
+
+        :param verdicts: of releases, for each anomaly; those that are missing were not tried.
+        """
+        none = Verdicts((self._world.release,), (), complete=False)
+        told = [*verdicts, *([none] * (len(self.anomalies) - len(verdicts)))]
+        return Exploration(
+            case=self._world.case,
+            plan=self._plan,
+            anomalies=tuple(
+                one._replace(releases=each) for one, each in zip(self.anomalies, told, strict=True)
+            ),
+            states=len(self._space.reached),
+            turns=self._space.made,
+            ends=self._space.ended,
+            complete=self._space.complete,
+            interrupted=self._interrupted,
+            more=self._more,
+        )
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interrupt ended the search."""
+        return self._interrupted
+
+    def _anomaly(self, found: Found) -> Anomaly:
+        world = self._world
+        shrunk = found
+        steps = steps_of(world, shrunk.steps)
+        ran = run_steps(world, steps)
+        digest = digest_of(world, ran.rest)
+        violation = next(
+            (one for one in ran.violations if one.invariant == found.violation.invariant),
+            found.violation,
+        )
+        token = Token(world.case, world.release, steps, violation.invariant, digest)
+        seed = None if self._plan.strategy == EXHAUSTIVE else self._plan.seed
+        return Anomaly(
+            violation=violation,
+            steps=steps,
+            found_in=len(found.steps),
+            digest=digest,
+            token=encoded(token),
+            seed=seed,
+            releases=Verdicts((), (), complete=False),
+        )
+
+
+def prompt_in(world: World, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some components that a machine has."""
+    return tuple(name for name in names if name in world.machine.layout.names)
+
+
+def parsed_prompt(text: str, world: World) -> tuple[str, ...]:
+    """Return the components that act at once, of a list with commas, or ``none``.
+
+    :raises UsageError: there is no such component.
+    """
+    names = tuple(filter(None, (one.strip() for one in text.split(","))))
+    if names == ("none",):
+        return ()
+    known = world.machine.layout.names
+    for name in names:
+        if name not in {*known, *WORKLOAD_CONTROLLERS}:
+            raise UsageError(
+                f"--prompt: no component {name!r}",
+                now=f"the scenario has {', '.join(known)}; write none to let all of them lag",
+            )
+    return names
+
+
+class _Trial(NamedTuple):
+    """Orders to run as one release."""
+
+    case: MachineCase
+    release: str
+    orders: tuple[tuple[Step, ...], ...]
+    invariants: tuple[str, ...]
+
+
+def _try(trial: _Trial) -> list[bool]:
+    """Say of each order whether the release breaks in it."""
+    world = world_of(trial.case, trial.release)
+    return [
+        any(one.invariant == invariant for one in run_steps(world, order).violations)
+        for order, invariant in zip(trial.orders, trial.invariants, strict=True)
+    ]
+
+
+def verdicts_of(
+    case: MachineCase,
+    anomalies: Sequence[Anomaly],
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Verdicts]:
+    """Run the orders of anomalies as every release.
+
+    A step that a release cannot make is skipped; in the end the cluster is left alone.
+    """
+    if not anomalies:
+        return []
+    orders = tuple(one.steps for one in anomalies)
+    invariants = tuple(one.violation.invariant for one in anomalies)
+    names = [str(release) for release in RELEASES]
+    trials = [_Trial(case, name, orders, invariants) for name in names]
+    broken = list(run_all(_try, trials, jobs=jobs, progress=progress))
+    return [_verdicts(names, broken, at) for at in range(len(anomalies))]
+
+
+def _verdicts(names: Sequence[str], broken: Sequence[Sequence[bool]], at: int) -> Verdicts:
+    def those(wanted: bool) -> Iterator[str]:
+        return (name for name, each in zip(names, broken, strict=True) if each[at] is wanted)
+
+    return Verdicts(tuple(those(True)), tuple(those(False)))

@@ -1,0 +1,221 @@
+"""A race as text: a sentence, lanes, where the order parts, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
+
+from ..explore.changes import short_key
+from ..explore.run import Anomaly, Exploration
+from ..explore.scenario import MachineCase
+from ..explore.story import SERVER, TIME, Moment, Story
+from .simulation import spans
+from .tables import PLAIN, Style
+
+WIDTH = 100
+MARK, WRITES, PANICS, IDLE = "●", "◆", "✖", "│"
+_GAP = 2
+_HELD = "!"
+
+
+def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> Iterator[str]:
+    """Yield a table with a column for each component, and a line for each step that matters.
+
+    :param every: also those that nobody but the component itself can notice.
+    """
+    lanes = used_lanes(story)
+    digits = max(4, len(str(len(story.moments))))
+    places = _places(lanes, digits + _GAP + 1)
+    head = "STEP".ljust(places[0])
+    for lane, place in zip(lanes, places, strict=True):
+        head = head.ljust(place) + lane
+    yield style.bold(head.rstrip()) + "\n"
+    alone, left_out = False, 0
+    for moment in story.moments:
+        if not every and not (moment.matters or moment.actor in {TIME}):
+            left_out += 1
+            continue
+        if moment.alone and not alone:
+            alone = True
+            yield f"{'':{digits}} from here on nothing is held up any more:\n"
+        yield from _row(moment, lanes, places, digits)
+    if left_out:
+        yield (
+            f"{'':{digits}} {left_out} more steps are left out: deliveries, and work that writes "
+            "nothing\n"
+        )
+
+
+def used_lanes(story: Story) -> list[str]:
+    """Return the components that do something that others can notice."""
+    actors = {moment.actor for moment in story.moments}
+    return [lane for lane in story.lanes if lane in actors and lane != SERVER]
+
+
+def _places(lanes: Sequence[str], begin: int) -> list[int]:
+    places = [begin]
+    for lane in lanes[:-1]:
+        places.append(places[-1] + len(lane) + _GAP)
+    return places
+
+
+def _row(
+    moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int
+) -> Iterator[str]:
+    """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
+    mark = PANICS if moment.panic else WRITES if moment.writes else MARK
+    at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
+    begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
+    text = moment.sentence
+    right, left = WIDTH - at - 2, at - places[0] - 1
+    if len(text) <= right or right >= left:
+        first, *rest = wrap(text, right, break_on_hyphens=False) or [""]
+        yield f"{begin:{places[0]}}{_ticks(places, places[0], at)}{mark} {first}\n"
+        for line in rest:
+            yield f"{'':{places[0]}}{_ticks(places, places[0], at)}  {line}\n"
+        return
+    first, *rest = wrap(text, left, break_on_hyphens=False)
+    yield f"{begin:{places[0]}}{first:>{left}} {mark}\n"
+    for line in rest:
+        yield f"{'':{places[0]}}{line:>{left}}\n"
+
+
+def _ticks(places: Sequence[int], begin: int, end: int) -> str:
+    """Return the lines of the lanes left of a mark."""
+    return "".join(IDLE if at in places else " " for at in range(begin, end))
+
+
+def parting_lines(story: Story) -> Iterator[str]:
+    """Yield where the order parts from the natural one."""
+    if not story.delays:
+        yield "The order is the natural one: nothing is held up.\n"
+        return
+    yield f"Where the order parts from the natural one ({_HELD} in the table):\n"
+    for delay in story.delays:
+        steps = f"step {delay.first}"
+        if delay.last != delay.first:
+            steps = f"steps {delay.first} to {delay.last}"
+        text = f"{steps} come before this, which was due: {delay.what}"
+        if delay.last == delay.first:
+            text = text.replace(" come ", " comes ")
+        yield from (
+            f"{line}\n"
+            for line in wrap(
+                text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            )
+        )
+
+
+def writes_lines(story: Story) -> Iterator[str]:
+    """Yield what each step wrote to the API server."""
+    yield "What was written to the API server:\n"
+    for moment in story.moments:
+        for write in moment.writes:
+            uid = write.after["metadata"].get("uid", "")
+            text = f"{moment.number:>4}  {moment.actor}: {write.sentence} (uid {uid})"
+            yield from (
+                f"{line}\n"
+                for line in wrap(text, WIDTH, subsequent_indent=" " * 8, break_on_hyphens=False)
+            )
+
+
+def releases_line(anomaly: Anomaly) -> str:
+    """Return in which releases the same order ends so, and in which not."""
+    told = anomaly.releases
+    breaks = spans(told.breaks) if told.breaks else "none"
+    holds = spans(told.holds) if told.holds else "none"
+    if not told.complete:
+        return f"In this order: breaks {breaks}; the other releases were not tried.\n"
+    return f"In this order: breaks {breaks}; holds {holds}.\n"
+
+
+def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Iterator[str]:
+    """Yield one anomaly: its sentence, its lanes, its releases, its token."""
+    violation = anomaly.violation
+    yield from _wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
+    yield "\n"
+    yield from lanes_lines(story, style=style)
+    yield "\n"
+    yield from parting_lines(story)
+    yield "\n"
+    yield from _wrapped(releases_line(anomaly).rstrip())
+    yield f"Digest of the end: {anomaly.digest}\n"
+    yield "\n"
+    yield "To see this run again, with what each step wrote:\n"
+    yield f"  plinian explore --replay {anomaly.token}\n"
+    yield "To walk through it by hand: plinian step TOKEN\n"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
+
+
+def prompt_line(prompt: Sequence[str]) -> str:
+    """Return which components never lag, and how to let them."""
+    if not prompt:
+        return "All components may lag.\n"
+    return f"These components act at once: {', '.join(prompt)}; --prompt none lets them lag too.\n"
+
+
+def summary_line(result: Exploration) -> str:
+    """Return in a line how much was searched, and whether that is all."""
+    count = len(result.anomalies) + result.more
+    found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
+    how = "all states seen" if result.complete else "stopped early, so there may be more"
+    if result.interrupted:
+        how = "interrupted, so there may be more"
+    return (
+        f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
+        f"{result.turns} turns, {how}\n"
+    )
+
+
+def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
+    """Return an anomaly for programs."""
+    told = anomaly.releases
+    return {
+        "invariant": anomaly.violation.invariant,
+        "sentence": anomaly.violation.sentence,
+        "steps": [str(step) for step in anomaly.steps],
+        "found_in": anomaly.found_in,
+        "seed": anomaly.seed,
+        "digest": anomaly.digest,
+        "token": anomaly.token,
+        "releases": {
+            "order": "in this order",
+            "breaks": [*told.breaks],
+            "holds": [*told.holds],
+            "complete": told.complete,
+        },
+    }
+
+
+def exploration_document(result: Exploration) -> dict[str, Any]:
+    """Return what a search found, for programs."""
+    plan = result.plan
+    return {
+        "case": result.case.name,
+        "release": plan.release,
+        "strategy": plan.strategy,
+        "seed": None if plan.strategy == "exhaustive" else plan.seed,
+        "prompt": [*plan.prompt],
+        "invariants": [*plan.invariants],
+        "complete": result.complete,
+        "interrupted": result.interrupted,
+        "states": result.states,
+        "turns": result.turns,
+        "ends": result.ends,
+        "anomalies": [anomaly_document(one) for one in result.anomalies],
+        "not_shrunk": result.more,
+    }
+
+
+def objects_lines(case: MachineCase) -> Iterator[str]:
+    """Yield what exists, and what users write."""
+    for document in case.existing:
+        yield f"exists: {document['kind']} {document['metadata']['name']}\n"
+    for number, act in enumerate(case.writes, start=1):
+        place = act.document["metadata"]
+        key = short_key(f"{place.get('namespace', 'default')}/{place['name']}")
+        yield f"write {number}: {act.verb} {act.document['kind']} {key}\n"
