@@ -238,7 +238,7 @@ def anew(cache: SchedulerCache) -> Snapshot:
     return SnapshotBuilder(cache, changes, TaskClasses()).take()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(histories)
 def test_changes_lead_to_the_snapshot_that_a_first_look_gives(
     history: list[tuple[str, Any]],
@@ -247,7 +247,7 @@ def test_changes_lead_to_the_snapshot_that_a_first_look_gives(
     assert told(cache.snapshot()) == told(anew(cache))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(histories, histories)
 def test_a_copy_goes_its_own_way(
     history: list[tuple[str, Any]], another: list[tuple[str, Any]]
@@ -263,7 +263,7 @@ def test_a_copy_goes_its_own_way(
     assert told(cache.snapshot()) == went
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(histories)
 def test_a_snapshot_stays_as_it_was_taken(history: list[tuple[str, Any]]) -> None:
     player = Player()
@@ -273,7 +273,7 @@ def test_a_snapshot_stays_as_it_was_taken(history: list[tuple[str, Any]]) -> Non
         assert told(taken) == said
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(histories)
 def test_accounts_are_the_sums_of_what_they_account_for(history: list[tuple[str, Any]]) -> None:
     cache = Player().play(history)
