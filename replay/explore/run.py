@@ -9,7 +9,9 @@ from ...engine.errors import UsageError
 from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
 from ...engine.machine.layout import Step
 from ...engine.machine.natural import Violation
+from ...engine.machine import walks
 from ...engine.machine.search import Exhaustive, Found, Progress
+from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
 from ...engine.volcano.releases import RELEASES
 from ..parallel import run_all
@@ -98,6 +100,7 @@ class Search:
     def __init__(self, world: World, plan: Plan) -> None:
         self._world = world
         self._plan = plan
+        self._shrinker = Shrinker(world.machine, world.start, world.check)
         self._space = Exhaustive(
             Turns(world.machine, prompt_in(world, plan.prompt)), world.start, world.check
         )
@@ -154,7 +157,7 @@ class Search:
 
     def _anomaly(self, found: Found) -> Anomaly:
         world = self._world
-        shrunk = found
+        shrunk = self._shrinker.shrink(found)
         steps = steps_of(world, shrunk.steps)
         ran = run_steps(world, steps)
         digest = digest_of(world, ran.rest)

@@ -10,15 +10,16 @@ import msgspec
 
 from ...engine.kubernetes.api_server import ApiServer
 from ...engine.kubernetes.store import default_queue
+from ...engine.machine.checks import violations_in
 from ...engine.machine.cluster import ClusterSettings, cluster
 from ...engine.machine.layout import API, Step
 from ...engine.machine.machine import Machine, State
-from ...engine.machine.natural import AtRest, Check, Natural, Violation
+from ...engine.machine.natural import Check, Natural, Violation, of_panic
+from ...engine.machine.shrink import play
 from ...engine.volcano.conf import conf_in_force
 from ...engine.volcano.session.history import resolve
 from ...engine.volcano.table import controller_behaviours
 from .scenario import MachineCase
-from .wrong import check_of
 
 NOW = 1_800_000_000_000_000
 """The present of all sessions, in microseconds since 1970: after all that a machine creates."""
@@ -73,14 +74,9 @@ def world_of(case: MachineCase, release: str, invariants: Collection[str] = ()) 
             existing=[*(default_queue(one) for one in queues if one not in own), *case.existing],
         )
     )
-    at_rest = AtRest(made.machine, check_of(made.machine))
-    check = _only(at_rest, frozenset(invariants)) if invariants else at_rest
+    check = violations_in(made.machine, frozenset(invariants))
     natural = Natural(made.machine)
     return World(behaviours.release, case, made.machine, made.start, natural, check)
-
-
-def _only(check: Check, invariants: frozenset[str]) -> Check:
-    return lambda state: [one for one in check(state) if one.invariant in invariants]
 
 
 def server_in(world: World, state: State) -> ApiServer:
@@ -97,15 +93,11 @@ def digest_of(world: World, state: State) -> str:
 
 def run_steps(world: World, steps: Iterable[Step]) -> Ran:
     """Make steps in their order, without those that cannot be made, and leave the cluster alone."""
-    state, made = world.start, []
-    for step in steps:
-        number = number_of(world, step)
-        if number in world.machine.enabled(state):
-            state, _ = world.machine.after(state, number)
-            made.append(number)
-    return Ran(
-        tuple(made), state, world.natural.rest(state).state, tuple(world.check(state))
-    )
+    played = play(world.machine, world.start, [number_of(world, step) for step in steps])
+    panics = tuple(map(of_panic, played.panics))
+    rest = world.natural.rest(played.state).state
+    violations = dict.fromkeys((*panics, *world.check(played.state)))
+    return Ran(played.steps, played.state, rest, tuple(violations))
 
 
 def number_of(world: World, step: Step) -> int:
