@@ -61,10 +61,14 @@ if TYPE_CHECKING:
     from .replay.compare.sessions import Comparison
     from .replay.compare.upgrade import Upgrade
     from .replay.compare.verdict import Verdict, verdict_of
+    from .replay.explore.replaying import Replay
+    from .replay.explore.run import Anomaly, Exploration
+    from .replay.explore.walk import Walk
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
     from .replay.facade.documents import document
+    from .replay.facade.exploring import explore, explore_model, replay, step
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
@@ -86,6 +90,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "Anomaly",
     "Behaviour",
     "BehaviourDiff",
     "Belief",
@@ -102,6 +107,7 @@ __all__ = [
     "Drift",
     "Event",
     "EventMalformed",
+    "Exploration",
     "Finding",
     "FormatUnknown",
     "Happening",
@@ -136,6 +142,7 @@ __all__ = [
     "Recorded",
     "Reference",
     "ReleaseLine",
+    "Replay",
     "SessionAnswer",
     "Status",
     "Unproven",
@@ -143,6 +150,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "VerifyReport",
+    "Walk",
     "Who",
     "__version__",
     "behaviours",
@@ -150,14 +158,18 @@ __all__ = [
     "demo",
     "demo_files",
     "document",
+    "explore",
+    "explore_model",
     "invariants",
     "lint",
     "lint_rules",
     "open",
     "release_diff",
     "releases",
+    "replay",
     "simulate",
     "simulate_all",
+    "step",
     "unproven",
     "verdict_of",
 ]
@@ -177,6 +189,10 @@ _PLACES = MappingProxyType(
         "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",
         "replay.invariants.task": "CheckReport",
+        "replay.explore.replaying": "Replay",
+        "replay.explore.run": "Anomaly Exploration",
+        "replay.explore.walk": "Walk",
+        "replay.facade.exploring": "explore explore_model replay step",
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",

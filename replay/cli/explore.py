@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,43 +13,68 @@ from .command import command
 from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...engine.machine.search import Progress
     from ..explore.run import Exploration, Plan
-    from ..explore.scenario import MachineCase
+    from ..explore.world import World
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
 WORKLOADS = "deployments,replicasets,statefulsets"
+MODELS = ("device-list",)
+_EVERY_SECONDS = 5.0
 
 
-def _strategy(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    if value not in STRATEGIES:
-        raise click.BadParameter(f"no strategy {value!r}; choose {', '.join(STRATEGIES)}")
-    return value
+class _Files(NamedTuple):
+    """Where to write what was found."""
+
+    out: Path | None
+    evidence: Path | None
+    pytest: Path | None
+    scenario: Path | None
+
+
+def _one_of(*known: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    def check(_ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
+        if value is not None and value not in known:
+            raise click.BadParameter(f"no {option.name} {value!r}; choose {', '.join(known)}")
+        return value
+
+    return check
+
+
+_FILE = click.Path(path_type=Path)
 
 
 @command("explore")
 @click.argument(
     "case",
     required=False,
-    type=click.Path(path_type=Path),
-    metavar="CASE",
+    type=_FILE,
+    metavar="[CASE]",
     help="A scenario file with mode machine: what users write.",
 )
 @options.release
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Stop after so many turns.")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after about so many turns (walks: steps): the same result on every machine.",
+)
 @click.option(
     "--budget",
     default="60s",
     show_default=True,
     metavar="DURATION",
-    help="Stop the search after this time; shrinking and other releases come on top.",
+    help="Stop the search after this time; trying the other releases comes on top.",
 )
 @click.option(
     "--strategy",
     default="exhaustive",
     show_default=True,
-    callback=_strategy,
+    callback=_one_of(*STRATEGIES),
     metavar="|".join(STRATEGIES),
-    help="Every order, or orders picked at random.",
+    help="Try every order, or pick orders.",
 )
 @click.option(
     "--seed",
@@ -57,7 +82,7 @@ def _strategy(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     show_default=True,
     type=click.IntRange(min=0),
     metavar="S",
-    help="Of the orders that are picked at random.",
+    help="The seed of orders that are picked.",
 )
 @click.option(
     "--jobs",
@@ -66,7 +91,7 @@ def _strategy(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     show_default=True,
     type=click.IntRange(min=1),
     metavar="J",
-    help="Number of processes.",
+    help="Number of processes: for releases, and for walks, each with its seed from --seed on.",
 )
 @click.option(
     "--invariant",
@@ -80,9 +105,34 @@ def _strategy(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     default=WORKLOADS,
     show_default=True,
     metavar="NAMES",
-    help="Components that act at once, with commas between; none lets all of them lag.",
+    help="Components that act at once in an exhaustive search, with commas between; with none, "
+    "all of them may lag.",
 )
 @click.option("--replay", metavar="TOKEN", help="Run the order of a token again.")
+@click.option(
+    "--out",
+    type=_FILE,
+    metavar="DIR",
+    help="The folder for files about each anomaly: token, report, test, scenario.",
+)
+@click.option(
+    "--evidence", type=_FILE, metavar="FILE", help="Write a report of the first anomaly, Markdown."
+)
+@click.option(
+    "--pytest", type=_FILE, metavar="FILE", help="Write a test that runs the first anomaly again."
+)
+@click.option(
+    "--scenario",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the scenario of the first anomaly, without writes that it does not need.",
+)
+@click.option(
+    "--model",
+    callback=_one_of(*MODELS),
+    metavar="device-list",
+    help="Explore a part of the scheduler's memory instead of a scenario.",
+)
 @options.text_or_json
 def explore(
     case: Path | None,
@@ -95,33 +145,142 @@ def explore(
     invariants: tuple[str, ...],
     prompt: str,
     replay: str | None,
+    out: Path | None,
+    evidence: Path | None,
+    pytest: Path | None,
+    scenario: Path | None,
+    model: str | None,
     output: str,
 ) -> None:
     """Search for an order of a cluster's steps that ends badly.
 
-    A scenario says what users write. Everything else can happen in any order: informers deliver,
-    workers take items, sessions run, pods start and end. Each order that ends in the violation of
-    an invariant is an anomaly.
-    """
-    from ...engine.errors import UsageError
-    from ..explore.scenario import read_machine_case
+    A scenario says what users write, and in which order. Everything else can happen in any order:
+    informers deliver, workers take items, sessions run, pods start and end. An order that ends in
+    the violation of an invariant is an anomaly: it is shrunk to what matters, tried as every
+    release, and printed with a token that runs it again anywhere.
 
+    The search is complete if it saw every state that can be reached. Ctrl-C prints what was found.
+    """
+    from ..explore.run import Plan
+    from ..explore.scenario import lacking, read_machine_case
+    from ..explore.task import asked_invariants, budget_seconds, prepared
+
+    seconds = budget_seconds(budget)
+    if _other(case, replay, model, release, output):
+        return
+    assert case is not None
+    ids = asked_invariants(invariants)
+    read = read_machine_case(case)
+    for text in lacking(read):
+        note(f"warning: {case} has {text}")
+    plan = Plan(release, strategy, seed, (), ids, steps, jobs)
+    world, plan = prepared(read, plan, prompt)
+    result = _searched(world, plan, seconds)
+    _write(world, result, output)
+    _write_files(world, result, _Files(out, evidence, pytest, scenario))
+
+
+def _other(
+    case: Path | None, replay: str | None, model: str | None, release: str, output: str
+) -> bool:
+    """Do what needs no search in a scenario, if that is wanted."""
+    from ...engine.errors import UsageError
+
+    given = [
+        name for name, one in (("CASE", case), ("--replay", replay), ("--model", model)) if one
+    ]
+    if len(given) != 1:
+        raise UsageError(
+            f"{' and '.join(given)} are different things to explore" if given else "no scenario",
+            now="name one scenario; or give a token after --replay, or a model after --model",
+        )
     if replay is not None:
         _replay(replay, output)
+    if model is not None:
+        _device_list(release, output)
+    return case is None
+
+
+def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
+    from ...engine.machine.natural import Violation
+    from ..explore.task import Watcher, explore_world
+    from ..render.progress import counting
+    from ..render.race import prompt_line
+
+    if plan.strategy == "exhaustive":
+        note(prompt_line(plan.prompt).rstrip())
+    last = [0.0]
+
+    def move(now: Progress, passed: float) -> None:
+        if passed - last[0] >= _EVERY_SECONDS:
+            last[0] = passed
+            note(
+                f"{passed:.0f} s: {now.states} states, {now.steps} turns, "
+                f"{now.states / passed:.0f} states/s, {now.waiting} to go on from"
+            )
+
+    def found(violation: Violation) -> None:
+        note(f"found {violation.invariant}: {violation.sentence}")
+
+    with counting("releases", visible=shows_progress()) as releases:
+        return explore_world(world, plan, seconds, Watcher(move, found, releases))
+
+
+def _write(world: World, result: Exploration, output: str) -> None:
+    from ..explore.story import story_of
+    from ..render.documents import json_text
+    from ..render.race import anomaly_lines, exploration_document, summary_line
+
+    if output == "json":
+        sys.stdout.write(json_text(exploration_document(result), indent=2) + "\n")
         return
-    if case is None:
-        raise UsageError("nothing to explore", now="name a scenario, or a token after --replay")
-    read = read_machine_case(case)
-    _search(read, _plan(read))
+    for anomaly in result.anomalies:
+        sys.stdout.writelines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
+        sys.stdout.write("\n")
+    sys.stdout.write(summary_line(result))
 
 
-def _plan(read: MachineCase) -> Plan:
-    raise NotImplementedError(read)
+def _write_files(world: World, result: Exploration, files: _Files) -> None:
+    from ..render.race_files import files_of
 
-
-def _search(read: MachineCase, plan: Plan) -> Exploration:
-    raise NotImplementedError(read, plan)
+    wanted = {"md": files.evidence, "py": files.pytest, "case.json": files.scenario}
+    if not result.anomalies:
+        for path in filter(None, (*wanted.values(), files.out)):
+            note(f"nothing was found, so {path} is not written")
+        return
+    for kind, text in files_of(world, result, result.anomalies[0]).items():
+        if (place := wanted.get(kind)) is not None:
+            place.write_text(text, "utf-8")
+    if files.out is None:
+        return
+    files.out.mkdir(parents=True, exist_ok=True)
+    for number, anomaly in enumerate(result.anomalies, start=1):
+        for kind, text in files_of(world, result, anomaly).items():
+            prefix = "test_" if kind == "py" else ""
+            name = f"{prefix}{anomaly.violation.invariant}-{number}.{kind}"
+            (files.out / name).write_text(text, "utf-8")
 
 
 def _replay(token: str, output: str) -> None:
-    raise NotImplementedError(token, output, sys, note, shows_progress, style)
+    from ..explore.replaying import replay
+    from ..render.documents import json_text
+    from ..render.race_replay import replay_document, replay_lines
+
+    again = replay(token)
+    if output == "json":
+        sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(replay_lines(again, style()))
+
+
+def _device_list(release: str, output: str) -> None:
+    from ...engine.machine.device_race import explore_device_list
+    from ...engine.volcano.table import cache_behaviours
+    from ..render.device_list import explored_document, explored_lines
+    from ..render.documents import json_text
+
+    explored = explore_device_list(cache_behaviours(release))
+    if output == "json":
+        sys.stdout.write(json_text(explored_document(explored), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(explored_lines(explored, style()))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...engine.errors import UsageError
 from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
 from ...engine.machine.layout import Step
 from ...engine.machine.natural import Violation
-from ...engine.machine import walks
 from ...engine.machine.search import Exhaustive, Found, Progress
 from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
+from ...engine.machine.walks import Plan as WalkPlan
+from ...engine.machine.walks import Strategy, Walks
 from ...engine.volcano.releases import RELEASES
 from ..parallel import run_all
 from .scenario import MachineCase
@@ -91,22 +92,60 @@ Until = Callable[[Progress], bool]
 Notice = Callable[[Violation], None]
 
 
+class _Searching(Protocol):
+    """A search that can be asked how far it is."""
+
+    def run(self, until: Until) -> Iterator[Found]:
+        """Yield what is found."""
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, steps or turns made, and ends that were checked."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every reachable state was seen."""
+
+
+class _AllOrders(Exhaustive):
+    """An exhaustive search by turns."""
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, turns made, and ends that were checked."""
+        return len(self.reached), self.made, self.ended
+
+
+class _PickedOrders(Walks):
+    """Walks; they see no end of what they could pick."""
+
+    complete = False
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, steps made, and walks."""
+        return self.seen, self.made, self.walked
+
+
+def _searching(world: World, plan: Plan) -> _Searching:
+    if plan.strategy == EXHAUSTIVE:
+        space = Turns(world.machine, prompt_in(world, plan.prompt))
+        return _AllOrders(space, world.start, world.check)
+    how = WalkPlan(Strategy(plan.strategy), plan.seed)
+    return _PickedOrders(world.machine, world.start, world.check, how)
+
+
 class Search:
     """One search, which can be stopped at any time; what was found until then stays.
 
-    :ivar anomalies: what was found, without the releases.
+    :ivar anomalies: what was found, without the releases. :ivar interrupted: an interrupt ended it.
     """
 
     def __init__(self, world: World, plan: Plan) -> None:
         self._world = world
         self._plan = plan
         self._shrinker = Shrinker(world.machine, world.start, world.check)
-        self._space = Exhaustive(
-            Turns(world.machine, prompt_in(world, plan.prompt)), world.start, world.check
-        )
+        self._searching = _searching(world, plan)
         self.anomalies: list[Anomaly] = []
+        self.interrupted = False
         self._more = 0
-        self._interrupted = False
 
     def run(self, until: Until, notice: Notice | None = None) -> None:
         """Search until there is nothing left, or ``until`` says so, or an interrupt comes.
@@ -115,19 +154,25 @@ class Search:
         """
         limit = self._plan.steps
         try:
-            for found in self._space.run(
+            for found in self._searching.run(
                 lambda now: until(now) or (limit is not None and now.steps >= limit)
             ):
-                if self._plan.invariants and found.violation.invariant not in self._plan.invariants:
-                    continue
-                if len(self.anomalies) >= MOST_ANOMALIES:
-                    self._more += 1
-                    continue
-                if notice is not None:
-                    notice(found.violation)
-                self.anomalies.append(self._anomaly(found))
+                if self._is_asked(found):
+                    self._take(found, notice)
         except KeyboardInterrupt:
-            self._interrupted = True
+            self.interrupted = True
+
+    def _is_asked(self, found: Found) -> bool:
+        asked = self._plan.invariants
+        return not asked or found.violation.invariant in asked
+
+    def _take(self, found: Found, notice: Notice | None) -> None:
+        if len(self.anomalies) >= MOST_ANOMALIES:
+            self._more += 1
+            return
+        self.anomalies.append(self._anomaly(found))
+        if notice is not None:
+            notice(self.anomalies[-1].violation)
 
     def result(self, verdicts: Sequence[Verdicts]) -> Exploration:
         """Return all that is known.
@@ -136,24 +181,20 @@ class Search:
         """
         none = Verdicts((self._world.release,), (), complete=False)
         told = [*verdicts, *([none] * (len(self.anomalies) - len(verdicts)))]
+        states, turns, ends = self._searching.amounts()
         return Exploration(
             case=self._world.case,
             plan=self._plan,
             anomalies=tuple(
                 one._replace(releases=each) for one, each in zip(self.anomalies, told, strict=True)
             ),
-            states=len(self._space.reached),
-            turns=self._space.made,
-            ends=self._space.ended,
-            complete=self._space.complete,
-            interrupted=self._interrupted,
+            states=states,
+            turns=turns,
+            ends=ends,
+            complete=self._searching.complete,
+            interrupted=self.interrupted,
             more=self._more,
         )
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether an interrupt ended the search."""
-        return self._interrupted
 
     def _anomaly(self, found: Found) -> Anomaly:
         world = self._world
@@ -241,7 +282,8 @@ def verdicts_of(
 
 
 def _verdicts(names: Sequence[str], broken: Sequence[Sequence[bool]], at: int) -> Verdicts:
-    def those(wanted: bool) -> Iterator[str]:
-        return (name for name, each in zip(names, broken, strict=True) if each[at] is wanted)
-
-    return Verdicts(tuple(those(True)), tuple(those(False)))
+    breaks = {name: each[at] for name, each in zip(names, broken, strict=True)}
+    return Verdicts(
+        tuple(name for name in names if breaks[name]),
+        tuple(name for name in names if not breaks[name]),
+    )

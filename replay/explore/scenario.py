@@ -103,7 +103,7 @@ def parse_machine_case(data: bytes) -> MachineCase:
         raise InputError(f"not JSON: {fault}", now="is the file cut short?") from fault
     if read.mode != MODE:
         raise InputError(
-            f'the scenario has {f"the mode {read.mode!r}" if read.mode else "no mode"}, and only '
+            f"the scenario has {f'the mode {read.mode!r}' if read.mode else 'no mode'}, and only "
             f'"mode": "{MODE}" can be explored',
             now='if its events are what users write, add "mode": "machine"; '
             "plinian simulate runs scenarios with sessions at fixed places",

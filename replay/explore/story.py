@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.kubernetes.api_server import Change
@@ -25,6 +25,7 @@ class Moment(NamedTuple):
     :param sentence: what happened. :param writes: what it changed in the API server.
     :param instead_of: the step that the natural order would make here; None if it is this one.
     :param alone: the step is one of those that are left when nothing is held up any more.
+    :param seconds: how much time passes.
     """
 
     number: int
@@ -36,6 +37,7 @@ class Moment(NamedTuple):
     alone: bool
     panic: str
     state: State
+    seconds: float = 0
 
     @property
     def matters(self) -> bool:
@@ -44,15 +46,16 @@ class Moment(NamedTuple):
 
 
 class Delay(NamedTuple):
-    """Steps that were made while another one, which was due, was held up.
+    """A step that was due, and was held up.
 
-    :param held: the step that waits. :param first, last: numbers of the steps made before it.
+    :param what: the step in words. :param due: the number of the first step that was made instead.
+    :param made: its number in the run; 0 if it is never made.
     """
 
     held: Step
     what: str
-    first: int
-    last: int
+    due: int
+    made: int
 
 
 class Story(NamedTuple):
@@ -69,7 +72,7 @@ class Story(NamedTuple):
 
 def story_of(world: World, steps: Sequence[Step]) -> Story:
     """Run steps, leave the cluster alone then, and return what happened."""
-    state, moments = world.start, []
+    state, moments = world.start, list[Moment]()
     for step in _and_rest(world, steps):
         number = number_of(world, step.step)
         if number not in world.machine.enabled(state):
@@ -110,7 +113,7 @@ def moment_of(world: World, state: State, number: int, place: int) -> Moment:
         number=place,
         step=step,
         actor=step.part or TIME,
-        sentence=_sentence(world, state, after, step, writes, panic),
+        sentence=f"panics: {panic}" if panic else _sentence(world, (state, after), step, writes),
         writes=writes,
         instead_of=None
         if natural is None or natural.step == number
@@ -118,14 +121,15 @@ def moment_of(world: World, state: State, number: int, place: int) -> Moment:
         alone=False,
         panic=panic,
         state=after,
+        seconds=0 if step.part else (machine.due(state) or 0) / SECOND_US,
     )
 
 
 def _sentence(
-    world: World, state: State, after: State, step: Step, writes: Sequence[Write], panic: str
+    world: World, states: tuple[State, State], step: Step, writes: Sequence[Write]
 ) -> str:
-    if panic:
-        return f"panics: {panic}"
+    """Return what a step did, from one state to the other."""
+    state, after = states
     wrote = ", ".join(write.sentence for write in writes)
     if step.kind:
         seen = what_waits(world, state, step)
@@ -158,22 +162,23 @@ def _decisions(world: World, state: State) -> Iterator[str]:
         yield f"session: a pod of {short_key(job)} → {node}"
 
 
-def _delays(world: World, moments: Iterable[Moment]) -> Iterator[Delay]:
-    """Yield each step that was held up, with the steps that were made meanwhile."""
-    state, current = world.start, None
-    for moment in moments:
+def _delays(world: World, moments: Sequence[Moment]) -> Iterator[Delay]:
+    """Yield each step that was held up, once, in the order in which they were due."""
+    state, seen = world.start, dict[tuple[Step, str], int]()
+    for at, moment in enumerate(moments):
         held = moment.instead_of
-        if current is not None and held != current.held:
-            yield current
-            current = None
         if held is not None:
-            if current is None:
-                what = _what(world, state, held)
-                current = Delay(held, what, moment.number, moment.number)
-            current = current._replace(last=moment.number)
+            what = _what(world, state, held)
+            made = _made(moments, at, held)
+            if seen.get((held, what)) != made:
+                seen[held, what] = made
+                yield Delay(held, what, moment.number, made)
         state = moment.state
-    if current is not None:
-        yield current
+
+
+def _made(moments: Sequence[Moment], begin: int, step: Step) -> int:
+    """Return the number of the moment that makes a step; 0 if there is none."""
+    return next((one.number for one in moments[begin:] if one.step == step), 0)
 
 
 def _what(world: World, state: State, step: Step) -> str:

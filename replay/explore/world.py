@@ -14,7 +14,7 @@ from ...engine.machine.checks import violations_in
 from ...engine.machine.cluster import ClusterSettings, cluster
 from ...engine.machine.layout import API, Step
 from ...engine.machine.machine import Machine, State
-from ...engine.machine.natural import Check, Natural, Violation, of_panic
+from ...engine.machine.natural import USER, Check, Natural, Violation, of_panic
 from ...engine.machine.shrink import play
 from ...engine.volcano.conf import conf_in_force
 from ...engine.volcano.session.history import resolve
@@ -108,3 +108,9 @@ def number_of(world: World, step: Step) -> int:
 def steps_of(world: World, numbers: Sequence[int]) -> tuple[Step, ...]:
     """Return steps by their numbers."""
     return tuple(map(world.machine.step, numbers))
+
+
+def needed_case(world: World, steps: Iterable[Step]) -> MachineCase:
+    """Return the scenario without the writes that come after an order of steps."""
+    made = sum(step.part == USER for step in steps)
+    return world.case._replace(writes=world.case.writes[:made])

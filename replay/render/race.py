@@ -1,4 +1,4 @@
-"""A race as text: a sentence, lanes, where the order parts, and how to go on."""
+"""A race as text: a sentence, lanes, where the order differs, and how to go on."""
 
 from __future__ import annotations
 
@@ -24,32 +24,43 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
 
     :param every: also those that nobody but the component itself can notice.
     """
-    lanes = used_lanes(story)
+    lanes = used_lanes(story) or list(story.lanes[:1])
     digits = max(4, len(str(len(story.moments))))
     places = _places(lanes, digits + _GAP + 1)
     head = "STEP".ljust(places[0])
     for lane, place in zip(lanes, places, strict=True):
         head = head.ljust(place) + lane
     yield style.bold(head.rstrip()) + "\n"
-    alone, left_out = False, 0
-    for moment in story.moments:
-        if not every and not (moment.matters or moment.actor in {TIME}):
-            left_out += 1
-            continue
+    shown = list(story.moments) if every else list(_shown(story))
+    alone = False
+    for moment in shown:
         if moment.alone and not alone:
             alone = True
-            yield f"{'':{digits}} from here on nothing is held up any more:\n"
+            yield f"{'':{digits}}  from here on nothing is held up any more:\n"
         yield from _row(moment, lanes, places, digits)
-    if left_out:
+    if left_out := len(story.moments) - len(shown):
         yield (
-            f"{'':{digits}} {left_out} more steps are left out: deliveries, and work that writes "
-            "nothing\n"
+            f"{'':{digits}}  left out: {left_out} steps, deliveries and work that write nothing\n"
         )
+
+
+def _shown(story: Story) -> Iterator[Moment]:
+    """Yield the steps that matter, or came late; time that passes between them is one step."""
+    late = {delay.made for delay in story.delays}
+    passed, since = 0.0, None
+    for moment in story.moments:
+        if moment.actor == TIME:
+            passed, since = passed + moment.seconds, since or moment
+        elif moment.matters or moment.number in late:
+            if since is not None:
+                yield since._replace(sentence=f"{passed:g} s pass")
+                passed, since = 0.0, None
+            yield moment
 
 
 def used_lanes(story: Story) -> list[str]:
     """Return the components that do something that others can notice."""
-    actors = {moment.actor for moment in story.moments}
+    actors = {moment.actor for moment in story.moments if moment.matters}
     return [lane for lane in story.lanes if lane in actors and lane != SERVER]
 
 
@@ -60,9 +71,7 @@ def _places(lanes: Sequence[str], begin: int) -> list[int]:
     return places
 
 
-def _row(
-    moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int
-) -> Iterator[str]:
+def _row(moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int) -> Iterator[str]:
     """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
     mark = PANICS if moment.panic else WRITES if moment.writes else MARK
     at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
@@ -87,18 +96,14 @@ def _ticks(places: Sequence[int], begin: int, end: int) -> str:
 
 
 def parting_lines(story: Story) -> Iterator[str]:
-    """Yield where the order parts from the natural one."""
+    """Yield where an order differs from the natural one."""
     if not story.delays:
         yield "The order is the natural one: nothing is held up.\n"
         return
-    yield f"Where the order parts from the natural one ({_HELD} in the table):\n"
+    yield f"Where this order differs from the natural one ({_HELD} in the table):\n"
     for delay in story.delays:
-        steps = f"step {delay.first}"
-        if delay.last != delay.first:
-            steps = f"steps {delay.first} to {delay.last}"
-        text = f"{steps} come before this, which was due: {delay.what}"
-        if delay.last == delay.first:
-            text = text.replace(" come ", " comes ")
+        made = f"comes only as step {delay.made}" if delay.made else "never comes"
+        text = f"due at step {delay.due}, {made}: {delay.what}"
         yield from (
             f"{line}\n"
             for line in wrap(
@@ -133,13 +138,13 @@ def releases_line(anomaly: Anomaly) -> str:
 def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Iterator[str]:
     """Yield one anomaly: its sentence, its lanes, its releases, its token."""
     violation = anomaly.violation
-    yield from _wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
+    yield from wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
     yield "\n"
     yield from lanes_lines(story, style=style)
     yield "\n"
     yield from parting_lines(story)
     yield "\n"
-    yield from _wrapped(releases_line(anomaly).rstrip())
+    yield from wrapped(releases_line(anomaly).rstrip())
     yield f"Digest of the end: {anomaly.digest}\n"
     yield "\n"
     yield "To see this run again, with what each step wrote:\n"
@@ -147,7 +152,8 @@ def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Itera
     yield "To walk through it by hand: plinian step TOKEN\n"
 
 
-def _wrapped(text: str) -> Iterator[str]:
+def wrapped(text: str) -> Iterator[str]:
+    """Yield a sentence in lines that fit."""
     yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
 
 

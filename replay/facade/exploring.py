@@ -1,0 +1,102 @@
+"""Races from Python: search in a scenario, and run the order of a token again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+
+import msgspec
+
+from ...engine.machine.device_race import Explored, explore_device_list
+from ...engine.volcano.table import cache_behaviours
+from ..explore import replaying
+from ..explore.replaying import Replay
+from ..explore.run import EXHAUSTIVE, Exploration, Plan
+from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
+from ..explore.task import (
+    Watcher,
+    asked_invariants,
+    budget_seconds,
+    explore_world,
+    prepared,
+)
+from ..explore.token import decoded, is_token
+from ..explore.walk import Walk
+from ..explore.world import world_of
+from .cases import Document
+from .options import DEFAULT_RELEASE, FilePath, Names, several
+
+WORKLOADS = "deployments,replicasets,statefulsets"
+"""Components that act at once by default in an exhaustive search."""
+
+
+def explore(
+    case: FilePath | Document,
+    *,
+    release: str = DEFAULT_RELEASE,
+    steps: int | None = None,
+    budget: str = "60s",
+    strategy: str = EXHAUSTIVE,
+    seed: int = 0,
+    jobs: int = 1,
+    invariants: Names = (),
+    prompt: str = WORKLOADS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exploration:
+    """Search for orders of a cluster's steps that end badly, and try them as every release.
+
+    :param case: a scenario file with ``"mode": "machine"``, or the content of one.
+    :param steps: stop after about so many turns; then the result is the same on every machine.
+    :param budget: stop the search after this time.
+    :param strategy: ``exhaustive``, or ``pct``, ``random``, ``delay``, which pick orders.
+    :param seed: of what is picked. :param jobs: processes. With more than one, guard the program's
+        start with ``if __name__ == "__main__":``.
+    :param invariants: only violations of these, as in ``I-04``.
+    :param prompt: components that act at once, with commas between, or ``none``.
+    :param progress: called with (releases tried, all releases).
+    :raises InputError: there is no such file, or it is no scenario of a machine.
+    :raises UsageError: a release, a component, an invariant or the strategy is not known.
+    """
+    seconds = budget_seconds(budget)
+    plan = Plan(release, strategy, seed, (), asked_invariants(several(invariants)), steps, jobs)
+    world, plan = prepared(_read(case), plan, prompt)
+    return explore_world(world, plan, seconds, Watcher(releases=progress))
+
+
+def replay(token: str, *, release: str | None = None) -> Replay:
+    """Run the order of a token again, and return what it comes to.
+
+    :param release: another one than the token's: steps that it cannot make are skipped.
+    :raises UsageError: the text is no token that this Plinian reads, or the release is not known.
+    :raises PlinianError: the run ends otherwise than when the token was made.
+    """
+    return replaying.replay(token, release)
+
+
+def step(run: FilePath | Document, *, release: str | None = None) -> Walk:
+    """Return a run of a scenario or a token, to be made by hand, forward and back.
+
+    :raises InputError: there is no such file, or it is no scenario of a machine.
+    :raises UsageError: the release or the token is not known.
+    """
+    if isinstance(run, str) and is_token(run) and not Path(run).exists():
+        token = decoded(run)
+        return Walk(world_of(token.case, release or token.release), token.steps)
+    return Walk(world_of(_read(run), release or DEFAULT_RELEASE))
+
+
+def explore_model(model: str = "device-list", *, release: str = DEFAULT_RELEASE) -> Explored:
+    """Search every order in which a part of the scheduler's memory is written and read.
+
+    :param model: ``device-list`` is the only one.
+    :raises UsageError: the release is not known.
+    """
+    assert model == "device-list"
+    return explore_device_list(cache_behaviours(release))
+
+
+def _read(case: FilePath | Document) -> MachineCase:
+    if isinstance(case, str | PathLike):
+        return read_machine_case(Path(case))
+    return parse_machine_case(msgspec.json.encode(case))
