@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
     from .replay.facade.documents import document
-    from .replay.facade.exploring import explore, explore_model, replay, step
+    from .replay.facade.exploring import anomaly_files, explore, explore_model, replay_token, step
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
@@ -153,6 +153,7 @@ __all__ = [
     "Walk",
     "Who",
     "__version__",
+    "anomaly_files",
     "behaviours",
     "bisect",
     "demo",
@@ -166,7 +167,7 @@ __all__ = [
     "open",
     "release_diff",
     "releases",
-    "replay",
+    "replay_token",
     "simulate",
     "simulate_all",
     "step",
@@ -192,7 +193,7 @@ _PLACES = MappingProxyType(
         "replay.explore.replaying": "Replay",
         "replay.explore.run": "Anomaly Exploration",
         "replay.explore.walk": "Walk",
-        "replay.facade.exploring": "explore explore_model replay step",
+        "replay.facade.exploring": "anomaly_files explore explore_model replay_token step",
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",

@@ -40,7 +40,7 @@ def step(run: str, release: str | None) -> None:
     from ..explore.world import world_of
     from ..render.walk import HELP
 
-    if is_token(run) and not Path(run).exists():
+    if is_token(run):
         token = decoded(run)
         walk = Walk(world_of(token.case, release or token.release), token.steps)
     else:

@@ -14,11 +14,10 @@ from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
 from ...engine.machine.walks import Plan as WalkPlan
 from ...engine.machine.walks import Strategy, Walks
-from ...engine.volcano.releases import RELEASES
-from ..parallel import run_all
+from ..compare.releases import BehaviourDiff
 from .scenario import MachineCase
 from .token import Token, encoded
-from .world import World, digest_of, run_steps, steps_of, world_of
+from .world import World, digest_of, run_steps, steps_of
 
 EXHAUSTIVE = "exhaustive"
 STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
@@ -53,11 +52,23 @@ class Verdicts(NamedTuple):
     complete: bool = True
 
 
+class Cure(NamedTuple):
+    """What differs between a release that breaks and a neighbouring one that holds.
+
+    :param breaks, holds: these releases.
+    :param behaviours: those that, changed alone in the first, make the order end well.
+    """
+
+    breaks: str
+    holds: str
+    behaviours: tuple[BehaviourDiff, ...]
+
+
 class Anomaly(NamedTuple):
     """Something wrong, and the order that leads there.
 
     :param steps: after them the cluster is left alone. :param found_in: steps before shrinking.
-    :param digest: of the objects in the end.
+    :param digest: of the objects in the end. :param cure: None if none is known.
     """
 
     violation: Violation
@@ -67,6 +78,7 @@ class Anomaly(NamedTuple):
     token: str
     seed: int | None
     releases: Verdicts
+    cure: Cure | None = None
 
 
 class Exploration(NamedTuple):
@@ -174,20 +186,13 @@ class Search:
         if notice is not None:
             notice(self.anomalies[-1].violation)
 
-    def result(self, verdicts: Sequence[Verdicts]) -> Exploration:
-        """Return all that is known.
-
-        :param verdicts: of releases, for each anomaly; those that are missing were not tried.
-        """
-        none = Verdicts((self._world.release,), (), complete=False)
-        told = [*verdicts, *([none] * (len(self.anomalies) - len(verdicts)))]
+    def result(self, anomalies: Sequence[Anomaly]) -> Exploration:
+        """Return how far the search is, with these anomalies."""
         states, turns, ends = self._searching.amounts()
         return Exploration(
             case=self._world.case,
             plan=self._plan,
-            anomalies=tuple(
-                one._replace(releases=each) for one, each in zip(self.anomalies, told, strict=True)
-            ),
+            anomalies=tuple(anomalies),
             states=states,
             turns=turns,
             ends=ends,
@@ -215,7 +220,7 @@ class Search:
             digest=digest,
             token=encoded(token),
             seed=seed,
-            releases=Verdicts((), (), complete=False),
+            releases=Verdicts((world.release,), (), complete=False),
         )
 
 
@@ -240,50 +245,3 @@ def parsed_prompt(text: str, world: World) -> tuple[str, ...]:
                 now=f"the scenario has {', '.join(known)}; write none to let all of them lag",
             )
     return names
-
-
-class _Trial(NamedTuple):
-    """Orders to run as one release."""
-
-    case: MachineCase
-    release: str
-    orders: tuple[tuple[Step, ...], ...]
-    invariants: tuple[str, ...]
-
-
-def _try(trial: _Trial) -> list[bool]:
-    """Say of each order whether the release breaks in it."""
-    world = world_of(trial.case, trial.release)
-    return [
-        any(one.invariant == invariant for one in run_steps(world, order).violations)
-        for order, invariant in zip(trial.orders, trial.invariants, strict=True)
-    ]
-
-
-def verdicts_of(
-    case: MachineCase,
-    anomalies: Sequence[Anomaly],
-    *,
-    jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Verdicts]:
-    """Run the orders of anomalies as every release.
-
-    A step that a release cannot make is skipped; in the end the cluster is left alone.
-    """
-    if not anomalies:
-        return []
-    orders = tuple(one.steps for one in anomalies)
-    invariants = tuple(one.violation.invariant for one in anomalies)
-    names = [str(release) for release in RELEASES]
-    trials = [_Trial(case, name, orders, invariants) for name in names]
-    broken = list(run_all(_try, trials, jobs=jobs, progress=progress))
-    return [_verdicts(names, broken, at) for at in range(len(anomalies))]
-
-
-def _verdicts(names: Sequence[str], broken: Sequence[Sequence[bool]], at: int) -> Verdicts:
-    breaks = {name: each[at] for name, each in zip(names, broken, strict=True)}
-    return Verdicts(
-        tuple(name for name in names if breaks[name]),
-        tuple(name for name in names if not breaks[name]),
-    )

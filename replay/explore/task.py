@@ -12,6 +12,7 @@ from ...engine.machine.checks import checked_ids
 from ...engine.machine.search import Progress
 from ..invariants.task import chosen_invariants
 from ..parallel import run_all
+from .releases import in_all_releases
 from .run import (
     EXHAUSTIVE,
     Anomaly,
@@ -19,9 +20,7 @@ from .run import (
     Notice,
     Plan,
     Search,
-    Verdicts,
     parsed_prompt,
-    verdicts_of,
 )
 from .scenario import MachineCase
 from .world import World, world_of
@@ -110,15 +109,15 @@ def explore_world(
         return _in_parallel(world.case, plan, seconds, watcher)
     search = Search(world, plan)
     search.run(_until(seconds, watcher), watcher.notice)
-    verdicts: Sequence[Verdicts] = ()
+    anomalies = search.anomalies
     if not search.interrupted:
         try:
-            verdicts = verdicts_of(
-                world.case, search.anomalies, jobs=plan.jobs, progress=watcher.releases
+            anomalies = in_all_releases(
+                world.case, anomalies, jobs=plan.jobs, progress=watcher.releases
             )
         except KeyboardInterrupt:
             search.interrupted = True
-    return search.result(verdicts)
+    return search.result(anomalies)
 
 
 def _until(seconds: float, watcher: Watcher) -> Callable[[Progress], bool]:
@@ -153,15 +152,12 @@ def _in_parallel(case: MachineCase, plan: Plan, seconds: float, watcher: Watcher
         for each in result.anomalies:
             anomalies.setdefault(each.violation, each)
     found = list(anomalies.values())
-    verdicts: Sequence[Verdicts] = [one.releases for one in found]
     if not interrupted:
-        verdicts = verdicts_of(case, found, jobs=plan.jobs, progress=watcher.releases)
+        found = in_all_releases(case, found, jobs=plan.jobs, progress=watcher.releases)
     return Exploration(
         case=case,
         plan=plan,
-        anomalies=tuple(
-            one._replace(releases=each) for one, each in zip(found, verdicts, strict=True)
-        ),
+        anomalies=tuple(found),
         states=sum(one.states for one in results),
         turns=sum(one.turns for one in results),
         ends=sum(one.ends for one in results),
@@ -175,4 +171,4 @@ def _walked(walk: _Walk) -> Exploration:
     world = world_of(walk.case, walk.plan.release, walk.plan.invariants)
     search = Search(world, walk.plan)
     search.run(_until(walk.seconds, QUIET))
-    return search.result(())
+    return search.result(search.anomalies)

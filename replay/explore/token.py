@@ -68,7 +68,8 @@ def is_token(text: str) -> bool:
     """Say whether a text looks like a token, of whatever format."""
     head, dot, rest = text.partition(".")
     number = head.removeprefix(NAME)
-    return bool(dot and rest and head.startswith(NAME) and number.isascii() and number.isdigit())
+    is_name = head.startswith(NAME) and number.isascii() and number.isdigit()
+    return bool(dot and rest and is_name and not {".", "/"} & {*rest})
 
 
 def decoded(text: str) -> Token:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.api_server import Change
+from ...engine.kubernetes.api_server import DELETED, Change, place_of
 from ...engine.machine.layout import Step
 from ...engine.machine.machine import State
-from ...engine.machine.natural import Violation
+from ...engine.machine.natural import USER, Violation
 from ...engine.machine.scheduler import SchedulerComponent
 from .changes import sentence_of, short_key
 from .story import SERVER, Moment, moment_of, what_waits
@@ -21,7 +21,7 @@ from .world import World, digest_of, server_in
 class Choice(NamedTuple):
     """A step that can be made.
 
-    :param about: what it would deliver; empty for other steps.
+    :param about: what it would deliver or write; empty for other steps.
     :param next_of_token: it is the step that the token makes here.
     """
 
@@ -60,7 +60,7 @@ class Walk:
             Choice(
                 moved.step,
                 (step := world.machine.step(moved.step)),
-                what_waits(world, state, step) if step.kind else "",
+                self._about(step),
                 step == expected,
             )
             for moved in world.natural.moves(state)
@@ -83,6 +83,21 @@ class Walk:
         if not 1 <= number <= len(choices):
             raise UsageError(f"no step {text}", now=f"write a number from 1 to {len(choices)}")
         return choices[number - 1]
+
+    def _about(self, step: Step) -> str:
+        """Return what an informer would deliver, or a user write; empty for other steps."""
+        world, state = self._world, self.state
+        if step.kind:
+            return what_waits(world, state, step)
+        if step.part != USER:
+            return ""
+        part = world.machine.layout.names.index(USER)
+        done = world.machine.transitions.kept(part, state[part + 1])
+        assert isinstance(done, int)
+        act = world.case.writes[done]
+        place = place_of(act.document)
+        verb = "deletes" if act.verb == DELETED else "applies"
+        return f"{verb} {place.kind} {short_key(place.key)}"
 
     def make(self, choice: Choice) -> Moment:
         """Make a step, and return what it did."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -42,6 +44,16 @@ class World(NamedTuple):
     check: Check
 
 
+class Changed(NamedTuple):
+    """Behaviours with other values, by part."""
+
+    session: Mapping[str, Any] = MappingProxyType({})
+    controllers: Mapping[str, Any] = MappingProxyType({})
+
+
+UNCHANGED = Changed()
+
+
 class Ran(NamedTuple):
     """What an order of steps comes to.
 
@@ -55,19 +67,25 @@ class Ran(NamedTuple):
     violations: tuple[Violation, ...]
 
 
-def world_of(case: MachineCase, release: str, invariants: Collection[str] = ()) -> World:
+def world_of(
+    case: MachineCase,
+    release: str,
+    invariants: Collection[str] = (),
+    changed: Changed = UNCHANGED,
+) -> World:
     """Return the machine of a scenario.
 
     :param invariants: ids; none are all. Only these are checked.
+    :param changed: behaviours of the release that are replaced.
     :raises UsageError: the release is not known.
     """
-    behaviours = resolve(release)
+    behaviours = dataclasses.replace(resolve(release), **changed.session)
     own = {each["metadata"]["name"] for each in case.existing if each["kind"] == "Queue"}
     queues = ("default", "root") if behaviours.root_queue else ("default",)
     made = cluster(
         ClusterSettings(
             behaviours=behaviours,
-            controllers=controller_behaviours(release),
+            controllers=controller_behaviours(release, **changed.controllers),
             conf=conf_in_force(case.conf, behaviours),
             script=case.writes,
             now=NOW,

@@ -12,7 +12,7 @@ from ...engine.machine.device_race import Explored, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..explore import replaying
 from ..explore.replaying import Replay
-from ..explore.run import EXHAUSTIVE, Exploration, Plan
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
 from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
 from ..explore.task import (
     Watcher,
@@ -24,6 +24,7 @@ from ..explore.task import (
 from ..explore.token import decoded, is_token
 from ..explore.walk import Walk
 from ..explore.world import world_of
+from ..render.race_files import files_of
 from .cases import Document
 from .options import DEFAULT_RELEASE, FilePath, Names, several
 
@@ -64,7 +65,7 @@ def explore(
     return explore_world(world, plan, seconds, Watcher(releases=progress))
 
 
-def replay(token: str, *, release: str | None = None) -> Replay:
+def replay_token(token: str, *, release: str | None = None) -> Replay:
     """Run the order of a token again, and return what it comes to.
 
     :param release: another one than the token's: steps that it cannot make are skipped.
@@ -74,13 +75,21 @@ def replay(token: str, *, release: str | None = None) -> Replay:
     return replaying.replay(token, release)
 
 
+def anomaly_files(result: Exploration, anomaly: Anomaly) -> dict[str, str]:
+    """Return the texts of files about an anomaly, by their suffix.
+
+    ``token``; ``md``, a report; ``py``, a test for pytest; ``case.json``, the scenario.
+    """
+    return files_of(world_of(result.case, result.plan.release), result, anomaly)
+
+
 def step(run: FilePath | Document, *, release: str | None = None) -> Walk:
     """Return a run of a scenario or a token, to be made by hand, forward and back.
 
     :raises InputError: there is no such file, or it is no scenario of a machine.
     :raises UsageError: the release or the token is not known.
     """
-    if isinstance(run, str) and is_token(run) and not Path(run).exists():
+    if isinstance(run, str) and is_token(run):
         token = decoded(run)
         return Walk(world_of(token.case, release or token.release), token.steps)
     return Walk(world_of(_read(run), release or DEFAULT_RELEASE))

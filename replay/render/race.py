@@ -135,6 +135,25 @@ def releases_line(anomaly: Anomaly) -> str:
     return f"In this order: breaks {breaks}; holds {holds}.\n"
 
 
+def cure_line(anomaly: Anomaly) -> str:
+    """Return what makes the difference between releases; empty if nothing is known."""
+    cure = anomaly.cure
+    if cure is None:
+        return ""
+    names = ", ".join(
+        f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in cure.behaviours
+    )
+    what = (
+        f"this makes the difference alone: {names}"
+        if names
+        else (
+            "no behaviour of sessions or controllers makes the difference alone; "
+            f"see plinian release diff {cure.breaks} {cure.holds}"
+        )
+    )
+    return f"{cure.breaks} breaks and {cure.holds} holds: {what}."
+
+
 def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Iterator[str]:
     """Yield one anomaly: its sentence, its lanes, its releases, its token."""
     violation = anomaly.violation
@@ -145,6 +164,7 @@ def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Itera
     yield from parting_lines(story)
     yield "\n"
     yield from wrapped(releases_line(anomaly).rstrip())
+    yield from wrapped(cure_line(anomaly))
     yield f"Digest of the end: {anomaly.digest}\n"
     yield "\n"
     yield "To see this run again, with what each step wrote:\n"
@@ -194,6 +214,27 @@ def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
             "holds": [*told.holds],
             "complete": told.complete,
         },
+        "cure": _cure_document(anomaly),
+    }
+
+
+def _cure_document(anomaly: Anomaly) -> dict[str, Any] | None:
+    cure = anomaly.cure
+    if cure is None:
+        return None
+    return {
+        "breaks": cure.breaks,
+        "holds": cure.holds,
+        "behaviours": [
+            {
+                "behaviour": one.behaviour,
+                "part": str(one.part),
+                "values": [*one.values],
+                "pull": one.pull,
+                "why": one.why,
+            }
+            for one in cure.behaviours
+        ],
     }
 
 

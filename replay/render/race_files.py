@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from textwrap import wrap
 
 from ...engine.version import __version__
@@ -43,7 +43,7 @@ def pytest_text(anomaly: Anomaly, release: str) -> str:
     held = f"""
 
 def test_the_same_order_ends_well_in_another_release() -> None:
-    again = plinian.replay(TOKEN, release="{holds[-1]}")
+    again = plinian.replay_token(TOKEN, release="{holds[-1]}")
     assert not again.breaks
 """
     return f'''"""{anomaly.violation.invariant}, in {release}: found by plinian explore {__version__}.
@@ -59,7 +59,7 @@ TOKEN = (
 
 
 def test_this_order_ends_badly_in_the_release() -> None:
-    again = plinian.replay(TOKEN)
+    again = plinian.replay_token(TOKEN)
     assert again.release == "{release}"
     assert again.breaks
     assert again.digest == "{anomaly.digest}"
@@ -152,14 +152,24 @@ def _versions(anomaly: Anomaly) -> Iterator[str]:
         yield f"| ends well | {spans(told.holds) if told.holds else 'none'} |\n\n"
         yield "A release that holds in this order may still break in another one.\n\n"
     yield "## What would fix it\n\n"
-    yield f"{_cure(told.breaks, told.holds)}\n\n"
+    yield from (f"{line}\n\n" for line in _cure(anomaly))
 
 
-def _cure(breaks: Sequence[str], holds: Sequence[str]) -> str:
-    if not holds:
-        return "No release is known in which this order ends well."
-    return (
-        f"Compare a release that breaks with one that holds: "
-        f"`plinian release diff {breaks[0] if breaks else holds[0]} {holds[-1]} "
-        f"--part controllers --part cache` lists what changed between them."
-    )
+def _cure(anomaly: Anomaly) -> Iterator[str]:
+    cure = anomaly.cure
+    if cure is None:
+        yield "All releases end alike in this order."
+        return
+    yield f"The order ends so in {cure.breaks}, and well in {cure.holds}."
+    for one in cure.behaviours:
+        pull = f" ({one.pull})" if one.pull else ""
+        yield (
+            f"Changed alone in {cure.breaks}, this makes it end well: `{one.behaviour}`, "
+            f"{one.values[0]} → {one.values[-1]}{pull}. {one.why}"
+        )
+    if not cure.behaviours:
+        yield (
+            f"No behaviour of sessions or controllers makes the difference alone. "
+            f"`plinian release diff {cure.breaks} {cure.holds}` lists what changed, also in the "
+            "scheduler's cache."
+        )
