@@ -15,6 +15,7 @@ from .world import World, number_of, server_in
 
 SERVER = "API server"
 TIME = "time"
+IDLE = "session: nothing to do"
 SECOND_US = 1_000_000
 
 
@@ -42,7 +43,8 @@ class Moment(NamedTuple):
     @property
     def matters(self) -> bool:
         """Whether others can notice the step, or it decides something."""
-        return bool(self.writes or self.panic) or self.step.name == SESSION
+        decided = self.step.name == SESSION and self.sentence != IDLE
+        return bool(self.writes or self.panic) or decided
 
 
 class Delay(NamedTuple):
@@ -140,7 +142,7 @@ def _sentence(
         return wrote or "writes, and nothing changes"
     if step.name == SESSION:
         decided = ", ".join(_decisions(world, after))
-        return ", ".join(filter(None, (decided, wrote))) or "session: nothing to do"
+        return ", ".join(filter(None, (decided, wrote))) or IDLE
     if step.name == BINDS:
         return wrote or "binds: refused"
     return wrote or f"{step.name}: nothing to write"
