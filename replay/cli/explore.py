@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from . import options
+from .assumption import check_confs, chosen
 from .command import command
 from .shell import note, shows_progress, style
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from ...engine.machine.search import Progress
     from ..explore.run import Exploration, Plan
+    from ..explore.scenario import MachineCase
     from ..explore.world import World
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
@@ -133,6 +135,7 @@ _FILE = click.Path(path_type=Path)
     metavar="device-list",
     help="Explore a part of the scheduler's memory instead of a scenario.",
 )
+@options.assume
 @options.text_or_json
 def explore(
     case: Path | None,
@@ -150,6 +153,7 @@ def explore(
     pytest: Path | None,
     scenario: Path | None,
     model: str | None,
+    assume: bool,
     output: str,
 ) -> None:
     """Search for an order of a cluster's steps that ends badly.
@@ -162,22 +166,33 @@ def explore(
     The search is complete if it saw every state that can be reached. Ctrl-C prints what was found.
     """
     from ..explore.run import Plan
-    from ..explore.scenario import lacking, read_machine_case
     from ..explore.task import asked_invariants, budget_seconds, prepared
 
     seconds = budget_seconds(budget)
-    if _other(case, replay, model, release, output):
+    (name,) = chosen([release], assume=assume).names
+    if _other(case, replay, model, name, output):
         return
     assert case is not None
     ids = asked_invariants(invariants)
-    read = read_machine_case(case)
-    for text in lacking(read):
-        note(f"warning: {case} has {text}")
-    plan = Plan(release, strategy, seed, (), ids, steps, jobs)
+    read = _read(case, name, assume=assume)
+    plan = Plan(name, strategy, seed, (), ids, steps, jobs)
     world, plan = prepared(read, plan, prompt)
     result = _searched(world, plan, seconds)
     _write(world, result, output)
     _write_files(world, result, _Files(out, evidence, pytest, scenario))
+
+
+def _read(path: Path, release: str, *, assume: bool) -> MachineCase:
+    """Read a scenario, whose configuration the release must take."""
+    from ..explore.scenario import lacking, read_machine_case
+    from ..moments.scheduler_confs import ConfText
+
+    read = read_machine_case(path)
+    for text in lacking(read):
+        note(f"warning: {path} has {text}")
+    if read.conf:
+        check_confs([ConfText(read.conf, str(path))], [release], assume=assume)
+    return read
 
 
 def _other(

@@ -46,9 +46,7 @@ SCALED = case_of(scaled())
 def found() -> Iterator[Exploration]:
     """Search until the lost PodGroup is found, and try two neighbouring releases and one more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            releases, "RELEASES", tuple(r for r in releases.RELEASES if str(r) in TRIED)
-        )
+        patch.setattr(releases, "RELEASES", tuple(r for r in releases.RELEASES if str(r) in TRIED))
         world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS), PROMPT)
         yield explore_world(world, plan, 600)
 
