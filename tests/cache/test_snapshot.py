@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -235,7 +237,7 @@ def anew(cache: SchedulerCache) -> Snapshot:
         changes.node(name)
     for key in cache.jobs:
         changes.job(key)
-    return SnapshotBuilder(cache, changes, TaskClasses()).take()
+    return SnapshotBuilder(changes, TaskClasses()).take(cache)
 
 
 @settings(max_examples=120)
@@ -361,3 +363,15 @@ def test_a_session_s_copy_does_not_write_to_the_snapshot() -> None:
     nodes.own_tasks(0).clear()
     assert told(taken) == said
     assert np.array_equal(taken.nodes.allocatable, nodes.allocatable)
+
+
+def test_a_cache_with_its_snapshots_is_freed_as_soon_as_nobody_has_it() -> None:
+    cache = cache_of(node("n1"), queue("default"), group("g1"), pod("p1", "g1", on="n1"))
+    cache.snapshot()
+    there = weakref.ref(cache)
+    gc.disable()
+    try:
+        del cache
+        assert there() is None
+    finally:
+        gc.enable()
