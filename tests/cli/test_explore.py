@@ -91,7 +91,7 @@ def test_a_token_is_run_again_with_lanes_and_the_same_digest(explored: Explored)
     ran = run("explore", "--replay", explored.token)
     assert ran.exit_code == 0, ran.output
     assert f"scaled as {BREAKS}" in ran.stdout
-    assert "STEP  user  statefulsets  podgroups" in ran.stdout
+    assert "STEP   user  statefulsets  podgroups" in ran.stdout
     assert "deletes PodGroup podgroup-statefulset-default-web-1 (uid podgroup-" in ran.stdout
     digest = explored.printed["anomalies"][0]["digest"]
     assert ran.stdout.endswith(f"Digest of the end: {digest}\n")
