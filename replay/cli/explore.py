@@ -224,27 +224,43 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
 
     if plan.strategy == "exhaustive":
         note(prompt_line(plan.prompt).rstrip())
-    last = [0.0]
-
-    def move(now: Progress, passed: float) -> None:
-        if passed - last[0] >= _EVERY_SECONDS:
-            last[0] = passed
-            note(
-                f"{passed:.0f} s: {now.states} states, {now.steps} turns, "
-                f"{now.states / passed:.0f} states/s, {now.waiting} to go on from"
-            )
+    pace = _Pace(plan)
 
     def found(violation: Violation) -> None:
         note(f"found {violation.invariant}: {violation.sentence}")
 
     with counting("releases", visible=shows_progress()) as releases:
-        return explore_world(world, plan, seconds, Watcher(move, found, releases))
+        result = explore_world(world, plan, seconds, Watcher(pace, found, releases))
+    pace.end()
+    return result
+
+
+class _Pace:
+    """Notes now and then how far a search is, and how fast."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._noted = 0.0
+        self._last: tuple[Progress, float] | None = None
+
+    def __call__(self, now: Progress, passed: float) -> None:
+        self._last = now, passed
+        if passed - self._noted >= _EVERY_SECONDS:
+            self.end()
+
+    def end(self) -> None:
+        """Note how far the search came."""
+        from ..render.race import progress_line
+
+        if self._last is not None and self._last[1] > self._noted:
+            self._noted = self._last[1]
+            note(progress_line(self._plan, *self._last))
 
 
 def _write(world: World, result: Exploration, output: str) -> None:
     from ..explore.story import story_of
     from ..render.documents import json_text
-    from ..render.race import anomaly_lines, exploration_document, summary_line
+    from ..render.race import anomaly_lines, exploration_document, summary_lines
 
     if output == "json":
         sys.stdout.write(json_text(exploration_document(result), indent=2) + "\n")
@@ -252,7 +268,7 @@ def _write(world: World, result: Exploration, output: str) -> None:
     for anomaly in result.anomalies:
         sys.stdout.writelines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
         sys.stdout.write("\n")
-    sys.stdout.write(summary_line(result))
+    sys.stdout.writelines(summary_lines(result))
 
 
 def _write_files(world: World, result: Exploration, files: _Files) -> None:

@@ -12,9 +12,10 @@ from ...engine.machine.natural import Violation
 from ...engine.machine.search import Exhaustive, Found, Progress
 from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
+from ...engine.machine.walks import Bound, Strategy, Walks
 from ...engine.machine.walks import Plan as WalkPlan
-from ...engine.machine.walks import Strategy, Walks
 from ..compare.releases import BehaviourDiff
+from .coverage import Coverage, coverage_of
 from .scenario import MachineCase
 from .token import Token, encoded
 from .world import World, digest_of, run_steps, steps_of
@@ -86,6 +87,7 @@ class Exploration(NamedTuple):
 
     :param states: distinct ones. :param turns: how many were made.
     :param ends: how many ends were checked. :param complete: every reachable state was seen.
+    :param coverage: which kinds of steps were made. :param bound: what walks by priorities promise.
     :param more: violations that were found but not shrunk, see :data:`MOST_ANOMALIES`.
     """
 
@@ -97,6 +99,8 @@ class Exploration(NamedTuple):
     ends: int
     complete: bool
     interrupted: bool
+    coverage: Coverage = Coverage()
+    bound: Bound | None = None
     more: int = 0
 
 
@@ -117,9 +121,19 @@ class _Searching(Protocol):
     def complete(self) -> bool:
         """Whether every reachable state was seen."""
 
+    @property
+    def steps_made(self) -> set[int]:
+        """The numbers of the distinct steps that were made."""
+
+    @property
+    def bound(self) -> Bound | None:
+        """What walks promise, if they do."""
+
 
 class _AllOrders(Exhaustive):
     """An exhaustive search by turns."""
+
+    bound = None
 
     def amounts(self) -> tuple[int, int, int]:
         """Return distinct states, turns made, and ends that were checked."""
@@ -198,6 +212,8 @@ class Search:
             ends=ends,
             complete=self._searching.complete,
             interrupted=self.interrupted,
+            coverage=coverage_of(self._world, self._searching.steps_made),
+            bound=self._searching.bound,
             more=self._more,
         )
 

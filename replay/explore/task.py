@@ -12,6 +12,7 @@ from ...engine.machine.checks import checked_ids
 from ...engine.machine.search import Progress
 from ..invariants.task import chosen_invariants
 from ..parallel import run_all
+from .coverage import bound_together, together
 from .releases import in_all_releases
 from .run import (
     EXHAUSTIVE,
@@ -163,6 +164,8 @@ def _in_parallel(case: MachineCase, plan: Plan, seconds: float, watcher: Watcher
         ends=sum(one.ends for one in results),
         complete=False,
         interrupted=interrupted,
+        coverage=together(one.coverage for one in results),
+        bound=bound_together(one.bound for one in results),
         more=sum(one.more for one in results),
     )
 

@@ -17,7 +17,6 @@ from .scenario import MachineCase, parse_machine_case
 NAME, FORMAT = "plinian", 1
 MOST_BYTES = 16 * 2**20
 _SUM_BYTES = 8
-_FILTERS = [{"id": lzma.FILTER_LZMA1, "preset": 9, "dict_size": 2**20}]
 
 
 class Token(NamedTuple):
@@ -60,7 +59,7 @@ def encoded(token: Token) -> str:
         order=[names[step] for step in token.steps],
         case=msgspec.Raw(msgspec.json.encode(token.case.document(), order="sorted")),
     )
-    packed = lzma.compress(msgspec.json.encode(content), lzma.FORMAT_RAW, filters=_FILTERS)
+    packed = lzma.compress(msgspec.json.encode(content), lzma.FORMAT_RAW, filters=_filters())
     return f"{NAME}{FORMAT}.{urlsafe_b64encode(_sum(packed) + packed).decode().rstrip('=')}"
 
 
@@ -104,8 +103,12 @@ def _unpacked(body: str) -> bytes:
     told, packed = data[:_SUM_BYTES], data[_SUM_BYTES:]
     if told != _sum(packed):
         raise _damaged()
-    unpacker: Any = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_FILTERS)
+    unpacker: Any = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_filters())
     return bytes(unpacker.decompress(packed, MOST_BYTES))
+
+
+def _filters() -> list[dict[str, int]]:
+    return [{"id": lzma.FILTER_LZMA1, "preset": 9, "dict_size": 2**20}]
 
 
 def _sum(packed: bytes) -> bytes:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
-from ..explore.changes import short_key
-from ..explore.run import Anomaly, Exploration
-from ..explore.scenario import MachineCase
+from ...engine.machine.search import Progress
+from ...engine.machine.walks import Bound
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
 from ..explore.story import SERVER, TIME, Moment, Story
 from .simulation import spans
 from .tables import PLAIN, Style
@@ -22,7 +22,7 @@ _HELD = "!"
 def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield a table with a column for each component, and a line for each step that matters.
 
-    :param every: also those that nobody but the component itself can notice.
+    :param every: also those that only the component itself can notice.
     """
     lanes = used_lanes(story) or list(story.lanes[:1])
     digits = max(4, len(str(len(story.moments))))
@@ -184,16 +184,50 @@ def prompt_line(prompt: Sequence[str]) -> str:
     return f"These components act at once: {', '.join(prompt)}; --prompt none lets them lag too.\n"
 
 
-def summary_line(result: Exploration) -> str:
-    """Return in a line how much was searched, and whether that is all."""
+def summary_lines(result: Exploration) -> Iterator[str]:
+    """Yield how much was searched, whether that is all, and what never happened."""
     count = len(result.anomalies) + result.more
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
     how = "all states seen" if result.complete else "stopped early, so there may be more"
     if result.interrupted:
         how = "interrupted, so there may be more"
-    return (
+    turns, ends = _words_of(result.plan)
+    yield (
         f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
-        f"{result.turns} turns, {how}\n"
+        f"{result.turns} {turns}, {result.ends} {ends}, {how}\n"
+    )
+    made, never = result.coverage.made, result.coverage.never
+    kinds = f"{len(made)} of {len(made) + len(never)} kinds of steps were made"
+    yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds)
+    if result.bound is not None:
+        yield from wrapped(bound_line(result.bound))
+
+
+def _words_of(plan: Plan) -> tuple[str, str]:
+    return ("turns", "ends") if plan.strategy == EXHAUSTIVE else ("steps", "walks")
+
+
+def bound_line(bound: Bound) -> str:
+    """Return with which probability walks by priorities find a fault, at the least."""
+    return (
+        f"Each walk finds a fault that depends on the order of {bound.depth} of its "
+        f"{bound.steps} steps with a probability of at least {bound.of_one:.1e} "
+        f"(1 in {bound.kinds} kinds of steps x {bound.steps}^{bound.depth - 1}); "
+        f"{bound.walks} walks with at least {bound.of_all:.1e}."
+    )
+
+
+def progress_line(plan: Plan, now: Progress, passed: float) -> str:
+    """Return how far a search is, and how fast."""
+    turns, _ = _words_of(plan)
+    left = (
+        f"{now.waiting} states to go on from"
+        if plan.strategy == EXHAUSTIVE
+        else f"{now.waiting} walks, {now.waiting / passed:.1f} a second"
+    )
+    return (
+        f"{passed:.0f} s: {now.states} states, {now.steps} {turns}, "
+        f"{now.steps / passed:.0f} {turns}/s, {left}"
     )
 
 
@@ -245,7 +279,7 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
         "case": result.case.name,
         "release": plan.release,
         "strategy": plan.strategy,
-        "seed": None if plan.strategy == "exhaustive" else plan.seed,
+        "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
         "prompt": [*plan.prompt],
         "invariants": [*plan.invariants],
         "complete": result.complete,
@@ -253,16 +287,13 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
         "states": result.states,
         "turns": result.turns,
         "ends": result.ends,
+        "coverage": {"made": [*result.coverage.made], "never": [*result.coverage.never]},
+        "bound": None if result.bound is None else _bound_document(result.bound),
         "anomalies": [anomaly_document(one) for one in result.anomalies],
         "not_shrunk": result.more,
     }
 
 
-def objects_lines(case: MachineCase) -> Iterator[str]:
-    """Yield what exists, and what users write."""
-    for document in case.existing:
-        yield f"exists: {document['kind']} {document['metadata']['name']}\n"
-    for number, act in enumerate(case.writes, start=1):
-        place = act.document["metadata"]
-        key = short_key(f"{place.get('namespace', 'default')}/{place['name']}")
-        yield f"write {number}: {act.verb} {act.document['kind']} {key}\n"
+def _bound_document(bound: Bound) -> dict[str, Any]:
+    of_one, of_all = bound.of_one, bound.of_all
+    return {**bound._asdict(), "of_one_walk": of_one, "of_all_walks": of_all}

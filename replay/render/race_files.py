@@ -46,7 +46,8 @@ def test_the_same_order_ends_well_in_another_release() -> None:
     again = plinian.replay_token(TOKEN, release="{holds[-1]}")
     assert not again.breaks
 """
-    return f'''"""{anomaly.violation.invariant}, in {release}: found by plinian explore {__version__}.
+    invariant = anomaly.violation.invariant
+    return f'''"""{invariant}, in {release}: found by plinian explore {__version__}.
 
 {_comment(anomaly.violation.sentence)}
 """

@@ -92,7 +92,8 @@ def test_a_token_is_run_again_with_lanes_and_the_same_digest(explored: Explored)
     assert ran.exit_code == 0, ran.output
     assert f"scaled as {BREAKS}" in ran.stdout
     assert "STEP   user  statefulsets  podgroups" in ran.stdout
-    assert "deletes PodGroup podgroup-statefulset-default-web-1 (uid podgroup-" in ran.stdout
+    said = " ".join(ran.stdout.split())
+    assert "deletes PodGroup podgroup-statefulset-default-web-1 (uid podgroup-" in said
     digest = explored.printed["anomalies"][0]["digest"]
     assert ran.stdout.endswith(f"Digest of the end: {digest}\n")
     document = json.loads(run("explore", "--replay", explored.token, "-o", "json").stdout)
@@ -201,6 +202,20 @@ def test_several_processes_walk_with_one_seed_each(tmp_path: Path) -> None:
     both = json.loads(run(*words, "--jobs", "2").stdout)
     alone = [json.loads(run(*words, "--seed", str(seed)).stdout) for seed in (0, 1)]
     assert both["turns"] == sum(one["turns"] for one in alone)
+
+
+def test_walks_by_priorities_print_what_they_promise(tmp_path: Path) -> None:
+    case = written(tmp_path, one_pod())
+    ran = run("explore", case, "--strategy", "pct", "--steps", "300")
+    assert ran.exit_code == 0, ran.output
+    assert "Each walk finds a fault that depends on the order of 4 of its 120 steps" in ran.stdout
+    assert "kinds of steps were made" in ran.stdout
+    assert "steps/s" in ran.stderr
+    printed = json.loads(
+        run("explore", case, "--strategy", "pct", "--steps", "300", "-o", "json").stdout
+    )
+    assert printed["bound"]["walks"] == printed["ends"]
+    assert 0 < printed["bound"]["of_one_walk"] < printed["bound"]["of_all_walks"] < 1
 
 
 def test_the_race_for_the_device_list_is_explored_without_a_scenario() -> None:

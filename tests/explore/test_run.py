@@ -13,7 +13,9 @@ from machine_cases import BREAKS, HOLDS, one_pod, scaled
 
 from plinian.engine.errors import UsageError
 from plinian.engine.machine.layout import Step
+from plinian.engine.machine.walks import Bound
 from plinian.replay.explore import releases
+from plinian.replay.explore.coverage import Coverage, bound_together, together
 from plinian.replay.explore.replaying import replay
 from plinian.replay.explore.run import Exploration, Plan, Search
 from plinian.replay.explore.scenario import MachineCase, parse_machine_case
@@ -129,6 +131,24 @@ def test_a_search_that_ends_by_itself_saw_every_state() -> None:
     assert result.complete
     assert result.anomalies == ()
     assert result.states > 10
+
+
+def test_the_kinds_of_steps_that_were_made_and_not_made_are_told() -> None:
+    world, plan = prepared(case_of(one_pod()), Plan("v1.12.1"), "none")
+    covered = explore_world(world, plan, 600).coverage
+    assert {"user acts", "podgroups sees Pod", "kubelets start", "scheduler session"} <= {
+        *covered.made
+    }
+    assert "scheduler sees Node" in covered.never
+    assert not {*covered.made} & {*covered.never}
+
+
+def test_several_searches_cover_what_any_of_them_covers() -> None:
+    both = together([Coverage(("a", "b"), ("c", "d")), Coverage(("c",), ("b", "d"))])
+    assert both == Coverage(("a", "b", "c"), ("d",))
+    one = Bound(depth=3, kinds=5, steps=100, walks=2)
+    assert bound_together([one, None, one._replace(kinds=6)]) == one._replace(kinds=6, walks=4)
+    assert bound_together([None]) is None
 
 
 @pytest.mark.parametrize("strategy", ["random", "pct", "delay"])
