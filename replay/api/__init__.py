@@ -68,7 +68,14 @@ if TYPE_CHECKING:
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
     from .replay.facade.documents import document
-    from .replay.facade.exploring import anomaly_files, explore, explore_model, replay_token, step
+    from .replay.facade.exploring import (
+        anomaly_files,
+        explore,
+        explore_model,
+        replay_token,
+        step,
+        write_run,
+    )
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
@@ -173,6 +180,7 @@ __all__ = [
     "step",
     "unproven",
     "verdict_of",
+    "write_run",
 ]
 
 _PLACES = MappingProxyType(
@@ -193,7 +201,9 @@ _PLACES = MappingProxyType(
         "replay.explore.replaying": "Replay",
         "replay.explore.run": "Anomaly Exploration",
         "replay.explore.walk": "Walk",
-        "replay.facade.exploring": "anomaly_files explore explore_model replay_token step",
+        "replay.facade.exploring": (
+            "anomaly_files explore explore_model replay_token step write_run"
+        ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...engine.machine.search import Progress
     from ..explore.run import Exploration, Plan
     from ..explore.scenario import MachineCase
+    from ..explore.story import Story
     from ..explore.world import World
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
@@ -28,12 +29,14 @@ _EVERY_SECONDS = 5.0
 
 
 class _Files(NamedTuple):
-    """Where to write what was found."""
+    """Where to write what was found: files, and a branch of a log."""
 
     out: Path | None
     evidence: Path | None
     pytest: Path | None
     scenario: Path | None
+    log: str
+    branch: str | None
 
 
 def _one_of(*known: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
@@ -130,6 +133,12 @@ _FILE = click.Path(path_type=Path)
     help="Write the scenario of the first anomaly, without writes that it does not need.",
 )
 @click.option(
+    "--branch",
+    metavar="NAME",
+    help="Write the first anomaly, or the run of --replay, to the log as this new branch.",
+)
+@options.log
+@click.option(
     "--model",
     callback=_one_of(*MODELS),
     metavar="device-list",
@@ -152,6 +161,8 @@ def explore(
     evidence: Path | None,
     pytest: Path | None,
     scenario: Path | None,
+    branch: str | None,
+    log: str,
     model: str | None,
     assume: bool,
     output: str,
@@ -165,12 +176,16 @@ def explore(
 
     The search is complete if it saw every state that can be reached. Ctrl-C prints what was found.
     """
+    from ..explore.branch import check_branch
     from ..explore.run import Plan
     from ..explore.task import asked_invariants, budget_seconds, prepared
 
     seconds = budget_seconds(budget)
     (name,) = chosen([release], assume=assume).names
-    if _other(case, replay, model, name, output):
+    files = _Files(out, evidence, pytest, scenario, log, branch)
+    if branch is not None:
+        check_branch(log, branch)
+    if _other(case, replay, model, name, output, files):
         return
     assert case is not None
     ids = asked_invariants(invariants)
@@ -179,7 +194,7 @@ def explore(
     world, plan = prepared(read, plan, prompt)
     result = _searched(world, plan, seconds)
     _write(world, result, output)
-    _write_files(world, result, _Files(out, evidence, pytest, scenario))
+    _write_files(world, result, files)
 
 
 def _read(path: Path, release: str, *, assume: bool) -> MachineCase:
@@ -196,7 +211,12 @@ def _read(path: Path, release: str, *, assume: bool) -> MachineCase:
 
 
 def _other(
-    case: Path | None, replay: str | None, model: str | None, release: str, output: str
+    case: Path | None,
+    replay: str | None,
+    model: str | None,
+    release: str,
+    output: str,
+    files: _Files,
 ) -> bool:
     """Do what needs no search in a scenario, if that is wanted."""
     from ...engine.errors import UsageError
@@ -210,7 +230,7 @@ def _other(
             now="name one scenario; or give a token after --replay, or a model after --model",
         )
     if replay is not None:
-        _replay(replay, output)
+        _replay(replay, output, files)
     if model is not None:
         _device_list(release, output)
     return case is None
@@ -272,13 +292,17 @@ def _write(world: World, result: Exploration, output: str) -> None:
 
 
 def _write_files(world: World, result: Exploration, files: _Files) -> None:
+    from ..explore.story import story_of
     from ..render.race_files import files_of
 
     wanted = {"md": files.evidence, "py": files.pytest, "case.json": files.scenario}
     if not result.anomalies:
-        for path in filter(None, (*wanted.values(), files.out)):
+        branch = files.branch and f"branch {files.branch}"
+        for path in filter(None, (*wanted.values(), files.out, branch)):
             note(f"nothing was found, so {path} is not written")
         return
+    if files.branch is not None:
+        _write_branch(world, story_of(world, result.anomalies[0].steps), files)
     for kind, text in files_of(world, result, result.anomalies[0]).items():
         if (place := wanted.get(kind)) is not None:
             place.write_text(text, "utf-8")
@@ -292,7 +316,7 @@ def _write_files(world: World, result: Exploration, files: _Files) -> None:
             (files.out / name).write_text(text, "utf-8")
 
 
-def _replay(token: str, output: str) -> None:
+def _replay(token: str, output: str, files: _Files) -> None:
     from ..explore.replaying import replay
     from ..render.documents import json_text
     from ..render.race_replay import replay_document, replay_lines
@@ -302,6 +326,16 @@ def _replay(token: str, output: str) -> None:
         sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
     else:
         sys.stdout.writelines(replay_lines(again, style()))
+    _write_branch(again.world, again.story, files)
+
+
+def _write_branch(world: World, story: Story, files: _Files) -> None:
+    if files.branch is None:
+        return
+    from ..explore.branch import write_branch
+
+    written = write_branch(files.log, files.branch, world, story)
+    note(f"branch {written.branch.name} of {files.log} has {written.events} events of this run")
 
 
 def _device_list(release: str, output: str) -> None:

@@ -1,4 +1,4 @@
-"""How much of a cluster a search made happen: the kinds of steps that it made, and those it did not."""
+"""Which kinds of steps a search made, and which it never made."""
 
 from __future__ import annotations
 

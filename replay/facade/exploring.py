@@ -8,9 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from ...engine.log import BranchInfo
 from ...engine.machine.device_race import Explored, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..explore import replaying
+from ..explore.branch import write_branch
 from ..explore.replaying import Replay
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
 from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
@@ -73,6 +75,16 @@ def replay_token(token: str, *, release: str | None = None) -> Replay:
     :raises PlinianError: the run ends otherwise than when the token was made.
     """
     return replaying.replay(token, release)
+
+
+def write_run(token: str, log: FilePath, branch: str) -> BranchInfo:
+    """Write the run of a token to a log, as a new branch that other commands read.
+
+    :param log: its path or URL; it is created if there is none.
+    :raises UsageError: there is such a branch, or the text is no token that this Plinian reads.
+    """
+    again = replaying.replay(token)
+    return write_branch(str(log), branch, again.world, again.story).branch
 
 
 def anomaly_files(result: Exploration, anomaly: Anomaly) -> dict[str, str]:

@@ -153,6 +153,38 @@ def test_the_folder_has_the_files_of_each_anomaly(explored: Explored) -> None:
     ]
 
 
+def test_a_run_is_a_branch_that_other_commands_read(explored: Explored) -> None:
+    log = ("--log", explored.folder / "race.db", "--branch", "lost")
+    ran = run("explore", "--replay", explored.token, *log)
+    assert ran.exit_code == 0, ran.output
+    assert "branch lost of" in ran.stderr
+    assert "web-0   0/1     Running" in run("get", "pods", *log).stdout
+    assert not run("get", "podgroups", *log).stdout
+    assert run("get", "podgroups", "--at", "lost@11", *log).stdout.count("Inqueue") == 1
+    past = run("history", "pod/web-0", *log).stdout
+    assert "pod.created  by statefulsets" in past
+    assert 'spec.nodeName: <none> → "n1"' in past
+    assert "no PodGroup" in run("belief", *log, "--release", BREAKS).stdout
+    assert "matches the API server" in run("drift", *log, "--release", BREAKS).stderr
+    assert "~ pod/default/web-0" in run("diff", "@6", "end", *log).stdout
+    found = run("check", *log, "--at", "end", "--settle", "0s", "--invariant", "I-04").stdout
+    assert "I-04" in found
+    assert plinian.write_run(explored.token, log[1], "from-python").fork == 0
+    again = run("explore", "--replay", explored.token, *log)
+    assert (again.exit_code, "a branch 'lost' already exists" in again.stderr) == (2, True)
+    assert not again.stdout
+
+
+def test_a_search_writes_what_it_finds_as_a_branch(explored: Explored) -> None:
+    log = explored.folder / "found.db"
+    less = explored.folder / "less.case.json"
+    ran = run("explore", less, *SEARCH, "--log", log, "--branch", "lost")
+    assert ran.exit_code == 0, ran.output
+    assert "lost     main     @0" in run("branch", "list", "--log", log).stdout
+    words = ["explore", less, "--log", log, "--branch", "lost", "--budget", "1ms"]
+    assert "already exists" in run(*words).stderr
+
+
 def test_nothing_found_is_said_and_no_file_is_written(tmp_path: Path) -> None:
     case = written(tmp_path, one_pod())
     ran = run("explore", case, "--pytest", tmp_path / "test_race.py", "--prompt", "none")
