@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from .replay.facade.exploring import (
         anomaly_files,
         explore,
-        explore_model,
+        explore_device_model,
         replay_token,
         step,
         write_run,
@@ -167,7 +167,7 @@ __all__ = [
     "demo_files",
     "document",
     "explore",
-    "explore_model",
+    "explore_device_model",
     "invariants",
     "lint",
     "lint_rules",
@@ -202,7 +202,7 @@ _PLACES = MappingProxyType(
         "replay.explore.run": "Anomaly Exploration",
         "replay.explore.walk": "Walk",
         "replay.facade.exploring": (
-            "anomaly_files explore explore_model replay_token step write_run"
+            "anomaly_files explore explore_device_model replay_token step write_run"
         ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
 WORKLOADS = "deployments,replicasets,statefulsets"
-MODELS = ("device-list",)
+MODELS = ("device-list", "device-list-as-compiled")
+ALL = "all"
 _EVERY_SECONDS = 5.0
 
 
@@ -141,8 +142,9 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--model",
     callback=_one_of(*MODELS),
-    metavar="device-list",
-    help="Explore a part of the scheduler's memory instead of a scenario.",
+    metavar="|".join(MODELS),
+    help="Explore a part of the scheduler's memory instead of a scenario, as --release says; all "
+    "is every release. As compiled: only the order of words that Go's compiler chose.",
 )
 @options.assume
 @options.text_or_json
@@ -181,7 +183,10 @@ def explore(
     from ..explore.task import asked_invariants, budget_seconds, prepared
 
     seconds = budget_seconds(budget)
-    (name,) = chosen([release], assume=assume).names
+    if model is not None and release == ALL:
+        name = ALL
+    else:
+        (name,) = chosen([release], assume=assume).names
     files = _Files(out, evidence, pytest, scenario, log, branch)
     if branch is not None:
         check_branch(log, branch)
@@ -232,7 +237,7 @@ def _other(
     if replay is not None:
         _replay(replay, output, files)
     if model is not None:
-        _device_list(release, output)
+        _device_list(model, release, output)
     return case is None
 
 
@@ -338,14 +343,23 @@ def _write_branch(world: World, story: Story, files: _Files) -> None:
     note(f"branch {written.branch.name} of {files.log} has {written.events} events of this run")
 
 
-def _device_list(release: str, output: str) -> None:
-    from ...engine.machine.device_race import explore_device_list
+def _device_list(model: str, release: str, output: str) -> None:
+    from ...engine.machine.device_race import Race, explore_device_list
+    from ...engine.volcano.releases import RELEASES
     from ...engine.volcano.table import cache_behaviours
-    from ..render.device_list import explored_document, explored_lines
+    from ..render.device_list import explored_document, explored_lines, releases_table
     from ..render.documents import json_text
+    from ..render.tables import lines_of
 
-    explored = explore_device_list(cache_behaviours(release))
+    race = Race(as_compiled=model != MODELS[0])
+    every = [str(one) for one in RELEASES if not one.ours]
+    names = every if release == ALL else [release]
+    found = [explore_device_list(cache_behaviours(name), race) for name in names]
+    documents = [explored_document(one) for one in found]
     if output == "json":
-        sys.stdout.write(json_text(explored_document(explored), indent=2) + "\n")
+        document = documents if release == ALL else documents[0]
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    elif release == ALL:
+        sys.stdout.writelines(lines_of(releases_table(found), style=style()))
     else:
-        sys.stdout.writelines(explored_lines(explored, style()))
+        sys.stdout.writelines(explored_lines(found[0], style()))

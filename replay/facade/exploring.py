@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ...engine.log import BranchInfo
-from ...engine.machine.device_race import Explored, explore_device_list
+from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..explore import replaying
 from ..explore.branch import write_branch
@@ -107,14 +107,13 @@ def step(run: FilePath | Document, *, release: str | None = None) -> Walk:
     return Walk(world_of(_read(run), release or DEFAULT_RELEASE))
 
 
-def explore_model(model: str = "device-list", *, release: str = DEFAULT_RELEASE) -> Explored:
-    """Search every order in which a part of the scheduler's memory is written and read.
+def explore_device_model(*, release: str = DEFAULT_RELEASE, as_compiled: bool = False) -> Explored:
+    """Search every order in which the scheduler's list of ignored devices is written and read.
 
-    :param model: ``device-list`` is the only one.
+    :param as_compiled: only the order of words that Go's compiler chose.
     :raises UsageError: the release is not known.
     """
-    assert model == "device-list"
-    return explore_device_list(cache_behaviours(release))
+    return explore_device_list(cache_behaviours(release), Race(as_compiled=as_compiled))
 
 
 def _read(case: FilePath | Document) -> MachineCase:

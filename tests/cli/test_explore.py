@@ -259,6 +259,18 @@ def test_the_race_for_the_device_list_is_explored_without_a_scenario() -> None:
     assert (printed["anomalies"], printed["complete"]) == ([], True)
 
 
+def test_the_race_for_the_device_list_is_told_of_every_release() -> None:
+    every = run("explore", "--model", "device-list", "--release", "all").stdout.splitlines()
+    assert [line.split()[0] for line in every] == [
+        *("RELEASES", "v1.8.0..v1.8.2", "v1.9.0..v1.13.3", "v1.14.0..v1.15.1"),
+    ]
+    words = ["explore", "--model", "device-list-as-compiled", "--release"]
+    assert "5 anomalies; 399 states" in run(*words, "v1.8.2").stdout
+    printed = json.loads(run(*words, "all", "-o", "json").stdout)
+    assert {one["as_compiled"] for one in printed} == {True}
+    assert [one["release"] for one in printed if one["anomalies"]] == ["v1.8.0", "v1.8.1", "v1.8.2"]
+
+
 ABSENT = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}}
 
 
@@ -374,4 +386,4 @@ def test_python_finds_what_the_command_finds(explored: Explored) -> None:
     assert walk.moments[0].sentence == "creates Pod p"
     result = plinian.explore(one_pod(), steps=5000, prompt="none")
     assert (result.complete, result.anomalies) == (True, ())
-    assert not plinian.explore_model(release="v1.9.0").anomalies
+    assert not plinian.explore_device_model(release="v1.9.0").anomalies
