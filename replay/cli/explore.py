@@ -114,6 +114,26 @@ _FILE = click.Path(path_type=Path)
     help="Components that act at once in an exhaustive search, with commas between; with none, "
     "all of them may lag.",
 )
+@click.option(
+    "--at",
+    metavar="POINT",
+    help="Begin at this moment of the log instead of with a scenario, with what existed then, and "
+    "with what users wrote afterwards.",
+)
+@click.option(
+    "--until",
+    default=options.END,
+    show_default=True,
+    metavar="POINT",
+    help="With --at: the last moment whose writes of users are taken.",
+)
+@click.option(
+    "--object",
+    "objects",
+    multiple=True,
+    metavar="KIND/NAME",
+    help="With --at: only writes of users to this object, and what belongs to it; repeatable.",
+)
 @click.option("--replay", metavar="TOKEN", help="Run the order of a token again.")
 @click.option(
     "--out",
@@ -158,6 +178,9 @@ def explore(
     jobs: int,
     invariants: tuple[str, ...],
     prompt: str,
+    at: str | None,
+    until: str,
+    objects: tuple[str, ...],
     replay: str | None,
     out: Path | None,
     evidence: Path | None,
@@ -190,33 +213,71 @@ def explore(
     files = _Files(out, evidence, pytest, scenario, log, branch)
     if branch is not None:
         check_branch(log, branch)
-    if _other(case, replay, model, name, output, files):
+    if _other((case, at), replay, model, name, output, files):
         return
-    assert case is not None
     ids = asked_invariants(invariants)
-    read = _read(case, name, assume=assume)
+    recorded = None if at is None else _Recorded(log, at, until, objects)
+    read = _read(case, recorded, name, assume=assume)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs)
     world, plan = prepared(read, plan, prompt)
     result = _searched(world, plan, seconds)
+    if recorded is not None:
+        result = recorded.compared(result)
     _write(world, result, output)
     _write_files(world, result, files)
 
 
-def _read(path: Path, release: str, *, assume: bool) -> MachineCase:
+class _Recorded(NamedTuple):
+    """Which part of a log to begin with."""
+
+    log: str
+    at: str
+    until: str
+    objects: tuple[str, ...]
+
+    def case(self) -> MachineCase:
+        """Return a scenario of it; what had to be assumed is noted."""
+        from ..explore.recorded import case_at
+        from .open_log import opened
+
+        with opened(self.log, read_only=True) as log:
+            recorded = case_at(log, self.at, until=self.until, objects=self.objects)
+        for text in recorded.assumed:
+            note(f"assumed: {text}")
+        return recorded.case
+
+    def compared(self, result: Exploration) -> Exploration:
+        """Return a result that says what of it the end of the log shows."""
+        from ..explore.in_log import compared_with_log
+        from .open_log import opened
+
+        release = result.plan.release
+        with opened(self.log, read_only=True) as log:
+            told = compared_with_log(log, options.END, release, result.anomalies)
+        return result._replace(anomalies=told)
+
+
+def _read(
+    path: Path | None, recorded: _Recorded | None, release: str, *, assume: bool
+) -> MachineCase:
     """Read a scenario, whose configuration the release must take."""
     from ..explore.scenario import lacking, read_machine_case
     from ..moments.scheduler_confs import ConfText
 
-    read = read_machine_case(path)
+    if recorded is not None:
+        name, read = recorded.log, recorded.case()
+    else:
+        assert path is not None
+        name, read = str(path), read_machine_case(path)
     for text in lacking(read):
-        note(f"warning: {path} has {text}")
+        note(f"warning: {name} has {text}")
     if read.conf:
-        check_confs([ConfText(read.conf, str(path))], [release], assume=assume)
+        check_confs([ConfText(read.conf, name)], [release], assume=assume)
     return read
 
 
 def _other(
-    case: Path | None,
+    begin: tuple[Path | None, str | None],
     replay: str | None,
     model: str | None,
     release: str,
@@ -226,19 +287,20 @@ def _other(
     """Do what needs no search in a scenario, if that is wanted."""
     from ...engine.errors import UsageError
 
-    given = [
-        name for name, one in (("CASE", case), ("--replay", replay), ("--model", model)) if one
-    ]
+    case, at = begin
+    ways = (("CASE", case), ("--at", at), ("--replay", replay), ("--model", model))
+    given = [name for name, one in ways if one is not None]
     if len(given) != 1:
         raise UsageError(
             f"{' and '.join(given)} are different things to explore" if given else "no scenario",
-            now="name one scenario; or give a token after --replay, or a model after --model",
+            now="name one scenario; or give a moment of a log after --at, a token after --replay, "
+            "or a model after --model",
         )
     if replay is not None:
         _replay(replay, output, files)
     if model is not None:
         _device_list(model, release, output)
-    return case is None
+    return replay is not None or model is not None
 
 
 def _searched(world: World, plan: Plan, seconds: float) -> Exploration:

@@ -65,11 +65,23 @@ class Cure(NamedTuple):
     behaviours: tuple[BehaviourDiff, ...]
 
 
+class InLog(NamedTuple):
+    """An anomaly as a log shows it.
+
+    :param name: of the object there. :param position, time: since when; the time may be unknown.
+    """
+
+    name: str
+    position: int
+    time: int | None
+
+
 class Anomaly(NamedTuple):
     """Something wrong, and the order that leads there.
 
     :param steps: after them the cluster is left alone. :param found_in: steps before shrinking.
     :param digest: of the objects in the end. :param cure: None if none is known.
+    :param in_log: of a search from a moment of a log: that the log shows the same later.
     """
 
     violation: Violation
@@ -80,6 +92,7 @@ class Anomaly(NamedTuple):
     seed: int | None
     releases: Verdicts
     cure: Cure | None = None
+    in_log: InLog | None = None
 
 
 class Exploration(NamedTuple):

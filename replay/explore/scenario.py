@@ -48,6 +48,7 @@ class _File(msgspec.Struct):
     """The fields of a scenario file that are read."""
 
     steps: list[_Step]
+    existing: list[Document] = []
     mode: str = ""
     name: str = ""
     about: str = ""
@@ -70,11 +71,20 @@ class MachineCase(NamedTuple):
 
     def document(self) -> Document:
         """Return the scenario as a file has it."""
-        begin = [{"type": ADDED, "object": each} for each in self.existing]
+        running = any(_runs(each) for each in self.existing)
+        begin = [] if running else [{"type": ADDED, "object": each} for each in self.existing]
         writes = [{"type": act.verb, "object": act.document} for act in self.writes]
         steps = [{"events": [*begin, *writes[:1]]}, *({"events": [one]} for one in writes[1:])]
         about = {"about": self.about} if self.about else {}
-        return {"name": self.name, **about, "mode": MODE, "conf": self.conf, "steps": steps}
+        there = {"existing": [*self.existing]} if running else {}
+        return {
+            "name": self.name,
+            **about,
+            "mode": MODE,
+            "conf": self.conf,
+            **there,
+            "steps": steps,
+        }
 
 
 def read_machine_case(path: Path) -> MachineCase:
@@ -108,27 +118,39 @@ def parse_machine_case(data: bytes) -> MachineCase:
             now='if its events are what users write, add "mode": "machine"; '
             "plinian simulate runs scenarios with sessions at fixed places",
         )
-    acts = list(_acts(read))
+    there = [
+        _act({"type": ADDED, "object": each}, f"$.existing[{at}]")
+        for at, each in enumerate(read.existing)
+    ]
+    acts = list(_acts(read, there))
     if not acts:
         raise InputError("the scenario has no writes of users", now=_SEE)
-    _check_scheduler(acts)
+    _check_scheduler([*there, *acts])
     begin = next((at for at, act in enumerate(acts) if not _is_begin(act)), len(acts))
-    if begin == len(acts):
+    if begin == len(acts) and not there:
         raise InputError(
             "the scenario only builds a cluster: nothing in it runs",
             now="add a write of a Pod, a Job, a Deployment or a StatefulSet",
         )
-    existing = tuple(act.document for act in acts[:begin])
+    if there:
+        begin = 0  # Everything that exists is named as such.
+    existing = tuple(act.document for act in (*there, *acts[:begin]))
     return MachineCase(read.name, read.about, read.conf or "", existing, tuple(acts[begin:]))
 
 
 def _is_begin(act: Act) -> bool:
-    return act.verb == ADDED and act.document["kind"] not in WORKLOADS
+    return act.verb == ADDED and not _runs(act.document)
 
 
-def _acts(read: _File) -> Iterator[Act]:
-    """Yield the writes of a scenario, each checked against those before it."""
-    written: dict[tuple[str, str], Document] = {}
+def _runs(document: Document) -> bool:
+    return document["kind"] in WORKLOADS
+
+
+def _acts(read: _File, there: Sequence[Act]) -> Iterator[Act]:
+    """Yield the writes of a scenario, each checked against what is there and those before it."""
+    written: dict[tuple[str, str], Document] = {
+        place_of(act.document): act.document for act in there
+    }
     for i, step in enumerate(read.steps):
         if step.conf is not None and (i or read.conf):
             raise InputError(

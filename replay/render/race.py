@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
+from ...engine.kubernetes.units import format_time
 from ...engine.machine.search import Progress
 from ...engine.machine.walks import Bound
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
@@ -159,6 +160,7 @@ def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Itera
     violation = anomaly.violation
     yield from wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
     yield "\n"
+    yield from wrapped(in_log_line(anomaly))
     yield from lanes_lines(story, style=style)
     yield "\n"
     yield from parting_lines(story)
@@ -170,6 +172,15 @@ def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Itera
     yield "To see this run again, with what each step wrote:\n"
     yield f"  plinian explore --replay {anomaly.token}\n"
     yield "To walk through it by hand: plinian step TOKEN\n"
+
+
+def in_log_line(anomaly: Anomaly) -> str:
+    """Return where the log shows the same, if it does; else nothing."""
+    shown = anomaly.in_log
+    if shown is None:
+        return ""
+    since = "" if shown.time is None else f" ({format_time(shown.time)})"
+    return f"The log shows the same of {shown.name} since @{shown.position}{since}."
 
 
 def wrapped(text: str) -> Iterator[str]:
@@ -249,6 +260,7 @@ def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
             "complete": told.complete,
         },
         "cure": _cure_document(anomaly),
+        "in_log": None if anomaly.in_log is None else anomaly.in_log._asdict(),
     }
 
 
@@ -277,6 +289,7 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
     plan = result.plan
     return {
         "case": result.case.name,
+        "about": result.case.about,
         "release": plan.release,
         "strategy": plan.strategy,
         "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
