@@ -253,7 +253,7 @@ class _Recorded(NamedTuple):
 
         release = result.plan.release
         with opened(self.log, read_only=True) as log:
-            told = compared_with_log(log, options.END, release, result.anomalies)
+            told = compared_with_log(log, self.at, release, result.anomalies)
         return result._replace(anomalies=told)
 
 

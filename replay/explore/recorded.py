@@ -47,6 +47,14 @@ _RUNNING: tuple[GroupKind, ...] = (
 )
 _ENDED = frozenset({"Succeeded", "Failed"})
 _OF_THE_SERVER = ("resourceVersion", "generation", "managedFields", "selfLink")
+_COMPONENTS = frozenset(
+    {
+        *("deployments", "replicasets", "statefulsets", "jobs", "gc", "queues"),
+        *("podgroups", "kubelets", "scheduler"),
+    }
+)
+"""Who writes on a branch that :mod:`.branch` wrote, beside the user."""
+
 _NO_USERS = ("system:kube-", "system:node:", "system:apiserver", "system:volume-")
 _ACCOUNTS = "system:serviceaccount:"
 
@@ -75,7 +83,8 @@ def case_at(log: Log, at: str, *, until: str = "end", objects: Sequence[str] = (
     :param objects: as in ``deployment/web``: only their writes, and what belongs to them.
     :raises UsageError: users wrote nothing then, or the log does not have an object.
     """
-    moment, end = log.moment(at), log.moment(until)
+    moment = log.moment(at)
+    end = on_branch_of(log, moment).moment(until)
     held = {kind: _held(log, kind, moment) for kind in (*_SURROUNDINGS, *_RUNNING)}
     running = [one for kind in _RUNNING for one in held[kind]]
     named = {_place_named(log, text, moment) for text in objects}
@@ -88,8 +97,7 @@ def case_at(log: Log, at: str, *, until: str = "end", objects: Sequence[str] = (
         raise UsageError(
             f"the log holds no write of a user between {moment.label} and {end.label}"
             + (f" to {', '.join(objects)}" if objects else ""),
-            now="give an earlier point with --at; without writes of users there is one order only "
-            "if nothing else goes on",
+            now="give an earlier point with --at, or other objects with --object",
         )
     taken = writes[:MOST_WRITES]
     focus = named or {place_of(write.act.document) for write in taken}
@@ -107,6 +115,13 @@ def case_at(log: Log, at: str, *, until: str = "end", objects: Sequence[str] = (
         writes=tuple(write.act for write in taken),
     )
     return RecordedCase(case, assumed)
+
+
+def on_branch_of(log: Log, moment: Moment) -> Log:
+    """Return a log that reads points as on the branch of a moment."""
+    if moment.branch == log.branch:
+        return log
+    return Log(log.store, branch=moment.branch, cluster=moment.cluster)
 
 
 def _held(log: Log, kind: GroupKind, moment: Moment) -> list[Document]:
@@ -171,7 +186,7 @@ def is_user(actor: str) -> bool:
     if actor.startswith(_ACCOUNTS):
         namespace, _, account = actor.removeprefix(_ACCOUNTS).partition(":")
         return namespace != "kube-system" and "volcano" not in f"{namespace}:{account}"
-    return not actor.startswith(_NO_USERS)
+    return actor not in _COMPONENTS and not actor.startswith(_NO_USERS)
 
 
 def _concluded(document: Document | None) -> bool:
@@ -293,12 +308,15 @@ def _assumed(
             "object that no controller has."
         )
     if len(writes) > len(taken):
-        yield f"{len(writes) - len(taken)} later writes of users are left out."
+        yield (
+            f"{len(writes) - len(taken)} later writes of users are left out; --until and --object "
+            "choose fewer."
+        )
     if len(running) > len(kept):
         yield (
             f"{len(running) - len(kept)} of {len(running)} objects are left out, because they do "
-            f"not belong to what users wrote; {len(left_out)} of them are pods, whose room on "
-            "nodes is taken off what is allocatable there."
+            f"not belong to what users wrote; the room that {len(left_out)} of their pods take is "
+            "taken off what is allocatable on nodes."
         )
     yield "Pods that controllers create get other names than in the log."
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...engine.kubernetes.units import format_time
 from ...engine.machine.search import Progress
 from ...engine.machine.walks import Bound
-from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
 from ..explore.story import SERVER, TIME, Moment, Story
 from .simulation import spans
 from .tables import PLAIN, Style
@@ -260,8 +260,13 @@ def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
             "complete": told.complete,
         },
         "cure": _cure_document(anomaly),
-        "in_log": None if anomaly.in_log is None else anomaly.in_log._asdict(),
+        "in_log": None if anomaly.in_log is None else _in_log_document(anomaly.in_log),
     }
+
+
+def _in_log_document(shown: InLog) -> dict[str, Any]:
+    time = None if shown.time is None else format_time(shown.time)
+    return {"object": shown.name, "position": shown.position, "time": time}
 
 
 def _cure_document(anomaly: Anomaly) -> dict[str, Any] | None:

@@ -185,6 +185,31 @@ def test_a_search_writes_what_it_finds_as_a_branch(explored: Explored) -> None:
     assert "already exists" in run(*words).stderr
 
 
+def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
+    explored: Explored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = tuple(r for r in releases.RELEASES if str(r) in {HOLDS, BREAKS})
+    monkeypatch.setattr(releases, "RELEASES", few)
+    log = explored.folder / "recorded.db"
+    plinian.write_run(explored.token, log, "lost")
+    words = ["explore", "--log", log, "--at", "lost@5", "--object", "statefulset/web"]
+    ran = run(*words, "--release", BREAKS, "--prompt", PROMPT, "--steps", "4000", "-o", "json")
+    assert ran.exit_code == 0, ran.output
+    printed = json.loads(ran.stdout)
+    shown = printed["anomalies"][0]
+    assert shown["in_log"] == {"object": "Pod default/web-0", "position": 12, "time": None}
+    assert shown["releases"] == {
+        "order": "in this order",
+        "breaks": [BREAKS],
+        "holds": [HOLDS],
+        "complete": True,
+    }
+    assert "assumed: Taken as writes of users, in this order: scales" in ran.stderr
+    assert "Taken as writes of users" in printed["about"]
+    again = run("explore", "--replay", shown["token"])
+    assert (again.exit_code, shown["digest"] in again.stdout) == (0, True), again.output
+
+
 def test_nothing_found_is_said_and_no_file_is_written(tmp_path: Path) -> None:
     case = written(tmp_path, one_pod())
     ran = run("explore", case, "--pytest", tmp_path / "test_race.py", "--prompt", "none")
@@ -317,6 +342,8 @@ def test_what_cannot_be_explored_is_said_with_what_to_do(
         (["--replay", "plinian1.AAAA"], "the token is damaged"),
         (["--replay", "plinian9.AAAA"], "the token has format 9"),
         (["--replay", "hello"], "'hello' is not a token"),
+        (["--at", "end", "--log", "none.db"], "there is no such file"),
+        (["--at", "end", "--replay", "plinian1.x"], "--at and --replay are different things"),
     ],
 )
 def test_a_wrong_file_or_token_is_an_error(words: list[str], message: str) -> None:
