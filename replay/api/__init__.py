@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         anomaly_files,
         explore,
         explore_device_model,
+        explore_log,
         replay_token,
         step,
         write_run,
@@ -168,6 +169,7 @@ __all__ = [
     "document",
     "explore",
     "explore_device_model",
+    "explore_log",
     "invariants",
     "lint",
     "lint_rules",
@@ -202,7 +204,7 @@ _PLACES = MappingProxyType(
         "replay.explore.run": "Anomaly Exploration",
         "replay.explore.walk": "Walk",
         "replay.facade.exploring": (
-            "anomaly_files explore explore_device_model replay_token step write_run"
+            "anomaly_files explore explore_device_model explore_log replay_token step write_run"
         ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",

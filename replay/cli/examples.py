@@ -74,6 +74,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "explore": (
             "plinian explore race.case.json --release v1.8.2",
             "plinian explore race.case.json --strategy pct --seed 7 --budget 5m",
+            "plinian explore --at -5m --object deployment/web --release v1.8.2",
             "plinian explore --replay plinian1.…",
             "plinian explore --model device-list --release v1.8.2",
         ),

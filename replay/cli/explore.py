@@ -249,7 +249,7 @@ class _Recorded(NamedTuple):
     def compared(self, result: Exploration) -> Exploration:
         """Return a result that says what of it the end of the log shows."""
         from ..explore.in_log import compared_with_log
-        from .open_log import opened
+        from ..moments.log import opened
 
         release = result.plan.release
         with opened(self.log, read_only=True) as log:

@@ -13,6 +13,8 @@ from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..explore import replaying
 from ..explore.branch import write_branch
+from ..explore.in_log import compared_with_log
+from ..explore.recorded import case_at
 from ..explore.replaying import Replay
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
 from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
@@ -26,6 +28,7 @@ from ..explore.task import (
 from ..explore.token import decoded, is_token
 from ..explore.walk import Walk
 from ..explore.world import world_of
+from ..moments.log import opened
 from ..render.race_files import files_of
 from .cases import Document
 from .options import DEFAULT_RELEASE, FilePath, Names, several
@@ -65,6 +68,48 @@ def explore(
     plan = Plan(release, strategy, seed, (), asked_invariants(several(invariants)), steps, jobs)
     world, plan = prepared(_read(case), plan, prompt)
     return explore_world(world, plan, seconds, Watcher(releases=progress))
+
+
+def explore_log(
+    log: FilePath,
+    at: str,
+    *,
+    until: str = "end",
+    objects: Names = (),
+    release: str = DEFAULT_RELEASE,
+    steps: int | None = None,
+    budget: str = "60s",
+    strategy: str = EXHAUSTIVE,
+    seed: int = 0,
+    jobs: int = 1,
+    invariants: Names = (),
+    prompt: str = WORKLOADS,
+) -> Exploration:
+    """Search from a moment of a log: what existed then, and what users wrote afterwards.
+
+    ``result.case.about`` says what had to be assumed. Anomalies that the end of the log shows come
+    first, with ``in_log``. The other parameters are those of :func:`explore`.
+
+    :param log: its path or URL. :param at: the moment, as for ``--at`` of the command line.
+    :param until: the last moment whose writes of users are taken.
+    :param objects: as in ``deployment/web``: only these, and what belongs to them.
+    :raises UsageError: users wrote nothing then, or there is no such point or object.
+    """
+    with opened(str(log), read_only=True) as recorded:
+        case = case_at(recorded, at, until=until, objects=several(objects)).case
+        result = explore(
+            msgspec.json.decode(msgspec.json.encode(case.document())),
+            release=release,
+            steps=steps,
+            budget=budget,
+            strategy=strategy,
+            seed=seed,
+            jobs=jobs,
+            invariants=invariants,
+            prompt=prompt,
+        )
+        told = compared_with_log(recorded, at, release, result.anomalies)
+    return result._replace(anomalies=told)
 
 
 def replay_token(token: str, *, release: str | None = None) -> Replay:

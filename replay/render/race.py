@@ -200,12 +200,14 @@ def summary_lines(result: Exploration) -> Iterator[str]:
     count = len(result.anomalies) + result.more
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
     how = "all states seen" if result.complete else "stopped early, so there may be more"
+    if result.complete and result.plan.prompt:
+        how += f" in which {', '.join(result.plan.prompt)} act at once"
     if result.interrupted:
         how = "interrupted, so there may be more"
     turns, ends = _words_of(result.plan)
-    yield (
+    yield from wrapped(
         f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
-        f"{result.turns} {turns}, {result.ends} {ends}, {how}\n"
+        f"{result.turns} {turns}, {result.ends} {ends}, {how}"
     )
     made, never = result.coverage.made, result.coverage.never
     kinds = f"{len(made)} of {len(made) + len(never)} kinds of steps were made"

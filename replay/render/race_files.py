@@ -87,6 +87,8 @@ def evidence_lines(
     yield "## What was expected\n\n"
     yield f"{_expected(violation.invariant)}\n\n"
     yield "## How to reproduce it\n\n### What users do\n\n"
+    if case.about:
+        yield f"{case.about}\n\n"
     yield from _user_path(case)
     yield "### The complete concurrent path\n\n"
     yield (

@@ -206,6 +206,10 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
     }
     assert "assumed: Taken as writes of users, in this order: scales" in ran.stderr
     assert "Taken as writes of users" in printed["about"]
+    same = plinian.explore_log(
+        log, "lost@5", objects="statefulset/web", release=BREAKS, prompt=PROMPT, steps=4000
+    )
+    assert [one.digest for one in same.anomalies] == [one["digest"] for one in printed["anomalies"]]
     again = run("explore", "--replay", shown["token"])
     assert (again.exit_code, shown["digest"] in again.stdout) == (0, True), again.output
 
