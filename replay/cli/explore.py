@@ -134,7 +134,11 @@ _FILE = click.Path(path_type=Path)
     metavar="KIND/NAME",
     help="With --at: only writes of users to this object, and what belongs to it; repeatable.",
 )
-@click.option("--replay", metavar="TOKEN", help="Run the order of a token again.")
+@click.option(
+    "--replay",
+    metavar="TOKEN",
+    help="Run the order of a token again; as another release with --release.",
+)
 @click.option(
     "--out",
     type=_FILE,
@@ -297,7 +301,7 @@ def _other(
             "or a model after --model",
         )
     if replay is not None:
-        _replay(replay, output, files)
+        _replay(replay, release if _is_named("release") else None, output, files)
     if model is not None:
         _device_list(model, release, output)
     return replay is not None or model is not None
@@ -383,12 +387,18 @@ def _write_files(world: World, result: Exploration, files: _Files) -> None:
             (files.out / name).write_text(text, "utf-8")
 
 
-def _replay(token: str, output: str, files: _Files) -> None:
+def _is_named(option: str) -> bool:
+    """Say whether an option stands on the command line, and is not its default."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not click.core.ParameterSource.DEFAULT
+
+
+def _replay(token: str, release: str | None, output: str, files: _Files) -> None:
     from ..explore.replaying import replay
     from ..render.documents import json_text
     from ..render.race_replay import replay_document, replay_lines
 
-    again = replay(token)
+    again = replay(token, release)
     if output == "json":
         sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
     else:

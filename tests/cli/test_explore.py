@@ -96,6 +96,9 @@ def test_a_token_is_run_again_with_lanes_and_the_same_digest(explored: Explored)
     assert "deletes PodGroup podgroup-statefulset-default-web-1 (uid podgroup-" in said
     digest = explored.printed["anomalies"][0]["digest"]
     assert ran.stdout.endswith(f"Digest of the end: {digest}\n")
+    held = run("explore", "--replay", explored.token, "--release", HOLDS).stdout
+    assert f"scaled as {HOLDS}" in held
+    assert "Nothing is wrong in the end." in held
     document = json.loads(run("explore", "--replay", explored.token, "-o", "json").stdout)
     assert (document["digest"], document["breaks"]) == (digest, True)
 
