@@ -36,8 +36,7 @@ class DeploymentController(WorkloadController):
         if "deletionTimestamp" in document["metadata"]:
             return
         sets = self._owned_by(document)
-        name = _name_of_set(document)
-        newest = next((one for one in sets if one["metadata"]["name"] == name), None)
+        newest = next((one for one in sets if _has_template_of(one, document)), None)
         older = sorted(
             (one for one in sets if one is not newest and _wanted(one)),
             key=lambda one: str(one["metadata"]["creationTimestamp"]),
@@ -48,6 +47,7 @@ class DeploymentController(WorkloadController):
         most = _wanted(document) + (0 if recreates else _surge(document))
         room = max(most - sum(map(_wanted, older)), 0)
         if newest is None:
+            name = _name_of_set(document)
             client.create(_set_of(document, name, min(_wanted(document), room)))
         elif not self._follow(document, newest, room, client):
             self._shrink(document, newest, older, client)
@@ -116,6 +116,21 @@ def _count(document: Document, field: str) -> int:
 
 def _name_of_set(document: Document) -> str:
     return f"{document['metadata']['name']}-{template_hash(document['spec']['template'])}"
+
+
+def _has_template_of(one: Document, document: Document) -> bool:
+    """Say whether a ReplicaSet has the template of a Deployment, but for the label of the hash.
+
+    Source: k8s.io/kubernetes/pkg/controller/deployment/util/deployment_util.go FindNewReplicaSet.
+    """
+    return _without_hash(one["spec"]["template"]) == _without_hash(document["spec"]["template"])
+
+
+def _without_hash(template: Document) -> Document:
+    metadata = {**(template.get("metadata") or {})}
+    labels = {**(metadata.pop("labels", None) or {})}
+    labels.pop(HASH, None)
+    return {**template, "metadata": {**metadata, "labels": labels}}
 
 
 def _set_of(document: Document, name: str, replicas: int) -> Document:

@@ -72,19 +72,21 @@ class _View:
             component = self._machine.transitions.component(self._part, held)
             assert isinstance(component, SchedulerComponent)
             view = ClusterView(component.projector)
-            known = self._known[key] = tuple(self._violations(view))
+            known = self._known[key] = violations_of(view, self._invariants)
         return known
 
-    def _violations(self, view: ClusterView) -> list[Violation]:
-        units = list(view.units())
-        found = [
-            Violation(invariant.id, f"{one.kind} {one.name}: {one.message}")
-            for invariant in self._invariants
-            for kind, name in units
-            if kind == invariant.unit
-            for one in invariant.check(view, name)
-        ]
-        return list(dict.fromkeys(found))
+
+def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[Violation, ...]:
+    """Return what is wrong with a cluster as it is."""
+    units = list(view.units())
+    found = [
+        Violation(invariant.id, f"{one.kind} {one.name}: {one.message}")
+        for invariant in invariants
+        for kind, name in units
+        if kind == invariant.unit
+        for one in invariant.check(view, name)
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def _applies(one: Invariant) -> bool:

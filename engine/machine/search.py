@@ -125,6 +125,7 @@ class Exhaustive:
         self.reached = Reached(self._start)
         self.made = 0
         self.complete = False
+        self._ways: set[tuple[int, ...]] = set()
         self._known: set[Violation] = set()
         self._checked: dict[State, tuple[Violation, ...]] = {}
 
@@ -132,6 +133,11 @@ class Exhaustive:
     def ended(self) -> int:
         """How many ends were checked."""
         return len(self._checked)
+
+    @property
+    def steps_made(self) -> set[int]:
+        """The numbers of the distinct steps in all turns."""
+        return {step for way in self._ways for step in way}
 
     def run(self, until: Callable[[Progress], bool]) -> Iterator[Found]:
         """Yield what is found: of each violation, a way to it that has the fewest turns.
@@ -166,6 +172,7 @@ class Exhaustive:
         reached = self.reached
         for turn in self._space.after(state):
             self.made += 1
+            self._ways.add(turn.steps)
             new = reached.add(turn.state, number, turn.steps)
             if new != FIRST:
                 following.append((turn.state, new))

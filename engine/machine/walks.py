@@ -4,10 +4,10 @@ Each walk begins with the user's first write. When it has made so many steps, th
 alone, and what it comes to is checked.
 
 - ``random`` picks each step at random.
-- ``pct`` gives each channel and each component a random priority, lets the one with the highest go
-  on, and lowers that of the running one at a few random steps. Of a fault that depends on the order
-  of ``d`` steps, one walk finds it with a probability of at least 1 in ``n k^(d-1)``, for ``n``
-  channels and components and ``k`` steps.
+- ``pct`` gives each kind of step (a channel that delivers, an action of a component) a random
+  priority, makes the possible one with the highest, and lowers that of the next one at ``d - 1``
+  random places. Of a fault that depends on the order of ``d`` steps, one walk finds it with a
+  probability of at least 1 in ``n k^(d-1)``, for ``n`` kinds of steps and ``k`` steps in a walk.
 - ``delay`` follows the natural order, but for a few places at which it leaves out the natural step.
 
 Picks come from a seed, and are the same on every machine.
@@ -18,12 +18,12 @@ bugs, ASPLOS 2010; M. Emmi and others, Delay-bounded scheduling, POPL 2011.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from .layout import Step
 from .machine import Machine, State
 from .natural import Check, Moved, Natural, Violation, of_panic
 from .search import Found, Progress
@@ -50,11 +50,34 @@ class Plan(NamedTuple):
     changes: int = 3
 
 
+class Bound(NamedTuple):
+    """What walks by priorities promise.
+
+    :param depth: of a fault: on the order of so many steps it depends. :param kinds: of steps.
+    :param steps: in a walk. :param walks: how many were made.
+    """
+
+    depth: int
+    kinds: int
+    steps: int
+    walks: int
+
+    @property
+    def of_one(self) -> float:
+        """The least probability with which one walk finds such a fault."""
+        return 1 / (self.kinds * self.steps ** (self.depth - 1)) if self.kinds else 0.0
+
+    @property
+    def of_all(self) -> float:
+        """The least probability with which any of the walks finds it."""
+        return -math.expm1(self.walks * math.log1p(-self.of_one)) if self.of_one < 1 else 1.0
+
+
 class Walks:
     """Makes walk after walk.
 
     :ivar made: how many steps were made. :ivar walked: how many walks.
-    :ivar seen: distinct states. :ivar kinds: how often each kind of step was made.
+    :ivar steps_made: the numbers of the distinct ones.
     """
 
     def __init__(self, machine: Machine, start: State, check: Check, plan: Plan) -> None:
@@ -66,6 +89,15 @@ class Walks:
         self._moves: dict[State, list[Moved]] = {}
         self.made = 0
         self.walked = 0
+        self.steps_made: set[int] = set()
+
+    @property
+    def bound(self) -> Bound | None:
+        """What the walks promise so far; None if they are not made by priorities."""
+        if self._plan.strategy != Strategy.PCT:
+            return None
+        kinds = {moved.step for moves in self._moves.values() for moved in moves}
+        return Bound(self._plan.changes + 1, len(kinds), self._plan.steps, self.walked)
 
     @property
     def seen(self) -> int:
@@ -93,6 +125,7 @@ class Walks:
             if moved.panic:
                 yield from self._note(steps, of_panic(moved.panic))
         self.made += len(steps)
+        self.steps_made.update(steps)
         self.walked += 1
         for violation in self._check(state):
             yield from self._note(steps, violation)
@@ -112,36 +145,37 @@ class Walks:
         if self._plan.strategy == Strategy.RANDOM:
             return self._random.choice
         if self._plan.strategy == Strategy.PCT:
-            return _Priorities(self._machine, self._random, self._plan).pick
+            return _Priorities(self._random, self._plan).pick
         return _Delays(self._random, self._plan).pick
 
 
 class _Priorities:
-    """Picks the step of the channel or component that has the highest priority."""
+    """Picks the step that has the highest priority.
 
-    def __init__(self, machine: Machine, chooser: random.Random, plan: Plan) -> None:
-        self._machine, self._random = machine, chooser
-        self._priority: dict[tuple[str, str], float] = {}
-        self._changes = sorted(chooser.randrange(plan.steps) for _ in range(plan.changes))
+    The lower priorities are given to places, not in the order of the walk: which of two steps that
+    are held up goes first must be random, too.
+    """
+
+    def __init__(self, chooser: random.Random, plan: Plan) -> None:
+        self._random = chooser
+        self._priority: dict[int, float] = {}
+        self._lowered = {chooser.randrange(plan.steps): -at for at in range(1, plan.changes + 1)}
         self._made = 0
-        self._lowest = 0
 
     def pick(self, moves: list[Moved]) -> Moved:
         """Return the step to make."""
         best = max(moves, key=self._of)
-        if self._changes and self._made >= self._changes[0]:
-            del self._changes[0]
-            self._lowest -= 1
-            self._priority[_lane(self._machine.step(best.step))] = self._lowest
+        lower = self._lowered.pop(self._made, None)
+        if lower is not None:
+            self._priority[best.step] = lower
             best = max(moves, key=self._of)
         self._made += 1
         return best
 
     def _of(self, moved: Moved) -> float:
-        lane = _lane(self._machine.step(moved.step))
-        known = self._priority.get(lane)
+        known = self._priority.get(moved.step)
         if known is None:
-            known = self._priority[lane] = self._random.random()
+            known = self._priority[moved.step] = self._random.random()
         return known
 
 
@@ -158,8 +192,3 @@ class _Delays:
         delayed = self._made in self._places
         self._made += 1
         return moves[self._random.randrange(len(moves))] if delayed else moves[0]
-
-
-def _lane(step: Step) -> tuple[str, str]:
-    """Return what a step belongs to: a channel, a component, or time."""
-    return step.part, step.kind

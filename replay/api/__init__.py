@@ -61,10 +61,22 @@ if TYPE_CHECKING:
     from .replay.compare.sessions import Comparison
     from .replay.compare.upgrade import Upgrade
     from .replay.compare.verdict import Verdict, verdict_of
+    from .replay.explore.replaying import Replay
+    from .replay.explore.run import Anomaly, Exploration
+    from .replay.explore.walk import Walk
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
     from .replay.facade.documents import document
+    from .replay.facade.exploring import (
+        anomaly_files,
+        explore,
+        explore_device_model,
+        explore_log,
+        replay_token,
+        step,
+        write_run,
+    )
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
@@ -86,6 +98,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "Anomaly",
     "Behaviour",
     "BehaviourDiff",
     "Belief",
@@ -102,6 +115,7 @@ __all__ = [
     "Drift",
     "Event",
     "EventMalformed",
+    "Exploration",
     "Finding",
     "FormatUnknown",
     "Happening",
@@ -136,6 +150,7 @@ __all__ = [
     "Recorded",
     "Reference",
     "ReleaseLine",
+    "Replay",
     "SessionAnswer",
     "Status",
     "Unproven",
@@ -143,23 +158,31 @@ __all__ = [
     "UsageError",
     "Verdict",
     "VerifyReport",
+    "Walk",
     "Who",
     "__version__",
+    "anomaly_files",
     "behaviours",
     "bisect",
     "demo",
     "demo_files",
     "document",
+    "explore",
+    "explore_device_model",
+    "explore_log",
     "invariants",
     "lint",
     "lint_rules",
     "open",
     "release_diff",
     "releases",
+    "replay_token",
     "simulate",
     "simulate_all",
+    "step",
     "unproven",
     "verdict_of",
+    "write_run",
 ]
 
 _PLACES = MappingProxyType(
@@ -177,6 +200,12 @@ _PLACES = MappingProxyType(
         "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",
         "replay.invariants.task": "CheckReport",
+        "replay.explore.replaying": "Replay",
+        "replay.explore.run": "Anomaly Exploration",
+        "replay.explore.walk": "Walk",
+        "replay.facade.exploring": (
+            "anomaly_files explore explore_device_model explore_log replay_token step write_run"
+        ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",

@@ -32,6 +32,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "bisect": "Find the first moment or release with another answer.",
         "upgrade-check": "Show what another release would have decided differently.",
         "simulate": "Run scenarios as releases of Volcano would run them.",
+        "explore": "Search for an order of a cluster's steps that ends badly.",
+        "step": "Walk through a run of a scenario by hand, one step at a time, forward and back.",
         "lint": "Check queues, jobs and configurations before applying them.",
         "release": "List, show and compare releases of Volcano.",
         "verify": "Check that the log has not changed since it was written.",

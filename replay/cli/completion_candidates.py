@@ -287,7 +287,7 @@ def _releases(typed: _Typed, text: str) -> list[str]:
     from ...engine.volcano.releases import RELEASES
 
     before, dots, _ = text.rpartition("..")
-    every = ["all"] if typed.path in {"simulate", "lint"} and not dots else []
+    every = ["all"] if typed.path in {"simulate", "lint", "explore"} and not dots else []
     return [*every, *(f"{before}{dots}{release}" for release in RELEASES)]
 
 

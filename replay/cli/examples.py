@@ -71,6 +71,14 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "upgrade-check": ("plinian upgrade-check --from v1.11.0 --to v1.12.1",),
         "simulate": ("plinian simulate fault.case.json --release v1.12.1",),
+        "explore": (
+            "plinian explore race.case.json --release v1.8.2",
+            "plinian explore race.case.json --strategy pct --seed 7 --budget 5m",
+            "plinian explore --at -5m --object deployment/web --release v1.8.2",
+            "plinian explore --replay plinian1.…",
+            "plinian explore --model device-list --release v1.8.2",
+        ),
+        "step": ("plinian step race.case.json --release v1.8.2",),
         "lint": (
             "plinian lint queues.yaml job.yaml --release v1.12.1",
             "plinian lint --at end",

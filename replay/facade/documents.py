@@ -20,6 +20,8 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
         "moments.drift.Drift": ("render.drift", "drift_document"),
+        "explore.run.Exploration": ("render.race", "exploration_document"),
+        "explore.replaying.Replay": ("render.race_replay", "replay_document"),
         "invariants.task.CheckReport": ("render.check", "check_document"),
         "lint.task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),

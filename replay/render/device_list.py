@@ -81,6 +81,7 @@ def explored_document(explored: Explored) -> dict[str, Any]:
     """Return what a search found, for programs."""
     return {
         "model": "device-list",
+        "as_compiled": explored.race.as_compiled,
         "release": explored.release,
         "list": explored.form,
         "complete": explored.complete,

@@ -102,17 +102,25 @@ def read_case(path: Path) -> CaseFile:
 
     :raises InputError: there is no such file, or it is no scenario; with the place in it.
     """
-    try:
-        data = _unpack(path)
-    except FileNotFoundError as fault:
-        raise InputError("there is no such file", where=str(path)) from fault
-    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as fault:
-        raise InputDamaged(f"damaged compressed data: {fault}", where=str(path)) from fault
+    data = read_packed(path)
     try:
         case = parse_case(data)
     except PlinianError as fault:
         raise type(fault)(fault.what, where=str(path), now=fault.now) from fault
     return CaseFile(path, case)
+
+
+def read_packed(path: Path) -> bytes:
+    """Return the text of a file, packed or not.
+
+    :raises InputError: there is no such file, or its packing is damaged.
+    """
+    try:
+        return _unpack(path)
+    except FileNotFoundError as fault:
+        raise InputError("there is no such file", where=str(path)) from fault
+    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as fault:
+        raise InputDamaged(f"damaged compressed data: {fault}", where=str(path)) from fault
 
 
 def _unpack(path: Path) -> bytes:

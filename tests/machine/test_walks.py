@@ -11,7 +11,7 @@ from plinian.engine.machine.checks import violations_in
 from plinian.engine.machine.cluster import cluster
 from plinian.engine.machine.search import Found, Progress
 from plinian.engine.machine.shrink import Shrinker, play
-from plinian.engine.machine.walks import Plan, Strategy, Walks
+from plinian.engine.machine.walks import Bound, Plan, Strategy, Walks
 
 STALE_DELETION = "I-01"
 """The scheduler's cache has lost a PodGroup that exists."""
@@ -61,3 +61,23 @@ def test_of_a_shrunk_run_no_step_can_be_left_out() -> None:
     for at in range(len(shrunk.steps)):
         fewer = play(machine, start, (*shrunk.steps[:at], *shrunk.steps[at + 1 :]))
         assert found.violation not in check(fewer.state)
+
+
+def test_what_walks_by_priorities_promise_is_the_bound_of_the_paper() -> None:
+    bound = Bound(depth=3, kinds=5, steps=100, walks=2)
+    assert bound.of_one == pytest.approx(1 / (5 * 100**2))
+    assert bound.of_all == pytest.approx(1 - (1 - bound.of_one) ** 2)
+    assert Bound(depth=1, kinds=1, steps=9, walks=1).of_all == 1.0
+    assert Bound(depth=3, kinds=5, steps=100, walks=0).of_all == 0.0
+    assert Bound(depth=3, kinds=0, steps=100, walks=0).of_all == 0.0
+
+
+def test_walks_by_priorities_count_the_kinds_of_steps_that_they_chose_from() -> None:
+    machine, start = cluster(settings("v1.8.2"))
+    search = Walks(machine, start, lambda _: (), Plan(Strategy.PCT, 1, steps=30, changes=2))
+    list(search.run(until_walks(5)))
+    bound = search.bound
+    assert bound is not None
+    assert (bound.depth, bound.steps, bound.walks) == (3, 30, 5)
+    assert bound.kinds >= len(search.steps_made) > 3
+    assert Walks(machine, start, lambda _: (), Plan(Strategy.DELAY, 1)).bound is None

@@ -1,0 +1,96 @@
+"""``plinian step``: walk through a run by hand."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options
+from .command import command
+from .shell import note, say, style
+
+if TYPE_CHECKING:
+    from ..explore.walk import Walk
+
+
+@command("step")
+@click.argument(
+    "run",
+    metavar="CASE|TOKEN",
+    help="A scenario file with mode machine, or a token, whose steps can be followed.",
+)
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    help="The release of Volcano; by default the token's, or v1.12.1 for a scenario.",
+)
+def step(run: str, release: str | None) -> None:
+    """Walk through a run of a scenario by hand, one step at a time, forward and back.
+
+    It lists the steps that can be made now, the natural one first, and reads from standard input
+    which one to make. The natural order is that of a cluster in which nothing is late.
+    """
+    from pathlib import Path
+
+    from ..explore.scenario import read_machine_case
+    from ..explore.token import decoded, is_token
+    from ..explore.walk import Walk
+    from ..explore.world import world_of
+    from ..render.walk import HELP
+
+    if is_token(run):
+        token = decoded(run)
+        walk = Walk(world_of(token.case, release or token.release), token.steps)
+    else:
+        case = read_machine_case(Path(run))
+        walk = Walk(world_of(case, release or options.DEFAULT_RELEASE))
+    note(HELP.rstrip())
+    _show(walk)
+    for line in sys.stdin:
+        words = line.split()
+        if words[:1] == ["q"]:
+            break
+        if words:
+            _do(walk, words)
+
+
+def _show(walk: Walk) -> None:
+    from ..render.walk import choices_lines
+
+    sys.stdout.writelines(choices_lines(walk.choices(), style()))
+    sys.stdout.flush()
+
+
+def _do(walk: Walk, words: list[str]) -> None:
+    """Do what a line of input says; a line that says nothing known changes nothing."""
+    from ...engine.errors import PlinianError
+
+    try:
+        _obey(walk, words)
+    except PlinianError as fault:
+        say(fault)
+
+
+def _obey(walk: Walk, words: list[str]) -> None:
+    from ...engine.errors import UsageError
+    from ..render.walk import HELP, held_text, made_line
+
+    match words:
+        case ["n" | "t"] | [_] if words[0] in {"n", "t"} or words[0].isdecimal():
+            sys.stdout.write(made_line(walk.make(walk.choice(words[0]))))
+            _show(walk)
+        case ["b"]:
+            back = walk.back()
+            sys.stdout.write("This is the begin.\n" if back is None else f"back: {made_line(back)}")
+            _show(walk)
+        case ["s"]:
+            sys.stdout.write(f"{', '.join(walk.names)}\n")
+        case ["s", *name]:
+            sys.stdout.write(held_text(walk.held(" ".join(name))))
+        case ["w"]:
+            wrong = [f"{one.invariant}: {one.sentence}\n" for one in walk.wrong()]
+            sys.stdout.writelines(wrong or ["Nothing is wrong if the cluster is left alone now.\n"])
+        case _:
+            raise UsageError(f"no such command: {' '.join(words)[:80]!r}", now=HELP.rstrip())

@@ -1,0 +1,1 @@
+"""Search among the possible orders of a cluster's steps: races found, told, and replayed."""

@@ -1,0 +1,276 @@
+"""A search in a scenario: which orders of its steps end in something wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from ...engine.errors import UsageError
+from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
+from ...engine.machine.layout import Step
+from ...engine.machine.natural import Violation
+from ...engine.machine.search import Exhaustive, Found, Progress
+from ...engine.machine.shrink import Shrinker
+from ...engine.machine.turns import Turns
+from ...engine.machine.walks import Bound, Strategy, Walks
+from ...engine.machine.walks import Plan as WalkPlan
+from ..compare.releases import BehaviourDiff
+from .coverage import Coverage, coverage_of
+from .scenario import MachineCase
+from .token import Token, encoded
+from .world import World, digest_of, run_steps, steps_of
+
+EXHAUSTIVE = "exhaustive"
+STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
+MOST_ANOMALIES = 10
+"""So many distinct anomalies of a search are shrunk and reported; more are counted."""
+
+
+class Plan(NamedTuple):
+    """How to search.
+
+    :param invariants: ids; none are all. :param prompt: components that act at once.
+    :param steps: stop after so many turns; None is no limit.
+    """
+
+    release: str
+    strategy: str = EXHAUSTIVE
+    seed: int = 0
+    prompt: tuple[str, ...] = WORKLOAD_CONTROLLERS
+    invariants: tuple[str, ...] = ()
+    steps: int | None = None
+    jobs: int = 1
+
+
+class Verdicts(NamedTuple):
+    """Releases in which the same order ends in the same violation, and those in which not.
+
+    :param complete: all releases were tried.
+    """
+
+    breaks: tuple[str, ...]
+    holds: tuple[str, ...]
+    complete: bool = True
+
+
+class Cure(NamedTuple):
+    """What differs between a release that breaks and a neighbouring one that holds.
+
+    :param breaks, holds: these releases.
+    :param behaviours: those that, changed alone in the first, make the order end well.
+    """
+
+    breaks: str
+    holds: str
+    behaviours: tuple[BehaviourDiff, ...]
+
+
+class InLog(NamedTuple):
+    """An anomaly as a log shows it.
+
+    :param name: of the object there. :param position, time: since when; the time may be unknown.
+    """
+
+    name: str
+    position: int
+    time: int | None
+
+
+class Anomaly(NamedTuple):
+    """Something wrong, and the order that leads there.
+
+    :param steps: after them the cluster is left alone. :param found_in: steps before shrinking.
+    :param digest: of the objects in the end. :param cure: None if none is known.
+    :param in_log: of a search from a moment of a log: that the log shows the same later.
+    """
+
+    violation: Violation
+    steps: tuple[Step, ...]
+    found_in: int
+    digest: str
+    token: str
+    seed: int | None
+    releases: Verdicts
+    cure: Cure | None = None
+    in_log: InLog | None = None
+
+
+class Exploration(NamedTuple):
+    """What a search found.
+
+    :param states: distinct ones. :param turns: how many were made.
+    :param ends: how many ends were checked. :param complete: every reachable state was seen.
+    :param coverage: which kinds of steps were made. :param bound: what walks by priorities promise.
+    :param more: violations that were found but not shrunk, see :data:`MOST_ANOMALIES`.
+    """
+
+    case: MachineCase
+    plan: Plan
+    anomalies: tuple[Anomaly, ...]
+    states: int
+    turns: int
+    ends: int
+    complete: bool
+    interrupted: bool
+    coverage: Coverage = Coverage()
+    bound: Bound | None = None
+    more: int = 0
+
+
+Until = Callable[[Progress], bool]
+Notice = Callable[[Violation], None]
+
+
+class _Searching(Protocol):
+    """A search that can be asked how far it is."""
+
+    def run(self, until: Until) -> Iterator[Found]:
+        """Yield what is found."""
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, steps or turns made, and ends that were checked."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every reachable state was seen."""
+
+    @property
+    def steps_made(self) -> set[int]:
+        """The numbers of the distinct steps that were made."""
+
+    @property
+    def bound(self) -> Bound | None:
+        """What walks promise, if they do."""
+
+
+class _AllOrders(Exhaustive):
+    """An exhaustive search by turns."""
+
+    bound = None
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, turns made, and ends that were checked."""
+        return len(self.reached), self.made, self.ended
+
+
+class _PickedOrders(Walks):
+    """Walks; they see no end of what they could pick."""
+
+    complete = False
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, steps made, and walks."""
+        return self.seen, self.made, self.walked
+
+
+def _searching(world: World, plan: Plan) -> _Searching:
+    if plan.strategy == EXHAUSTIVE:
+        space = Turns(world.machine, prompt_in(world, plan.prompt))
+        return _AllOrders(space, world.start, world.check)
+    how = WalkPlan(Strategy(plan.strategy), plan.seed)
+    return _PickedOrders(world.machine, world.start, world.check, how)
+
+
+class Search:
+    """One search, which can be stopped at any time; what was found until then stays.
+
+    :ivar anomalies: what was found, without the releases. :ivar interrupted: an interrupt ended it.
+    """
+
+    def __init__(self, world: World, plan: Plan) -> None:
+        self._world = world
+        self._plan = plan
+        self._shrinker = Shrinker(world.machine, world.start, world.check)
+        self._searching = _searching(world, plan)
+        self.anomalies: list[Anomaly] = []
+        self.interrupted = False
+        self._more = 0
+
+    def run(self, until: Until, notice: Notice | None = None) -> None:
+        """Search until there is nothing left, or ``until`` says so, or an interrupt comes.
+
+        :param notice: called with each anomaly as it is found.
+        """
+        limit = self._plan.steps
+        try:
+            for found in self._searching.run(
+                lambda now: until(now) or (limit is not None and now.steps >= limit)
+            ):
+                if self._is_asked(found):
+                    self._take(found, notice)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _is_asked(self, found: Found) -> bool:
+        asked = self._plan.invariants
+        return not asked or found.violation.invariant in asked
+
+    def _take(self, found: Found, notice: Notice | None) -> None:
+        if len(self.anomalies) >= MOST_ANOMALIES:
+            self._more += 1
+            return
+        self.anomalies.append(self._anomaly(found))
+        if notice is not None:
+            notice(self.anomalies[-1].violation)
+
+    def result(self, anomalies: Sequence[Anomaly]) -> Exploration:
+        """Return how far the search is, with these anomalies."""
+        states, turns, ends = self._searching.amounts()
+        return Exploration(
+            case=self._world.case,
+            plan=self._plan,
+            anomalies=tuple(anomalies),
+            states=states,
+            turns=turns,
+            ends=ends,
+            complete=self._searching.complete,
+            interrupted=self.interrupted,
+            coverage=coverage_of(self._world, self._searching.steps_made),
+            bound=self._searching.bound,
+            more=self._more,
+        )
+
+    def _anomaly(self, found: Found) -> Anomaly:
+        world = self._world
+        shrunk = self._shrinker.shrink(found)
+        steps = steps_of(world, shrunk.steps)
+        ran = run_steps(world, steps)
+        digest = digest_of(world, ran.rest)
+        violation = next(
+            (one for one in ran.violations if one.invariant == found.violation.invariant),
+            found.violation,
+        )
+        token = Token(world.case, world.release, steps, violation.invariant, digest)
+        seed = None if self._plan.strategy == EXHAUSTIVE else self._plan.seed
+        return Anomaly(
+            violation=violation,
+            steps=steps,
+            found_in=len(found.steps),
+            digest=digest,
+            token=encoded(token),
+            seed=seed,
+            releases=Verdicts((world.release,), (), complete=False),
+        )
+
+
+def prompt_in(world: World, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some components that a machine has."""
+    return tuple(name for name in names if name in world.machine.layout.names)
+
+
+def parsed_prompt(text: str, world: World) -> tuple[str, ...]:
+    """Return the components that act at once, of a list with commas, or ``none``.
+
+    :raises UsageError: there is no such component.
+    """
+    names = tuple(filter(None, (one.strip() for one in text.split(","))))
+    if names == ("none",):
+        return ()
+    known = world.machine.layout.names
+    for name in names:
+        if name not in {*known, *WORKLOAD_CONTROLLERS}:
+            raise UsageError(
+                f"--prompt: no component {name!r}",
+                now=f"the scenario has {', '.join(known)}; write none to let all of them lag",
+            )
+    return names

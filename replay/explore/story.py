@@ -1,0 +1,187 @@
+"""A run as a story: what each step did, and where its order parts from the natural one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...engine.kubernetes.api_server import Change
+from ...engine.machine.layout import API, Step
+from ...engine.machine.machine import State
+from ...engine.machine.natural import USER
+from ...engine.machine.scheduler import BINDS, SESSION, Kept
+from .changes import Write, sentence_of, short_key, writes_between
+from .world import World, number_of, server_in
+
+SERVER = "API server"
+TIME = "time"
+IDLE = "session: nothing to do"
+SECOND_US = 1_000_000
+
+
+class Moment(NamedTuple):
+    """A step of a run.
+
+    :param number: from 1. :param actor: the component; :data:`TIME` if time passes.
+    :param sentence: what happened. :param writes: what it changed in the API server.
+    :param instead_of: the step that the natural order would make here; None if it is this one.
+    :param alone: the step is one of those that are left when nothing is held up any more.
+    :param seconds: how much time passes.
+    """
+
+    number: int
+    step: Step
+    actor: str
+    sentence: str
+    writes: tuple[Write, ...]
+    instead_of: Step | None
+    alone: bool
+    panic: str
+    state: State
+    seconds: float = 0
+
+    @property
+    def matters(self) -> bool:
+        """Whether others can notice the step, or it decides something."""
+        decided = self.step.name == SESSION and self.sentence != IDLE
+        return bool(self.writes or self.panic) or decided
+
+
+class Delay(NamedTuple):
+    """A step that was due, and was held up.
+
+    :param what: the step in words. :param due: the number of the first step that was made instead.
+    :param made: its number in the run; 0 if it is never made.
+    """
+
+    held: Step
+    what: str
+    due: int
+    made: int
+
+
+class Story(NamedTuple):
+    """A run from its begin to its end.
+
+    :param lanes: all components. :param delays: where the order parts from the natural one.
+    """
+
+    lanes: tuple[str, ...]
+    moments: tuple[Moment, ...]
+    delays: tuple[Delay, ...]
+    end: State
+
+
+def story_of(world: World, steps: Sequence[Step]) -> Story:
+    """Run steps, leave the cluster alone then, and return what happened."""
+    state, moments = world.start, list[Moment]()
+    for step in _and_rest(world, steps):
+        number = number_of(world, step.step)
+        if number not in world.machine.enabled(state):
+            continue
+        moment = moment_of(world, state, number, len(moments) + 1)
+        moments.append(moment._replace(alone=step.alone))
+        state = moment.state
+    lanes = (*world.machine.layout.names[:1], SERVER, *world.machine.layout.names[1:])
+    return Story(lanes, tuple(moments), tuple(_delays(world, moments)), state)
+
+
+class _Planned(NamedTuple):
+    step: Step
+    alone: bool
+
+
+def _and_rest(world: World, steps: Sequence[Step]) -> Iterator[_Planned]:
+    """Yield steps that can be made, and those by which the cluster comes to rest after them."""
+    state = world.start
+    for step in steps:
+        number = number_of(world, step)
+        if number in world.machine.enabled(state):
+            state, _ = world.machine.after(state, number)
+            yield _Planned(step, alone=False)
+    for number in world.natural.rest(state).steps:
+        yield _Planned(world.machine.step(number), alone=True)
+
+
+def moment_of(world: World, state: State, number: int, place: int) -> Moment:
+    """Return what a step does in a state."""
+    machine, step = world.machine, world.machine.step(number)
+    natural = world.natural.move(state)
+    after, panic = machine.after(state, number)
+    writes: tuple[Write, ...] = ()
+    if after[API] != state[API]:
+        writes = writes_between(server_in(world, state), server_in(world, after))
+    return Moment(
+        number=place,
+        step=step,
+        actor=step.part or TIME,
+        sentence=f"panics: {panic}" if panic else _sentence(world, (state, after), step, writes),
+        writes=writes,
+        instead_of=None
+        if natural is None or natural.step == number
+        else machine.step(natural.step),
+        alone=False,
+        panic=panic,
+        state=after,
+        seconds=0 if step.part else (machine.due(state) or 0) / SECOND_US,
+    )
+
+
+def _sentence(
+    world: World, states: tuple[State, State], step: Step, writes: Sequence[Write]
+) -> str:
+    """Return what a step did, from one state to the other."""
+    state, after = states
+    wrote = ", ".join(write.sentence for write in writes)
+    if step.kind:
+        seen = what_waits(world, state, step)
+        return f"{seen}, {wrote}" if wrote else seen
+    if not step.part:
+        return f"{(world.machine.due(state) or 0) / SECOND_US:g} s pass"
+    if step.part == USER:
+        return wrote or "writes, and nothing changes"
+    if step.name == SESSION:
+        decided = ", ".join(_decisions(world, after))
+        return ", ".join(filter(None, (decided, wrote))) or IDLE
+    if step.name == BINDS:
+        return wrote or "binds: refused"
+    return wrote or f"{step.name}: nothing to write"
+
+
+def what_waits(world: World, state: State, step: Step) -> str:
+    """Return what an informer would deliver next in a state."""
+    waiting = world.machine.waiting(state, step.part, step.kind)
+    verb, kind, key, _ = world.machine.transitions.notices[waiting[0]]
+    return sentence_of(Change(verb, kind, key, world.machine.transitions.document(waiting[0])))
+
+
+def _decisions(world: World, state: State) -> Iterator[str]:
+    """Yield the pods that a session gave nodes, which are still to be bound."""
+    part = world.machine.layout.names.index("scheduler")
+    held = world.machine.transitions.kept(part, state[part + 1])
+    assert isinstance(held, Kept)
+    for job, node, _ in held.binding:
+        yield f"session: a pod of {short_key(job)} → {node}"
+
+
+def _delays(world: World, moments: Sequence[Moment]) -> Iterator[Delay]:
+    """Yield each step that was held up, once, in the order in which they were due."""
+    state, seen = world.start, dict[tuple[Step, str], int]()
+    for at, moment in enumerate(moments):
+        held = moment.instead_of
+        if held is not None:
+            what = _what(world, state, held)
+            made = _made(moments, at, held)
+            if seen.get((held, what)) != made:
+                seen[held, what] = made
+                yield Delay(held, what, moment.number, made)
+        state = moment.state
+
+
+def _made(moments: Sequence[Moment], begin: int, step: Step) -> int:
+    """Return the number of the moment that makes a step; 0 if there is none."""
+    return next((one.number for one in moments[begin:] if one.step == step), 0)
+
+
+def _what(world: World, state: State, step: Step) -> str:
+    return f"{step.part} {what_waits(world, state, step)}" if step.kind else str(step)

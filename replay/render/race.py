@@ -1,0 +1,319 @@
+"""A race as text: a sentence, lanes, where the order differs, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
+
+from ...engine.kubernetes.units import format_time
+from ...engine.machine.search import Progress
+from ...engine.machine.walks import Bound
+from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
+from ..explore.story import SERVER, TIME, Moment, Story
+from .simulation import spans
+from .tables import PLAIN, Style
+
+WIDTH = 100
+MARK, WRITES, PANICS, IDLE = "●", "◆", "✖", "│"
+_GAP = 2
+_HELD = "!"
+
+
+def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> Iterator[str]:
+    """Yield a table with a column for each component, and a line for each step that matters.
+
+    :param every: also those that only the component itself can notice.
+    """
+    lanes = used_lanes(story) or list(story.lanes[:1])
+    digits = max(4, len(str(len(story.moments))))
+    places = _places(lanes, digits + _GAP + 1)
+    head = "STEP".ljust(places[0])
+    for lane, place in zip(lanes, places, strict=True):
+        head = head.ljust(place) + lane
+    yield style.bold(head.rstrip()) + "\n"
+    shown = list(story.moments) if every else list(_shown(story))
+    alone = False
+    for moment in shown:
+        if moment.alone and not alone:
+            alone = True
+            yield f"{'':{digits}}  from here on nothing is held up any more:\n"
+        yield from _row(moment, lanes, places, digits)
+    if left_out := len(story.moments) - len(shown):
+        yield (
+            f"{'':{digits}}  left out: {left_out} steps, deliveries and work that write nothing\n"
+        )
+
+
+def _shown(story: Story) -> Iterator[Moment]:
+    """Yield the steps that matter, or came late; time that passes between them is one step."""
+    late = {delay.made for delay in story.delays}
+    passed, since = 0.0, None
+    for moment in story.moments:
+        if moment.actor == TIME:
+            passed, since = passed + moment.seconds, since or moment
+        elif moment.matters or moment.number in late:
+            if since is not None:
+                yield since._replace(sentence=f"{passed:g} s pass")
+                passed, since = 0.0, None
+            yield moment
+
+
+def used_lanes(story: Story) -> list[str]:
+    """Return the components that do something that others can notice."""
+    actors = {moment.actor for moment in story.moments if moment.matters}
+    return [lane for lane in story.lanes if lane in actors and lane != SERVER]
+
+
+def _places(lanes: Sequence[str], begin: int) -> list[int]:
+    places = [begin]
+    for lane in lanes[:-1]:
+        places.append(places[-1] + len(lane) + _GAP)
+    return places
+
+
+def _row(moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int) -> Iterator[str]:
+    """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
+    mark = PANICS if moment.panic else WRITES if moment.writes else MARK
+    at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
+    begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
+    text = moment.sentence
+    right, left = WIDTH - at - 2, at - places[0] - 1
+    if len(text) <= right or right >= left:
+        first, *rest = wrap(text, right, break_on_hyphens=False) or [""]
+        yield f"{begin:{places[0]}}{_ticks(places, places[0], at)}{mark} {first}\n"
+        for line in rest:
+            yield f"{'':{places[0]}}{_ticks(places, places[0], at)}  {line}\n"
+        return
+    first, *rest = wrap(text, left, break_on_hyphens=False)
+    yield f"{begin:{places[0]}}{first:>{left}} {mark}\n"
+    for line in rest:
+        yield f"{'':{places[0]}}{line:>{left}}\n"
+
+
+def _ticks(places: Sequence[int], begin: int, end: int) -> str:
+    """Return the lines of the lanes left of a mark."""
+    return "".join(IDLE if at in places else " " for at in range(begin, end))
+
+
+def parting_lines(story: Story) -> Iterator[str]:
+    """Yield where an order differs from the natural one."""
+    if not story.delays:
+        yield "The order is the natural one: nothing is held up.\n"
+        return
+    yield f"Where this order differs from the natural one ({_HELD} in the table):\n"
+    for delay in story.delays:
+        made = f"comes only as step {delay.made}" if delay.made else "never comes"
+        text = f"due at step {delay.due}, {made}: {delay.what}"
+        yield from (
+            f"{line}\n"
+            for line in wrap(
+                text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            )
+        )
+
+
+def writes_lines(story: Story) -> Iterator[str]:
+    """Yield what each step wrote to the API server."""
+    yield "What was written to the API server:\n"
+    for moment in story.moments:
+        for write in moment.writes:
+            uid = write.after["metadata"].get("uid", "")
+            text = f"{moment.number:>4}  {moment.actor}: {write.sentence} (uid {uid})"
+            yield from (
+                f"{line}\n"
+                for line in wrap(text, WIDTH, subsequent_indent=" " * 8, break_on_hyphens=False)
+            )
+
+
+def releases_line(anomaly: Anomaly) -> str:
+    """Return in which releases the same order ends so, and in which not."""
+    told = anomaly.releases
+    breaks = spans(told.breaks) if told.breaks else "none"
+    holds = spans(told.holds) if told.holds else "none"
+    if not told.complete:
+        return f"In this order: breaks {breaks}; the other releases were not tried.\n"
+    return f"In this order: breaks {breaks}; holds {holds}.\n"
+
+
+def cure_line(anomaly: Anomaly) -> str:
+    """Return what makes the difference between releases; empty if nothing is known."""
+    cure = anomaly.cure
+    if cure is None:
+        return ""
+    names = ", ".join(
+        f"{one.behaviour} ({one.values[0]} → {one.values[-1]})" for one in cure.behaviours
+    )
+    what = (
+        f"this makes the difference alone: {names}"
+        if names
+        else (
+            "no behaviour of sessions or controllers makes the difference alone; "
+            f"see plinian release diff {cure.breaks} {cure.holds}"
+        )
+    )
+    return f"{cure.breaks} breaks and {cure.holds} holds: {what}."
+
+
+def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Iterator[str]:
+    """Yield one anomaly: its sentence, its lanes, its releases, its token."""
+    violation = anomaly.violation
+    yield from wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
+    yield "\n"
+    yield from wrapped(in_log_line(anomaly))
+    yield from lanes_lines(story, style=style)
+    yield "\n"
+    yield from parting_lines(story)
+    yield "\n"
+    yield from wrapped(releases_line(anomaly).rstrip())
+    yield from wrapped(cure_line(anomaly))
+    yield f"Digest of the end: {anomaly.digest}\n"
+    yield "\n"
+    yield "To see this run again, with what each step wrote:\n"
+    yield f"  plinian explore --replay {anomaly.token}\n"
+    yield "To walk through it by hand: plinian step TOKEN\n"
+
+
+def in_log_line(anomaly: Anomaly) -> str:
+    """Return where the log shows the same, if it does; else nothing."""
+    shown = anomaly.in_log
+    if shown is None:
+        return ""
+    since = "" if shown.time is None else f" ({format_time(shown.time)})"
+    return f"The log shows the same of {shown.name} since @{shown.position}{since}."
+
+
+def wrapped(text: str) -> Iterator[str]:
+    """Yield a sentence in lines that fit."""
+    yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
+
+
+def prompt_line(prompt: Sequence[str]) -> str:
+    """Return which components never lag, and how to let them."""
+    if not prompt:
+        return "All components may lag.\n"
+    return f"These components act at once: {', '.join(prompt)}; --prompt none lets them lag too.\n"
+
+
+def summary_lines(result: Exploration) -> Iterator[str]:
+    """Yield how much was searched, whether that is all, and what never happened."""
+    count = len(result.anomalies) + result.more
+    found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
+    how = "all states seen" if result.complete else "stopped early, so there may be more"
+    if result.complete and result.plan.prompt:
+        how += f" in which {', '.join(result.plan.prompt)} act at once"
+    if result.interrupted:
+        how = "interrupted, so there may be more"
+    turns, ends = _words_of(result.plan)
+    yield from wrapped(
+        f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
+        f"{result.turns} {turns}, {result.ends} {ends}, {how}"
+    )
+    made, never = result.coverage.made, result.coverage.never
+    kinds = f"{len(made)} of {len(made) + len(never)} kinds of steps were made"
+    yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds)
+    if result.bound is not None:
+        yield from wrapped(bound_line(result.bound))
+
+
+def _words_of(plan: Plan) -> tuple[str, str]:
+    return ("turns", "ends") if plan.strategy == EXHAUSTIVE else ("steps", "walks")
+
+
+def bound_line(bound: Bound) -> str:
+    """Return with which probability walks by priorities find a fault, at the least."""
+    return (
+        f"Each walk finds a fault that depends on the order of {bound.depth} of its "
+        f"{bound.steps} steps with a probability of at least {bound.of_one:.1e} "
+        f"(1 in {bound.kinds} kinds of steps x {bound.steps}^{bound.depth - 1}); "
+        f"{bound.walks} walks with at least {bound.of_all:.1e}."
+    )
+
+
+def progress_line(plan: Plan, now: Progress, passed: float) -> str:
+    """Return how far a search is, and how fast."""
+    turns, _ = _words_of(plan)
+    left = (
+        f"{now.waiting} states to go on from"
+        if plan.strategy == EXHAUSTIVE
+        else f"{now.waiting} walks, {now.waiting / passed:.1f} a second"
+    )
+    return (
+        f"{passed:.0f} s: {now.states} states, {now.steps} {turns}, "
+        f"{now.steps / passed:.0f} {turns}/s, {left}"
+    )
+
+
+def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
+    """Return an anomaly for programs."""
+    told = anomaly.releases
+    return {
+        "invariant": anomaly.violation.invariant,
+        "sentence": anomaly.violation.sentence,
+        "steps": [str(step) for step in anomaly.steps],
+        "found_in": anomaly.found_in,
+        "seed": anomaly.seed,
+        "digest": anomaly.digest,
+        "token": anomaly.token,
+        "releases": {
+            "order": "in this order",
+            "breaks": [*told.breaks],
+            "holds": [*told.holds],
+            "complete": told.complete,
+        },
+        "cure": _cure_document(anomaly),
+        "in_log": None if anomaly.in_log is None else _in_log_document(anomaly.in_log),
+    }
+
+
+def _in_log_document(shown: InLog) -> dict[str, Any]:
+    time = None if shown.time is None else format_time(shown.time)
+    return {"object": shown.name, "position": shown.position, "time": time}
+
+
+def _cure_document(anomaly: Anomaly) -> dict[str, Any] | None:
+    cure = anomaly.cure
+    if cure is None:
+        return None
+    return {
+        "breaks": cure.breaks,
+        "holds": cure.holds,
+        "behaviours": [
+            {
+                "behaviour": one.behaviour,
+                "part": str(one.part),
+                "values": [*one.values],
+                "pull": one.pull,
+                "why": one.why,
+            }
+            for one in cure.behaviours
+        ],
+    }
+
+
+def exploration_document(result: Exploration) -> dict[str, Any]:
+    """Return what a search found, for programs."""
+    plan = result.plan
+    return {
+        "case": result.case.name,
+        "about": result.case.about,
+        "release": plan.release,
+        "strategy": plan.strategy,
+        "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
+        "prompt": [*plan.prompt],
+        "invariants": [*plan.invariants],
+        "complete": result.complete,
+        "interrupted": result.interrupted,
+        "states": result.states,
+        "turns": result.turns,
+        "ends": result.ends,
+        "coverage": {"made": [*result.coverage.made], "never": [*result.coverage.never]},
+        "bound": None if result.bound is None else _bound_document(result.bound),
+        "anomalies": [anomaly_document(one) for one in result.anomalies],
+        "not_shrunk": result.more,
+    }
+
+
+def _bound_document(bound: Bound) -> dict[str, Any]:
+    of_one, of_all = bound.of_one, bound.of_all
+    return {**bound._asdict(), "of_one_walk": of_one, "of_all_walks": of_all}

@@ -1,0 +1,50 @@
+"""A run by hand, as text: what can be done, what was done, what a component holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..explore.story import Moment
+from ..explore.walk import Choice
+from .tables import PLAIN, Style, Table, lines_of
+from .yaml_text import YamlWriter
+
+HELP = (
+    "NUMBER makes that step, n the natural one, t the token's; b goes back; "
+    "w says what is wrong if the cluster is left alone now; "
+    "s NAME shows what a component holds, s alone lists them; q ends.\n"
+)
+
+
+def choices_lines(choices: Sequence[Choice], style: Style = PLAIN) -> Iterator[str]:
+    """Yield the steps that can be made, the natural one first."""
+    if not choices:
+        yield "Nothing is left to do.\n"
+        return
+    rows = [
+        (
+            str(number),
+            choice.step.part or "time",
+            choice.about or choice.step.name,
+            _mark(number, choice),
+        )
+        for number, choice in enumerate(choices, start=1)
+    ]
+    yield from lines_of(Table(("STEP", "COMPONENT", "DOES", "ORDER"), rows), style=style)
+
+
+def _mark(number: int, choice: Choice) -> str:
+    marks = ["natural"] * (number == 1) + ["token"] * choice.next_of_token
+    return ", ".join(marks)
+
+
+def made_line(moment: Moment) -> str:
+    """Return what a step did."""
+    early = "" if moment.instead_of is None else f" (before {moment.instead_of})"
+    return f"{moment.number}. {moment.actor}: {moment.sentence}{early}\n"
+
+
+def held_text(held: dict[str, Any]) -> str:
+    """Return what a component holds, as YAML."""
+    return YamlWriter().text(held)
