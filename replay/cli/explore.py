@@ -213,7 +213,7 @@ def explore(
     if model is not None and release == ALL:
         name = ALL
     else:
-        (name,) = chosen([release], assume=assume).names
+        (name,) = chosen([release], assume=assume, pre_releases=True).names
     files = _Files(out, evidence, pytest, scenario, log, branch)
     if branch is not None:
         check_branch(log, branch)
