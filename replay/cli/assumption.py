@@ -28,9 +28,7 @@ class ChosenReleases(NamedTuple):
         return {**document, "assumed": self.assumed} if self.assumed else document
 
 
-def chosen(
-    names: Sequence[str], *, assume: bool, pre_releases: bool = False
-) -> ChosenReleases:
+def chosen(names: Sequence[str], *, assume: bool, pre_releases: bool = False) -> ChosenReleases:
     """Return the releases with these names; note on standard error what replaces an unknown one.
 
     :param assume: use the nearest release for one that is not known.

@@ -8,8 +8,8 @@ from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.view import ClusterView
 from ...engine.machine.checks import checked_invariants, violations_of
-from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.releases import known_release
+from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import record
 from ..invariants.task import CheckTask, check
 from ..moments.belief import play
