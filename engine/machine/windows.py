@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .layout import Step
 from .machine import Machine, State
-from .natural import USER, Check, Natural, Violation, of_panic
+from .natural import USER, Check, Moved, Natural, Violation, of_panic
 from .user import ACTS
 
 MOST_MOMENTS = 1000
@@ -26,7 +26,7 @@ class Due(NamedTuple):
 
     :param at: microseconds after the write before. :param lasts: None if nothing new comes.
     :param before: the state before. :param state: at rest, when all has happened.
-    :param steps: what was done, by number.
+    :param steps: what was done, by number. :param way: all steps from the start to the state.
     """
 
     at: int
@@ -34,6 +34,7 @@ class Due(NamedTuple):
     before: State
     state: State
     steps: tuple[int, ...]
+    way: tuple[int, ...]
 
 
 class Window(NamedTuple):
@@ -41,6 +42,8 @@ class Window(NamedTuple):
 
     :param begin: microseconds after the write before. :param end: None if it has no end.
     :param opens, closes: what happens at the begin and at the end; None if nothing does.
+    :param way: steps from the start to the last write, which comes at the begin; empty if nothing
+        is due then, and no step leads to that moment.
     """
 
     begin: int
@@ -48,6 +51,7 @@ class Window(NamedTuple):
     opens: Due | None
     closes: Due | None
     violations: tuple[Violation, ...]
+    way: tuple[int, ...]
 
 
 class WriteWindows(NamedTuple):
@@ -81,37 +85,39 @@ class Windows:
 
     def of_all_writes(self) -> Iterator[WriteWindows]:
         """Yield the windows of each write after the first."""
-        state, number = self._start, 1
+        state, number, way = self._start, 1, tuple[int, ...]()
         while self._writes in self._machine.enabled(state):
             after, _ = self._machine.after(state, self._writes)
             if number > 1:
-                yield WriteWindows(number, state, after, tuple(self._windows(state)))
-            state, _ = self._settled(after)
-            number += 1
+                yield WriteWindows(number, state, after, tuple(self._windows(state, way)))
+            state, steps = self._settled(after)
+            number, way = number + 1, (*way, self._writes, *steps)
 
-    def _windows(self, state: State) -> Iterator[Window]:
+    def _windows(self, state: State, way: tuple[int, ...]) -> Iterator[Window]:
         """Yield when the next write ends badly, if its cluster is in a state at rest."""
-        pieces = [piece for due in self._dues(state) for piece in self._pieces(due)]
+        pieces = [piece for due in self._dues(state, way) for piece in self._pieces(due)]
         for violations, group in groupby(pieces, key=lambda piece: piece.violations):
             first, *rest = group
             last = rest[-1] if rest else first
             if violations:
                 opens = first.due if first.begin == first.due.at else None
                 closes = next((one.due for one in pieces if one.due.at == last.end), None)
-                yield Window(first.begin, last.end, opens, closes, violations)
+                steps = () if opens is None else self._way(opens)
+                yield Window(first.begin, last.end, opens, closes, violations, steps)
 
-    def _dues(self, state: State) -> Iterator[Due]:
+    def _dues(self, state: State, way: tuple[int, ...]) -> Iterator[Due]:
         """Yield what happens one after the other, until nothing is due or all comes again."""
         at, before, steps = 0, state, tuple[int, ...]()
         seen: set[State] = set()
         while len(seen) < MOST_MOMENTS:
             lasts = None if state in seen else self._machine.due(state)
-            yield Due(at, lasts, before, state, steps)
+            yield Due(at, lasts, before, state, steps, way)
             seen.add(state)
             if lasts is None:
                 return
             at, before = at + lasts, state
             state, steps = self._settled(self._machine.passed(state, lasts))
+            way = (*way, self._machine.wait, *steps)
 
     def _pieces(self, due: Due) -> Iterator[_Piece]:
         """Yield how the write ends, from the moment on until the next thing is due."""
@@ -140,14 +146,24 @@ class Windows:
 
     def _ends(self, due: Due, later: int) -> tuple[Violation, ...]:
         """Return what is wrong in the end if the write comes so many microseconds later."""
-        state = self._machine.passed(due.state, later) if later else due.state
-        state, panic = self._machine.after(state, self._writes)
-        panics = [panic] if panic else []
-        while (moved := self._natural.move(state, wait=False)) is not None:
-            state = moved.state
-            if moved.panic:
-                panics.append(moved.panic)
-        return tuple(dict.fromkeys((*map(of_panic, panics), *self._check(state))))
+        made = self._written(self._machine.passed(due.state, later) if later else due.state)
+        panics = (of_panic(moved.panic) for moved in made if moved.panic)
+        return tuple(dict.fromkeys((*panics, *self._check(made[-1].state))))
+
+    def _way(self, due: Due) -> tuple[int, ...]:
+        """Return the steps from the start to the last write, if one comes when something is due."""
+        steps = [moved.step for moved in self._written(due.state)]
+        last = len(steps) - steps[::-1].index(self._writes)
+        return (*due.way, *steps[:last])
+
+    def _written(self, state: State) -> list[Moved]:
+        """Return the next write, and what follows while no time passes, with all writes left."""
+        moved: Moved | None = Moved(self._writes, *self._machine.after(state, self._writes))
+        made = []
+        while moved is not None:
+            made.append(moved)
+            moved = self._natural.move(moved.state, wait=False)
+        return made
 
     def _settled(self, state: State) -> tuple[State, tuple[int, ...]]:
         """Return the state at rest that follows while no time passes, and the steps to it."""

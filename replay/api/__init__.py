@@ -155,6 +155,8 @@ __all__ = [
     "Replay",
     "SessionAnswer",
     "Status",
+    "ToldWindow",
+    "ToldWrite",
     "Unproven",
     "Upgrade",
     "UsageError",

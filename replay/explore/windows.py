@@ -8,7 +8,8 @@ from ...engine.machine.machine import State
 from ...engine.machine.natural import Violation
 from ...engine.machine.windows import Due, Window, Windows
 from .changes import writes_between
-from .world import World, server_in
+from .token import Token, encoded
+from .world import World, digest_of, run_steps, server_in, steps_of
 
 
 class ToldWindow(NamedTuple):
@@ -16,6 +17,7 @@ class ToldWindow(NamedTuple):
 
     :param begin: microseconds after the write before. :param end: None if it has no end.
     :param opens, closes: what happens at the begin and at the end; empty if nothing does.
+    :param token: runs it with the write at the begin; empty if nothing is due then.
     """
 
     begin: int
@@ -23,6 +25,7 @@ class ToldWindow(NamedTuple):
     opens: str
     closes: str
     violations: tuple[Violation, ...]
+    token: str
 
 
 class ToldWrite(NamedTuple):
@@ -52,7 +55,15 @@ def _told(world: World, window: Window) -> ToldWindow:
     opens, closes = (
         "" if due is None else _happening(world, due) for due in (window.opens, window.closes)
     )
-    return ToldWindow(window.begin, window.end, opens, closes, window.violations)
+    token = _token(world, window) if window.way else ""
+    return ToldWindow(window.begin, window.end, opens, closes, window.violations, token)
+
+
+def _token(world: World, window: Window) -> str:
+    steps = steps_of(world, window.way)
+    digest = digest_of(world, run_steps(world, steps).rest)
+    invariant = window.violations[0].invariant
+    return encoded(Token(world.case, world.release, steps, invariant, digest))
 
 
 def _happening(world: World, due: Due) -> str:

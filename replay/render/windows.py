@@ -23,6 +23,12 @@ def windows_lines(world: World, writes: Sequence[ToldWrite], style: Style = PLAI
     violations = dict.fromkeys(one for _, window in rows for one in window.violations)
     for one in violations:
         yield from wrapped(f"{one.invariant}: {one.sentence}")
+    for write, window in rows:
+        if window.token:
+            begin = _seconds(window.begin)
+            yield "\n"
+            yield from wrapped(f"To see this run ({write.sentence} at {begin}), step by step:")
+            yield f"  plinian explore --replay {window.token}\n"
     if rows:
         yield "\n"
     yield from wrapped(summary(world, writes))
@@ -82,5 +88,6 @@ def _document(window: ToldWindow) -> dict[str, Any]:
         "end_seconds": None if end is None else end / _SECOND_US,
         "begins_with": window.opens or None,
         "ends_with": window.closes or None,
+        "token": window.token or None,
         "violations": [one._asdict() for one in window.violations],
     }

@@ -13,6 +13,7 @@ from plinian.engine.machine.layout import Step
 from plinian.engine.machine.natural import USER, Violation
 from plinian.engine.machine.user import ACTS
 from plinian.engine.machine.windows import Window, Windows
+from plinian.replay.explore.replaying import replay
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.windows import windows_in
 from plinian.replay.explore.world import World, number_of, world_of
@@ -94,6 +95,9 @@ def test_a_window_says_what_it_begins_and_ends_with() -> None:
     (window,) = told.windows
     assert window.opens.startswith("deletes Pod web-")
     assert "deletedJobs" in window.closes
+    again = replay(window.token)
+    assert again.breaks
+    assert [one.what for one in again.story.delays] == ["user acts"]
     text = "".join(windows_lines(world, windows_in(world)))
     assert "30s    40.955s   10.955s" in text
     assert "\nI-01: PodGroup" in text
