@@ -8,10 +8,11 @@ from typing import Any
 from plinian.engine.kubernetes.api_errors import AlreadyExists
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.store import default_queue
-from plinian.engine.machine.cluster import ClusterSettings
+from plinian.engine.machine.cluster import Cluster, ClusterSettings, cluster
 from plinian.engine.machine.layout import Part
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Violation
+from plinian.engine.machine.search import Exhaustive, Space
 from plinian.engine.machine.user import Act
 from plinian.engine.model.panic import Panic
 from plinian.engine.volcano.conf import conf_in_force
@@ -153,4 +154,44 @@ def settings(release: str) -> ClusterSettings:
         script=[Act("ADDED", each) for each in map(deployment, (1, 0, 1))],
         now=NOW,
         existing=[*map(default_queue, queues), node],
+    )
+
+
+def ends_of(space: Space, start: State) -> tuple[set[State], Exhaustive, list[str]]:
+    """Return all ends of a space, the search, and what it found."""
+    ends: set[State] = set()
+
+    def note(state: State) -> tuple[Violation, ...]:
+        ends.add(state)
+        return nothing(state)
+
+    search = Exhaustive(space, start, note)
+    found = list(search.run(lambda _: False))
+    assert search.complete
+    return ends, search, [one.violation.sentence for one in found]
+
+
+def of_pod(release: str) -> Cluster:
+    """Return a cluster in which a user creates a pod and deletes it."""
+    behaviours = resolve(release)
+    queues = ("default", "root") if behaviours.root_queue else ("default",)
+    amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    node: Document = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": amounts, "capacity": amounts},
+    }
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    spec = {"schedulerName": "volcano", "containers": [container]}
+    pod = {**object_of("Pod", "p", spec=spec), "apiVersion": "v1"}
+    return cluster(
+        ClusterSettings(
+            behaviours=behaviours,
+            controllers=controller_behaviours(release),
+            conf=conf_in_force("", behaviours),
+            script=[Act("ADDED", pod), Act("DELETED", pod)],
+            now=NOW,
+            existing=[*map(default_queue, queues), node],
+        )
     )
