@@ -73,7 +73,7 @@ def _first_look(cache: SchedulerCache) -> None:
         changes.node(name)
     for key in cache.jobs:
         changes.job(key)
-    SnapshotBuilder(cache, changes, TaskClasses()).take()
+    SnapshotBuilder(changes, TaskClasses()).take(cache)
 
 
 def _touch(cache: SchedulerCache, pods: list[objects.Pod]) -> None:

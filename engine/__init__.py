@@ -1,1 +1,1 @@
-"""What must be true: events, ingest, the log and the state that is folded from it."""
+"""Everything that computes: events, log, state, cache, sessions, releases."""

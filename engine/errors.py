@@ -70,7 +70,7 @@ class FormatUnknown(InputError):
 class InputDamaged(InputError):
     """The bytes of an input, or of one member of an archive, are damaged.
 
-    With ``--skip-malformed`` its rest is left out and counted.
+    With ``--skip-malformed`` its rest is skipped and counted.
     """
 
 
@@ -81,7 +81,7 @@ class InputTruncated(InputDamaged):
 class EventMalformed(InputError):
     """One record of an input is wrong; the others may be fine.
 
-    With ``--skip-malformed`` it is left out and counted.
+    With ``--skip-malformed`` it is skipped and counted.
     """
 
 

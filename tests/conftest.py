@@ -10,10 +10,15 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from postgres import NoPostgres, server_url, stop_server
 
 _SCHEMAS = count(1)
+
+# A property holds or fails whatever else the machine does: no example has a time limit.
+settings.register_profile("plinian", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("plinian")
 
 
 @pytest.fixture(scope="session")

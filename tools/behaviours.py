@@ -44,7 +44,8 @@ cache or the controllers is proven by what the code of releases on both sides of
 recorded to do with the same input, which `tests/volcano/test_component_proofs.py` checks.
 
 `plinian release show RELEASE -o wide` shows this for one release, `plinian release diff A B` shows
-where two differ, and `plinian release unproven` lists the rows that rest on their source alone.
+where two differ, each also for one subject (`--subject NAME`), and `plinian release unproven` lists
+the rows that rest on their source alone.
 Rows of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test
 that holds them.
 """
@@ -88,6 +89,8 @@ class Subject(NamedTuple):
     """A module of the table: what a group of behaviours is about."""
 
     part: Part
+    name: str
+    """The name of the module, for ``--subject``."""
     said: str
     """What the module says in its first sentence."""
     behaviours: tuple[str, ...]
@@ -98,7 +101,8 @@ def subjects() -> Iterator[Subject]:
     for part, record in RECORDS.items():
         for base in record.__bases__:
             said = inspect.cleandoc(sys.modules[base.__module__].__doc__ or "").partition("\n")[0]
-            yield Subject(part, said, tuple(field.name for field in dataclasses.fields(base)))
+            name = base.__module__.rpartition(".")[2]
+            yield Subject(part, name, said, tuple(field.name for field in dataclasses.fields(base)))
 
 
 def spans(row: Row) -> str:
@@ -148,7 +152,7 @@ def page() -> str:
     for part, of_part in groupby(subjects(), key=lambda subject: subject.part):
         lines += [f"## {PARTS[part]}", ""]
         for subject in of_part:
-            lines += [*_heading(subject.said), ""]
+            lines += [*_heading(subject.said), "", f"Subject: `{subject.name}`.", ""]
             for name in subject.behaviours:
                 lines += _behaviour(by_name[name], said)
     return "\n".join(lines).rstrip() + "\n"

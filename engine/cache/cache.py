@@ -73,13 +73,13 @@ class SchedulerCache:
         self.priority_classes: dict[str, objects.PriorityClass] = {}
         self.default_priority = 0
         self.quotas: dict[str, dict[str, objects.ResourceQuotaStatus]] = {}
-        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
+        self._snapshots = SnapshotBuilder(self._changes, self.classes)
         self._handlers = self._table()
 
     def _table(self) -> dict[str, _Handlers]:
         jobs, nodes = self.job_cache, self.node_cache
         changed = nodes.hypernode_changed
-        handlers = {
+        return {
             "Pod": _Handlers(jobs.pod_added, jobs.pod_updated, jobs.pod_deleted),
             "PodGroup": _Handlers(
                 jobs.pod_group_set, jobs.pod_group_updated, jobs.pod_group_deleted
@@ -92,15 +92,23 @@ class SchedulerCache:
             "Numatopology": _Handlers(
                 nodes.numatopology_set, nodes.numatopology_updated, nodes.numatopology_deleted
             ),
-            "Queue": _Handlers(self._set_queue, self._queue_updated, self._queue_deleted),
-            "ResourceQuota": _Handlers(self._set_quota, self._quota_updated, self._quota_deleted),
         }
-        if self.options.priority_classes:
-            handlers["PriorityClass"] = _Handlers(
-                self._add_priority_class,
-                self._priority_class_updated,
-                self._delete_priority_class,
-            )
+
+    def _handlers_of(self, kind: str) -> _Handlers | None:
+        """Return the handlers of a kind, if there are any.
+
+        Those of the cache itself are not kept: a cache that refers to itself is freed late, and
+        caches of one process after the other would fill the memory.
+        """
+        handlers = self._handlers.get(kind)
+        if handlers is None:
+            if kind == "Queue":
+                return _Handlers(self._set_queue, self._queue_updated, self._queue_deleted)
+            if kind == "ResourceQuota":
+                return _Handlers(self._set_quota, self._quota_updated, self._quota_deleted)
+            if kind == "PriorityClass" and self.options.priority_classes:
+                added, updated = self._add_priority_class, self._priority_class_updated
+                return _Handlers(added, updated, self._delete_priority_class)
         return handlers
 
     def deliver(self, kind: str, item: objects.Object) -> None:
@@ -110,7 +118,7 @@ class SchedulerCache:
         """
         before = self.stores.put(kind, item)
         self._changes.objects = True
-        handlers = self._handlers.get(kind)
+        handlers = self._handlers_of(kind)
         if handlers is None:
             self.classes.select(_selectors(item))
         elif before is None:
@@ -126,7 +134,7 @@ class SchedulerCache:
         if self.stores.remove(kind, item.key) is None:
             return
         self._changes.objects = True
-        handlers = self._handlers.get(kind)
+        handlers = self._handlers_of(kind)
         if handlers is not None:
             handlers.deleted(item)
 
@@ -135,7 +143,7 @@ class SchedulerCache:
 
         Source: cache.go Snapshot.
         """
-        return self._snapshots.take()
+        return self._snapshots.take(self)
 
     def copy(self) -> SchedulerCache:
         """Return a copy of the cache; parts that never change are shared.
@@ -152,7 +160,7 @@ class SchedulerCache:
     def forget_columns(self) -> None:
         """Mark everything as changed: the next snapshot is rebuilt from everything."""
         self._changes.mark(self.nodes, self.jobs)
-        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
+        self._snapshots = SnapshotBuilder(self._changes, self.classes)
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""

@@ -80,6 +80,11 @@ class Stores:
         self._frozen.pop(kind, None)
         return before
 
+    def fill(self, kind: str, items: Mapping[str, Object]) -> None:
+        """Store objects of a kind by their keys, in their order."""
+        self._stores[kind].update(items)
+        self._frozen.pop(kind, None)
+
     def remove(self, kind: str, key: str) -> Any:
         """Remove an object; return its last version, or None."""
         self._frozen.pop(kind, None)

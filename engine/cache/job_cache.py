@@ -133,7 +133,9 @@ class JobCache:
         Source: event_handlers.go NewTaskInfo.
         """
         task = (
-            self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod, before=before)
+            self._with_volumes(pod, before)
+            if pod.spec.volumes
+            else self._builder.task(pod, before=before)
         )
         if pod.spec.resource_claims and self._rules.needs_device_claims:
             task.devices = device_claims(pod, self._stores.of("ResourceClaim"))

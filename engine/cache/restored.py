@@ -94,17 +94,19 @@ class _Reader:
         others = {number: (kind, raw) for number, kind, raw in self._stored.others}
         objects: dict[int, Any] = {}
         for kind, positions in self._stored.stores:
-            origins = self.projector.origins[kind]
-            for position in positions:
-                number = len(objects)
+            origins, store = self.projector.origins[kind], dict[str, Object]()
+            of = KINDS[kind]
+            for number, position in enumerate(positions, len(objects)):
                 item: Object
                 if position:
-                    item = decode_known(KINDS[kind], self._read[position])
-                    origins[item.key] = Origin(item, position)
+                    item = decode_known(of, self._read[position])
+                    key = item.metadata.key
+                    origins[key] = Origin(item, position)
                 else:
-                    item = _decoder(KINDS[kind]).decode(others.pop(number)[1])
-                objects[number] = item
-                self._cache.stores.put(kind, item)
+                    item = _decoder(of).decode(others.pop(number)[1])
+                    key = item.metadata.key
+                objects[number] = store[key] = item
+            self._cache.stores.fill(kind, store)
         for number, (kind, raw) in others.items():
             objects[number] = _decoder(KINDS[kind]).decode(raw)
         return objects

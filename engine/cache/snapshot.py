@@ -84,10 +84,9 @@ class CacheContents(Protocol):
 
 
 class SnapshotBuilder:
-    """Keeps the columns of one cache."""
+    """Keeps the columns of one cache, to which it does not refer: both are freed at once."""
 
-    def __init__(self, cache: CacheContents, changes: Changes, classes: TaskClasses) -> None:
-        self._cache = cache
+    def __init__(self, changes: Changes, classes: TaskClasses) -> None:
         self._changes = changes
         self._dims = Dimensions()
         node_ids, job_ids = Ids(), Ids()
@@ -96,35 +95,38 @@ class SnapshotBuilder:
         self._jobs = JobRows(self._dims, self._tasks)
         self._last: Snapshot | None = None
 
-    def take(self) -> Snapshot:
-        """Update the columns and return them."""
+    def take(self, cache: CacheContents) -> Snapshot:
+        """Update the columns and return them.
+
+        :param cache: the one whose changes are marked.
+        """
         if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
             self._changes.clear()
-            self._changes.mark(self._cache.nodes, self._cache.jobs)
+            self._changes.mark(cache.nodes, cache.jobs)
         if self._last is None or self._changes:
-            self._refresh_jobs()
-            self._refresh_nodes()
+            self._refresh_jobs(cache)
+            self._refresh_nodes(cache.nodes)
             self._tasks.sweep()
             widened = self._widen()
             self._tasks.write()
             self._nodes.write()
             self._jobs.write()
-            self._last = self._build(None if widened else self._last)
+            self._last = self._build(cache, None if widened else self._last)
             self._changes.clear()
         return self._last
 
-    def _refresh_jobs(self) -> None:
-        cache, changes, rows = self._cache, self._changes, self._jobs
+    def _refresh_jobs(self, cache: CacheContents) -> None:
+        changes, rows, queues = self._changes, self._jobs, cache.queues
         if changes.queue_names or changes.priorities:
             for key, job in cache.jobs.items():
-                visible = self._visible(job)
+                visible = _is_visible(job, queues)
                 if visible is not (key in rows) or (
                     visible and rows.priority(key) != cache.priority_of(job)
                 ):
                     changes.job(key)
         for key in changes.jobs:
             changed = cache.jobs.get(key)
-            if changed is not None and self._visible(changed):
+            if changed is not None and _is_visible(changed, queues):
                 changed.priority = cache.priority_of(changed)
                 left = rows.put(changed, changed.priority)
             else:
@@ -132,12 +134,9 @@ class SnapshotBuilder:
             for node in left:
                 changes.node(node)
 
-    def _visible(self, job: JobInfo) -> bool:
-        return job.pod_group is not None and job.queue in self._cache.queues
-
-    def _refresh_nodes(self) -> None:
+    def _refresh_nodes(self, held: Mapping[str, NodeInfo]) -> None:
         for name in self._changes.nodes:
-            node = self._cache.nodes.get(name)
+            node = held.get(name)
             if node is not None and node.ready:
                 self._nodes.put(node)
             elif name in self._nodes:
@@ -151,9 +150,9 @@ class SnapshotBuilder:
                 rows.columns.widen(places, len(self._dims))
         return places is not None
 
-    def _build(self, last: Snapshot | None) -> Snapshot:
+    def _build(self, cache: CacheContents, last: Snapshot | None) -> Snapshot:
         """Put together what changed and what did not."""
-        cache, changes = self._cache, self._changes
+        changes = self._changes
         nodes = self._nodes.table() if last is None or changes.nodes else last.nodes
         width = nodes.allocatable.shape[1]
         assert width == len(self._dims), "each column of the nodes' matrices is one resource"
@@ -178,3 +177,7 @@ class SnapshotBuilder:
             csi_nodes=dict(sorted(cache.node_cache.csi_nodes.items())),
             present=self._nodes.present(),
         )
+
+
+def _is_visible(job: JobInfo, queues: Mapping[str, QueueInfo]) -> bool:
+    return job.pod_group is not None and job.queue in queues

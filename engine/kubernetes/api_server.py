@@ -42,9 +42,10 @@ WITH_STATUS = frozenset(
 """Kinds whose status is written by separate requests."""
 
 FIRST_CREATED = 1_767_225_600
-"""The creation of the first object of each kind, in seconds since 1970; the next is a second younger.
+"""The creation of the first object of each kind, in seconds since 1970.
 
-There is no clock here, and schedulers compare no more than which object of a kind is older.
+The next one is a second younger. There is no clock here, and schedulers compare no more than which
+object of a kind is older.
 """
 
 

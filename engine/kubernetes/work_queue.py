@@ -173,6 +173,10 @@ class WorkQueue(Generic[Item]):
         self._spent_until = max(self._spent_until - self.now, -self._bucket)
         self.now = 0
 
+    def refill(self) -> None:
+        """Give the shared limit of failures all its permits back."""
+        self._spent_until = self.now - self._bucket
+
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""
         return list(self._ready)

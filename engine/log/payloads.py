@@ -143,7 +143,12 @@ class PayloadsAt:
         return self._open.payload(position)
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(self, range(len(self._positions)))
+        for index, position in enumerate(self._positions):
+            block = self._open
+            if block.first <= position <= block.last:
+                yield block.payload(position)
+            else:
+                yield self(index)
 
 
 def _damage(what: str, position: int) -> LogCorrupt:

@@ -20,6 +20,9 @@ from .store import Query
 PAGE = 1000
 """Rows in memory at a time."""
 
+_NEAR = 4
+"""Positions are read as a range if it has at most so many for each needed one."""
+
 MANY_OBJECTS = 1000
 """A query for more objects than this scans the log instead of their index."""
 
@@ -102,25 +105,40 @@ class Reader:
     def _lifted(
         self, part: Segment, positions: Sequence[int], payloads: Iterable[bytes]
     ) -> dict[int, bytes]:
-        rows = self._database.rows(
-            "SELECT e.position, e.schema, e.kind_id FROM event e WHERE e.branch_id = ?"
-            f" AND {self._database.any_of('e.position')}",
-            (part.branch_id, self._database.listed(positions)),
-        )
-        kinds = self._names.texts(row[2] for row in rows)
-        headers = {position: (kinds.get(kind, ""), schema) for position, schema, kind in rows}
+        headers = self._schemas(part, positions)
+        newest = {header for header in frozenset(headers.values()) if self._is_newest(*header)}
         found: dict[int, bytes] = {}
         for position, payload in zip(positions, payloads, strict=True):
-            if position not in headers:
-                continue
-            kind, schema = headers[position]
-            info = KINDS.get(kind)
-            if info is None or schema != info.schema or self._upcast is not upcast:
+            header = headers.get(position)
+            if header in newest:
+                found[position] = payload
+            elif header is not None:
+                kind, schema = header
                 event = Event(kind=kind, reference=_NOTHING, payload=payload, schema=schema)
                 found[position] = self._upcast(event).payload
-            else:
-                found[position] = payload
         return found
+
+    def _schemas(self, part: Segment, positions: Sequence[int]) -> dict[int, tuple[str, int]]:
+        """Return kind and schema at some rising positions, and perhaps at others in between."""
+        low, high = positions[0], positions[-1]
+        select = "SELECT e.position, e.schema, e.kind_id FROM event e WHERE e.branch_id = ?"
+        # If most positions in between are needed, one scan is cheaper than a search for each.
+        if high - low < _NEAR * len(positions):
+            rows = self._database.rows(
+                f"{select} AND e.position BETWEEN ? AND ?", (part.branch_id, low, high)
+            )
+        else:
+            rows = self._database.rows(
+                f"{select} AND {self._database.any_of('e.position')}",
+                (part.branch_id, self._database.listed(positions)),
+            )
+        kinds = self._names.texts(row[2] for row in rows)
+        return {position: (kinds.get(kind, ""), schema) for position, schema, kind in rows}
+
+    def _is_newest(self, kind: str, schema: int) -> bool:
+        """Return whether payloads of a kind and schema need no upcast."""
+        info = KINDS.get(kind)
+        return info is not None and schema == info.schema and self._upcast is upcast
 
     def _pages(self, part: Segment, query: Query, filters: _Filter) -> Iterator[list[Row]]:
         positions = self._indexed(part, query, filters)
@@ -205,10 +223,11 @@ class Reader:
                     for wanted in query.kinds
                 )
             ]
-            named = {*kinds, *query.kinds}
-            self._add_ids(
-                filters, "e.kind_id", [i for k in sorted(named) for i in self._names.symbols_of(k)]
-            )
+            named = sorted({*kinds, *query.kinds})
+            numbers = [number for kind in named for number in self._names.symbols_of(kind)]
+            if not numbers:
+                return None  # No event is of these kinds; without this all would be looked at.
+            self._add_ids(filters, "e.kind_id", numbers)
         if query.source is not None:
             self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
         low, high = query.revisions

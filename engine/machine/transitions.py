@@ -13,7 +13,7 @@ from .layout import Layout, Part, Step
 from .table import Table
 
 Notice = tuple[str, str, str, int]
-"""What a channel holds: verb, kind, key, and the number of what the component sees of the object."""
+"""What a channel holds: verb, kind, key, and the number of what is seen of the object."""
 
 Act = Callable[[Component, Any], None]
 

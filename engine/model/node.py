@@ -168,13 +168,22 @@ class NodeInfo:
 
         Source: node_info.go SetNode, setNode.
         """
+        if self.node is None or ignored != self._ignored or not _same_amounts(self.node, node):
+            self._parsed = None
         self.node = node
         self.reason = ""
-        self._ignored, self._parsed = ignored, None
+        self._ignored = ignored
         self._read(node)
         self._reset()
         for task, status in self.tasks.values():
             self._account(task, status)
+
+    def fresh(self, node: Node, ignored: frozenset[str]) -> NodeInfo:
+        """Return the node as one that never had another version of its Node, without tasks."""
+        made = NodeInfo(self.name, self._ignored)
+        made.node, made._parsed = self.node, self._parsed
+        made.set_node(node, ignored)
+        return made
 
     def add_task(self, task: TaskInfo) -> str | None:
         """Add a task with its current status; return the error, or None.
@@ -342,6 +351,11 @@ class NodeInfo:
         else:
             self.idle.add(request)
             self.used.sub(request)
+
+
+def _same_amounts(node: Node, other: Node) -> bool:
+    mine, theirs = node.status, other.status
+    return mine.allocatable == theirs.allocatable and mine.capacity == theirs.capacity
 
 
 _FLOAT = re.compile(

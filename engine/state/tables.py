@@ -106,7 +106,7 @@ def node_table(truth: Truth) -> NodeTable:
     )
 
 
-def queue_of_pods(truth: Truth) -> Mapping[tuple[str, str], str]:
+def queue_by_podgroup(truth: Truth) -> Mapping[tuple[str, str], str]:
     """Return the queue of every PodGroup, by (namespace, name)."""
     return {
         (entry.reference.namespace, entry.reference.name): entry.fact.queue or "default"
@@ -122,9 +122,9 @@ def queue_table(truth: Truth) -> QueueTable:
         for entry in truth.of("scheduling.volcano.sh", "Queue")
         if isinstance(entry.fact, QueueFact)
     ]
-    queue_by_group = queue_of_pods(truth)
+    queues = queue_by_podgroup(truth)
     pods = [
-        (queue_by_group.get((entry.reference.namespace, pod.podgroup), pod.queue), pod)
+        (queues.get((entry.reference.namespace, pod.podgroup), pod.queue), pod)
         for entry, pod in _pods(truth)
         if _occupies(pod) and (pod.podgroup or pod.queue)
     ]

@@ -17,6 +17,7 @@ from .cache.behaviours import CacheBehaviours
 from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, process, queue
 from .controllers.behaviours import ControllerBehaviours
 from .releases import Release, Row, in_landing_order, parse_release
+from .session.behaviours import Behaviours
 from .session.history import HISTORY
 
 
@@ -49,6 +50,27 @@ TABLE: Mapping[Part, tuple[Row, ...]] = MappingProxyType(
 _PARTS: Mapping[str, Part] = MappingProxyType(
     {row.behaviour: part for part, rows in TABLE.items() for row in rows}
 )
+
+
+_RECORDS: Mapping[Part, type] = MappingProxyType(
+    {
+        Part.SESSION: Behaviours,
+        Part.CACHE: CacheBehaviours,
+        Part.CONTROLLERS: ControllerBehaviours,
+    }
+)
+
+
+def subjects_of(part: Part) -> dict[str, str]:
+    """Return, by behaviour, its subject: the name of the module that holds its rows.
+
+    Parts may have subjects of the same name, such as ``nodes``.
+    """
+    return {
+        behaviour: base.__module__.rpartition(".")[2]
+        for base in _RECORDS[part].__bases__
+        for behaviour in base.__annotations__
+    }
 
 
 def part_of(behaviour: str) -> Part:

@@ -1,1 +1,1 @@
-"""The steps of the schema, one module each, in one line."""
+"""The steps of the schema, one module each, in a linear order."""

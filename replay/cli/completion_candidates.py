@@ -322,6 +322,12 @@ def _invariants(_typed: _Typed, _text: str) -> Sequence[str]:
     return IDS
 
 
+def _subjects(_typed: _Typed, _text: str) -> Sequence[str]:
+    from ..compare.releases import all_subjects
+
+    return all_subjects()
+
+
 def _branches(typed: _Typed, _text: str) -> list[str]:
     return _look(typed, lambda log: log.branches())
 
@@ -342,6 +348,7 @@ _VALUES: Mapping[str, Callable[[_Typed, str], Iterable[str]]] = MappingProxyType
         "--object": lambda typed, text: _objects(typed._replace(plain=()), text),
         "--ignore": _rules,
         "--invariant": _invariants,
+        "--subject": _subjects,
         "--field-selector": lambda _typed, text: _after_comma(text, _FIELDS),
         "--sort-by": lambda _typed, _text: _SORTED_BY,
     }

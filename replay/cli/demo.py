@@ -82,11 +82,11 @@ def _tables(log: Log, at: str) -> None:
     from ..render.columns import TableContext, short_names, table_of
     from ..render.tables import write_table
 
-    sight = TableContext(log.truth(at))
+    context = TableContext(log.truth(at))
     for kind in ("nodes", "queues", "podgroups"):
         pair = log.kind(kind, at)
         entries = log.entries(pair, at=at)
-        table = table_of(sight, *pair, entries, short=short_names(*pair, entries))
+        table = table_of(context, *pair, entries, short=short_names(*pair, entries))
         write_table(sys.stdout, table, style=style())
         sys.stdout.write("\n")
 

@@ -88,7 +88,7 @@ def _describe(look: ObjectQuery, entry: Entry) -> None:
     named = ObjectName(reference.group, reference.kind, reference.name)
     past = look.log.history(named, namespace=reference.namespace, at=look.moment)
     described = ObjectDescription(
-        sight=TableContext(look.log.truth(look.moment)),
+        context=TableContext(look.log.truth(look.moment)),
         entry=entry,
         document=next(look.log.documents([entry], branch=look.moment.branch)),
         versions=past.happenings[-VERSIONS_SHOWN:],

@@ -262,12 +262,12 @@ class _Printer:
         from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 
-        sight = TableContext(self.log.truth(self.moment))
+        context = TableContext(self.log.truth(self.moment))
         several = len({kind for kind, _ in found}) > 1
         separator = ""
         for kind, entries in _joined(found):
             table = table_of(
-                sight,
+                context,
                 *kind,
                 entries,
                 wide=wide,

@@ -28,7 +28,7 @@ from .shell import shows_progress, style
     help="The cluster that the inputs come from.",
 )
 @options.branch
-@click.option("--skip-malformed", is_flag=True, help="Count malformed records and leave them out.")
+@click.option("--skip-malformed", is_flag=True, help="Skip and count malformed records.")
 @click.option(
     "--partial-lists",
     is_flag=True,

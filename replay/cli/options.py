@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 DEFAULT_LOG = "plinian.db"
+END = "end"
+"""The point after the last event."""
 
 log = click.option(
     "--log",
@@ -26,14 +28,21 @@ namespace = click.option("--namespace", "-n", metavar="NAME", help="The namespac
 all_namespaces = click.option(
     "--all-namespaces", "-A", help="Look in all namespaces.", is_flag=True
 )
-at = click.option(
-    "--at",
-    metavar="POINT",
-    help="The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end) or end; "
-    "with a branch: what-if@1042.",
-    default="end",
-    show_default=True,
-)
+
+
+def _moment(what: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--at",
+        metavar="POINT",
+        help=f"{what}: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end) or end; "
+        "with a branch: what-if@1042.",
+        default=END,
+        show_default=True,
+    )
+
+
+at = _moment("The moment")
+until = _moment("Only sessions up to this moment")
 as_known_at = click.option(
     "--as-known-at", metavar="@POSITION", help="Ignore events appended after this position."
 )

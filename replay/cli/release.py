@@ -14,6 +14,7 @@ from .shell import note, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.table import Part
+    from ..compare.releases import ReleaseLine
 
 FORMS = "text|wide|json"
 
@@ -30,7 +31,7 @@ _output = click.option(
     metavar=FORMS,
     default="text",
     show_default=True,
-    help="The output form; wide adds sources.",
+    help="The output form; wide adds subjects and sources.",
     callback=_known_form,
 )
 
@@ -44,6 +45,20 @@ def _known_parts(
     if unknown:
         named = "session, cache or controllers"
         raise click.BadParameter(f"no part {unknown[0]!r}; choose {named}")
+    return values
+
+
+def _known_subjects(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    if not values:
+        return ()
+    from ..compare.releases import all_subjects
+
+    known = all_subjects()
+    unknown = [value for value in values if value not in known]
+    if unknown:
+        raise click.BadParameter(f"no subject {unknown[0]!r}; choose {', '.join(known)}")
     return values
 
 
@@ -62,6 +77,15 @@ _part = click.option(
     callback=_known_parts,
 )
 
+_subject = click.option(
+    "--subject",
+    multiple=True,
+    metavar="NAME",
+    help="Only behaviours about this, as in preempt; docs/behaviours.md lists the subjects. "
+    "Repeatable; by default all.",
+    callback=_known_subjects,
+)
+
 ORIGIN = ("PULL REQUEST", "SOURCE")
 """The additional columns of the wide form."""
 
@@ -69,11 +93,14 @@ ORIGIN = ("PULL REQUEST", "SOURCE")
 @command("release list")
 @options.text_or_json
 def list_releases(output: str) -> None:
-    """List the known releases, and what each changed.
+    """List the known releases, and in what each differs from the one above it.
 
-    In sessions, in the scheduler's cache, and in the controllers. Sessions of all of them can be
-    run. The last one, hardened, is not a release of Volcano: it is Plinian's, the newest release
-    with fixes that no release has in full.
+    In sessions, in the scheduler's cache, and in the controllers. The first release of a line may
+    lack what came later to the line before it, as a backport. That is then marked, as in
+    "preempt_in_queue_order (as before v1.12.4)".
+
+    Sessions of all of them can be run. The last one, hardened, is not a release of Volcano: it is
+    Plinian's, the newest release with fixes that no release has in full.
     """
     from ..compare.releases import release_lines
     from ..render.documents import json_text
@@ -85,18 +112,30 @@ def list_releases(output: str) -> None:
         return
     rows: list[tuple[str, ...]] = []
     for line in found:
-        changed = [(str(part), ", ".join(names)) for part, names in line.changed.items() if names]
+        changed = [
+            (str(part), ", ".join(_marked(line, name) for name in names))
+            for part, names in line.changed.items()
+            if names
+        ]
         rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
-    headers = ("RELEASE", "PART", "WHAT CHANGES")
+    headers = ("RELEASE", "PART", "DIFFERENCES FROM THE RELEASE ABOVE")
     write_table(sys.stdout, Table(headers, rows), style=style())
+
+
+def _marked(line: ReleaseLine, name: str) -> str:
+    lacks = line.lacking.get(name)
+    return name if lacks is None else f"{name} (as before {lacks})"
 
 
 @command("release show")
 @click.argument("name", metavar="RELEASE", help="A release, as in v1.12.1.")
 @_part
+@_subject
 @_output
 @options.assume
-def show(name: str, part: tuple[str, ...], output: str, assume: bool) -> None:
+def show(
+    name: str, part: tuple[str, ...], subject: tuple[str, ...], output: str, assume: bool
+) -> None:
     """Show how a release behaves, since when, and what that means.
 
     Sources are paths below Volcano's pkg/scheduler/, or full paths, which begin with pkg/.
@@ -106,7 +145,7 @@ def show(name: str, part: tuple[str, ...], output: str, assume: bool) -> None:
     from ..render.tables import NONE, Table, write_table
 
     (name,) = chosen([name], assume=assume).names
-    found = behaviours_of(name, parts=_chosen(part))
+    found = behaviours_of(name, _chosen(part), subject)
     if output == "json":
         sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
         return
@@ -115,8 +154,10 @@ def show(name: str, part: tuple[str, ...], output: str, assume: bool) -> None:
         (held.behaviour, held.part, held.value, ",".join(held.since), held.why) for held in found
     ]
     if output == "wide":
-        headers = (*headers, "PROOF", *ORIGIN)
-        origins = [(held.proof or NONE, held.pull or NONE, held.source) for held in found]
+        headers = (*headers, "SUBJECT", "PROOF", *ORIGIN)
+        origins = [
+            (held.subject, held.proof or NONE, held.pull or NONE, held.source) for held in found
+        ]
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
     write_table(sys.stdout, Table(headers, rows), style=style())
 
@@ -125,9 +166,17 @@ def show(name: str, part: tuple[str, ...], output: str, assume: bool) -> None:
 @click.argument("one", metavar="A", help="A release, as in v1.11.0.")
 @click.argument("other", metavar="B", help="Another.")
 @_part
+@_subject
 @_output
 @options.assume
-def diff(one: str, other: str, part: tuple[str, ...], output: str, assume: bool) -> None:
+def diff(
+    one: str,
+    other: str,
+    part: tuple[str, ...],
+    subject: tuple[str, ...],
+    output: str,
+    assume: bool,
+) -> None:
     """Show the behaviours in which two releases differ.
 
     Sources are as in plinian release show.
@@ -137,15 +186,17 @@ def diff(one: str, other: str, part: tuple[str, ...], output: str, assume: bool)
     from ..render.tables import NONE, Table, write_table
 
     one, other = chosen([one, other], assume=assume).names
-    found = release_diff(one, other, parts=_chosen(part))
+    found = release_diff(one, other, parts=_chosen(part), subjects=subject)
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
         return
     rows = [(each.behaviour, each.part, *each.values, each.why) for each in found]
     headers: tuple[str, ...] = ("BEHAVIOUR", "PART", one, other, "WHAT CHANGES")
     if output == "wide":
-        headers = (*headers, "SINCE", *ORIGIN)
-        origins = [(",".join(each.since), each.pull or NONE, each.source) for each in found]
+        headers = (*headers, "SUBJECT", "SINCE", *ORIGIN)
+        origins = [
+            (each.subject, ",".join(each.since), each.pull or NONE, each.source) for each in found
+        ]
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
     write_table(sys.stdout, Table(headers, rows), style=style())
     note(f"{len(found)} behaviours differ")

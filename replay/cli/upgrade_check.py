@@ -26,7 +26,7 @@ _SAMPLE = 200
 @click.option("--from", "one", required=True, metavar="R1", help="The release that runs now.")
 @click.option("--to", "other", required=True, metavar="R2", help="The release to upgrade to.")
 @options.log
-@options.at
+@options.until
 @click.option(
     "--conf",
     type=click.Path(path_type=Path),
@@ -38,7 +38,7 @@ _SAMPLE = 200
     type=click.IntRange(min=0),
     metavar="N",
     help="Check this many moments, evenly spread; 0 is all. By default all sessions that "
-    "the log records, else {_SAMPLE} of the moments at which something changed.",
+    f"the log records, else {_SAMPLE} of the moments at which something changed.",
 )
 @click.option(
     "--jobs",
@@ -125,7 +125,9 @@ def upgrade_check(
     if output == "json":
         sys.stdout.write(json_text(taken.marked(upgrade_document(found)), indent=2) + "\n")
     else:
-        sys.stdout.writelines(upgrade_lines(found, unfold=unfold, style=style()))
+        sys.stdout.writelines(
+            upgrade_lines(found, unfold=unfold, whole=at == options.END, style=style())
+        )
         _note_others(*found.releases)
     code = _code(found, unfold=unfold)
     if code and (exit_code or code == BROKEN):

@@ -155,15 +155,15 @@ class _Lines:
     def _row(self, seen: ObjectChange) -> list[str]:
         from ..render.columns import TableContext
 
-        sight = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
-        return list(self._table(sight, [seen.entry]).rows[0])
+        context = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
+        return list(self._table(context, [seen.entry]).rows[0])
 
-    def _table(self, sight: Any, entries: Sequence[Entry]) -> Any:
+    def _table(self, context: Any, entries: Sequence[Entry]) -> Any:
         from ..render.columns import table_of
 
         wide = self._tabled.output == "wide"
         return table_of(
-            sight,
+            context,
             *self._kind,
             entries,
             wide=wide,

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
 from ...engine.volcano.proofs import claims, lack, proof_of, unproven
 from ...engine.volcano.releases import RELEASES, Row, parse_release
-from ...engine.volcano.table import Part, part_of, rows_in
+from ...engine.volcano.table import Part, part_of, rows_in, subjects_of
 
 
 class ReleaseLine(NamedTuple):
     """A release in the list of releases.
 
     :param changed: by part of Volcano, the behaviours that differ from the previous release in the
-    list.
+        list.
+    :param lacking: of these, by behaviour, the release of an older line that has a newer row: the
+        previous release has a backport that came too late for this one.
     """
 
     name: str
     changed: Mapping[Part, tuple[str, ...]]
+    lacking: Mapping[str, str]
 
 
 class Held(NamedTuple):
@@ -30,6 +33,7 @@ class Held(NamedTuple):
     :param pull: the pull request that introduced it; None if it was so from the beginning.
     :param proof: the recorded scenario and the release in which the outcome depends on it; None if
         there is none.
+    :param subject: what it is about, as in ``preempt``.
     """
 
     behaviour: str
@@ -40,13 +44,15 @@ class Held(NamedTuple):
     why: str
     pull: str | None
     proof: str | None
+    subject: str
 
 
 class BehaviourDiff(NamedTuple):
     """A behaviour in which releases differ; ``why`` is the text of the newest of their rows.
 
     :param values: by release. :param since: the first release of each line that has the newest.
-        :param pull: the pull request that introduced the newest.
+    :param pull: the pull request that introduced the newest.
+    :param subject: what it is about, as in ``preempt``.
     """
 
     behaviour: str
@@ -56,6 +62,7 @@ class BehaviourDiff(NamedTuple):
     source: str
     since: tuple[str, ...]
     pull: str | None
+    subject: str
 
 
 class Unproven(NamedTuple):
@@ -78,20 +85,36 @@ def release_lines() -> list[ReleaseLine]:
     """Return all releases, oldest first."""
     found = []
     for before, release in pairwise((RELEASES[0], *RELEASES)):
-        changed = {}
+        changed: dict[Part, tuple[str, ...]] = {}
+        lacking: dict[str, str] = {}
         for part in Part:
             rows, old = rows_in(part, release), rows_in(part, before)
             changed[part] = tuple(sorted(n for n in rows if rows[n].value != old[n].value))
-        found.append(ReleaseLine(str(release), changed))
+            for name in changed[part]:
+                backport = old[name].change
+                if not backport.reached(release):
+                    (first,) = (one for one in backport.landed if one.line == before.line)
+                    lacking[name] = str(first)
+        found.append(ReleaseLine(str(release), changed, lacking))
     return found
 
 
-def behaviours_of(name: str, parts: Sequence[Part] = tuple(Part)) -> list[Held]:
+def all_subjects() -> list[str]:
+    """Return the subjects of behaviours, by name."""
+    return sorted({subject for part in Part for subject in subjects_of(part).values()})
+
+
+def behaviours_of(
+    name: str, parts: Sequence[Part] = tuple(Part), subjects: Collection[str] = ()
+) -> list[Held]:
     """Return a release's behaviours, part by part, by name.
+
+    :param subjects: only behaviours of these subjects; without any, all.
 
     :raises UsageError: there is no such release.
     """
     release = parse_release(name)
+    held = {part: rows_in(part, release) for part in parts}
     return [
         Held(
             behaviour,
@@ -102,25 +125,30 @@ def behaviours_of(name: str, parts: Sequence[Part] = tuple(Part)) -> list[Held]:
             row.why,
             row.link,
             None if (proof := proof_of(row)) is None else str(proof),
+            subject,
         )
         for part in parts
-        for behaviour, row in sorted(rows_in(part, release).items())
+        for behaviour, subject in _named(part, subjects)
+        for row in (held[part][behaviour],)
     ]
 
 
-def release_diff(*names: str, parts: Sequence[Part] = tuple(Part)) -> list[BehaviourDiff]:
+def release_diff(
+    *names: str, parts: Sequence[Part] = tuple(Part), subjects: Collection[str] = ()
+) -> list[BehaviourDiff]:
     """Return the behaviours in which two or more releases differ, part by part, by name.
 
+    :param subjects: only behaviours of these subjects; without any, all.
     :raises UsageError: there is no such release.
     """
     releases = [parse_release(name) for name in names]
     found = []
     for part in parts:
         held = [rows_in(part, release) for release in releases]
-        for behaviour in sorted(held[0]):
+        for behaviour, subject in _named(part, subjects):
             rows = [of[behaviour] for of in held]
             if any(row.value != rows[0].value for row in rows):
-                found.append(_differing(part, rows))
+                found.append(_differing(part, subject, rows))
     return found
 
 
@@ -149,7 +177,13 @@ def unproven_rows() -> tuple[int, list[Unproven]]:
     return len(claims()), found
 
 
-def _differing(part: Part, rows: Sequence[Row]) -> BehaviourDiff:
+def _named(part: Part, subjects: Collection[str]) -> list[tuple[str, str]]:
+    """Return the behaviours of a part with their subjects, by name."""
+    found = sorted(subjects_of(part).items())
+    return [(name, subject) for name, subject in found if not subjects or subject in subjects]
+
+
+def _differing(part: Part, subject: str, rows: Sequence[Row]) -> BehaviourDiff:
     latest = _latest(rows)
     return BehaviourDiff(
         latest.behaviour,
@@ -159,6 +193,7 @@ def _differing(part: Part, rows: Sequence[Row]) -> BehaviourDiff:
         latest.source,
         tuple(map(str, latest.change.landed)),
         latest.link,
+        subject,
     )
 
 

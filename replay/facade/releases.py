@@ -11,6 +11,7 @@ from ..compare.releases import (
     Held,
     ReleaseLine,
     Unproven,
+    all_subjects,
     behaviours_of,
     release_lines,
     unproven_rows,
@@ -24,25 +25,28 @@ def releases() -> list[ReleaseLine]:
     return release_lines()
 
 
-def behaviours(release: str, *, parts: Names = (), assume: bool = False) -> list[Held]:
+def behaviours(
+    release: str, *, parts: Names = (), subjects: Names = (), assume: bool = False
+) -> list[Held]:
     """Return the behaviours of a release, part by part, by name.
 
     :param parts: of ``session``, ``cache`` and ``controllers``; without any, all.
+    :param subjects: what they are about, as in ``preempt``; without any, all.
     :param assume: use the nearest release for an unknown one.
-    :raises UsageError: there is no such release or part.
+    :raises UsageError: there is no such release, part or subject.
     """
-    return behaviours_of(release_of(release, assume=assume), _parts(parts))
+    return behaviours_of(release_of(release, assume=assume), _parts(parts), _subjects(subjects))
 
 
 def release_diff(
-    one: str, other: str, *, parts: Names = (), assume: bool = False
+    one: str, other: str, *, parts: Names = (), subjects: Names = (), assume: bool = False
 ) -> list[BehaviourDiff]:
     """Return the behaviours in which two releases differ; parameters as of :func:`behaviours`.
 
-    :raises UsageError: there is no such release or part.
+    :raises UsageError: there is no such release, part or subject.
     """
     names = [release_of(name, assume=assume) for name in (one, other)]
-    return differences(*names, parts=_parts(parts))
+    return differences(*names, parts=_parts(parts), subjects=_subjects(subjects))
 
 
 def unproven() -> list[Unproven]:
@@ -51,9 +55,17 @@ def unproven() -> list[Unproven]:
 
 
 def _parts(names: Names) -> Sequence[Part]:
+    wanted = _known("part", names, list(map(str, Part)))
+    return [part for part in Part if not wanted or str(part) in wanted]
+
+
+def _subjects(names: Names) -> Sequence[str]:
+    return _known("subject", names, all_subjects())
+
+
+def _known(what: str, names: Names, known: Sequence[str]) -> Sequence[str]:
     wanted = several(names)
-    known = {str(part): part for part in Part}
     for name in wanted:
         if name not in known:
-            raise UsageError(f"no part {name!r}", now=f"choose: {', '.join(known)}")
-    return [part for part in Part if not wanted or str(part) in wanted]
+            raise UsageError(f"no {what} {name!r}", now=f"choose: {', '.join(known)}")
+    return wanted

@@ -306,7 +306,7 @@ class StoredLog(Log):
             raise not_found(self, kind, target.name, place, moment)
         past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
         described = ObjectDescription(
-            sight=TableContext(truth),
+            context=TableContext(truth),
             entry=entry,
             document=next(self.documents([entry], branch=moment.branch)),
             versions=past.happenings[-_VERSIONS_DESCRIBED:],

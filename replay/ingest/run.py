@@ -53,7 +53,7 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller knows about the inputs.
 
     :param cluster: the cluster that they come from.
-    :param skip_malformed: count malformed records and leave them out, instead of storing nothing.
+    :param skip_malformed: skip and count malformed records, instead of storing nothing.
     :param partial_lists: lists are incomplete: an object that is not in one may exist.
     :param taken_at: the earliest and latest time of fetching, in microseconds: what the inputs hold
         had happened by the second; what they lack had not by the first.
@@ -75,7 +75,7 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SkippedFile(msgspec.Struct, frozen=True):
-    """A file of a folder or an archive that was left out, and why."""
+    """A file of a folder or an archive that was skipped, and why."""
 
     source: str
     reason: str
@@ -88,8 +88,9 @@ class IngestSummary(msgspec.Struct, kw_only=True):
         had before. One that brings the actor of a known version counts in both: a
         ``version.attributed`` event is appended.
     :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
-    :param skipped: records left out, by reason; ``malformed`` are those with a fault.
-    :param skipped_files: files in folders and archives that were not read.
+    :param skipped: skipped records, by reason; ``malformed`` are those with a fault.
+    :param first_skipped: where the first record of each reason is, as in ``audit.log:17``.
+    :param skipped_files: skipped files in folders and archives.
     :param malformed: the first faults, as messages.
     :param notes: further remarks, each with its input.
     :param first_revision: and ``last_revision``: least and greatest in the inputs.
@@ -102,6 +103,7 @@ class IngestSummary(msgspec.Struct, kw_only=True):
     kinds: dict[str, int] = {}
     formats: dict[str, int] = {}
     skipped: dict[str, int] = {}
+    first_skipped: dict[str, str] = {}
     skipped_files: list[SkippedFile] = []
     malformed: list[str] = []
     notes: list[str] = []
@@ -110,6 +112,11 @@ class IngestSummary(msgspec.Struct, kw_only=True):
     first_observed: str | None = None
     last_observed: str | None = None
     last_position: int = 0
+
+    def skip(self, reason: str, where: str, count: int = 1) -> None:
+        """Count skipped records; keep where the first of a reason is."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + count
+        self.first_skipped.setdefault(reason, where)
 
 
 def ingest(
@@ -245,14 +252,14 @@ class _Reading:
         except InputDamaged as fault:
             if not self._options.skip_malformed:
                 raise
-            self._reject(str(fault))
+            self._reject(str(fault), file.path)
 
     def _read_document(
         self, file: InputFile, document: Document, year: int | None, *, final: bool
     ) -> None:
         found = recognise(document.head, document.name)
         if found is None:
-            self._leave_out(document)
+            self._skip_document(document)
             return
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
@@ -334,7 +341,7 @@ class _Reading:
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0
 
-    def _leave_out(self, document: Document) -> None:
+    def _skip_document(self, document: Document) -> None:
         if self._received.belongs_to_another(document.source):
             return
         why, now = why_unknown(document.head)
@@ -382,14 +389,15 @@ class _Reading:
         """Add the results of a document's context to the summary."""
         summary = self.summary
         for reason, count in context.skipped.items():
-            summary.skipped[reason] = summary.skipped.get(reason, 0) + count
+            first = context.first_skipped[reason]
+            summary.skip(reason, f"{context.source}:{first}" if first else context.source, count)
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
         self.parts |= dict.fromkeys(context.pages, PAGE)
         self._initial_lists += context.initial_lists
 
-    def _reject(self, fault: str) -> None:
-        self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
+    def _reject(self, fault: str, path: str) -> None:
+        self.summary.skip("malformed", path)
         if len(self.summary.malformed) < _EXAMPLES:
             self.summary.malformed.append(fault)
 
@@ -445,8 +453,7 @@ def _without_parts(reading: _Reading) -> Iterator[Event]:
         if parts and event.kind in SUMMING_UP:
             rest, reason = without_list(event, parts)
             if reason:
-                skipped = reading.summary.skipped
-                skipped[reason] = skipped.get(reason, 0) + 1
+                reading.summary.skip(reason, f"{event.source}:{event.line}")
             if rest is not None:
                 yield rest
             continue

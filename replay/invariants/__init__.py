@@ -1,1 +1,1 @@
-"""Invariants over a log: at one moment, or from its begin to its end in one pass."""
+"""Invariants over a log: at one moment, or from beginning to end in one pass."""

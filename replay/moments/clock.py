@@ -37,24 +37,24 @@ def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
 
     Building takes some seconds per million events; :func:`store_clock` avoids that.
     """
-    return _clock(_Opened(store), branch, cluster, store.last(branch))
+    return _clock(StoreKey(store), branch, cluster, store.last(branch))
 
 
-class _Opened:
-    """A store as a key: equal only if it is the same object."""
+class StoreKey:
+    """A store as a key of a cache: equal only if it is the same object."""
 
     def __init__(self, store: LogStore) -> None:
         self.store = store
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Opened) and other.store is self.store
+        return isinstance(other, StoreKey) and other.store is self.store
 
     def __hash__(self) -> int:
         return id(self.store)
 
 
 @lru_cache(maxsize=2)
-def _clock(opened: _Opened, branch: str, cluster: str, last: int) -> Clock:
+def _clock(opened: StoreKey, branch: str, cluster: str, last: int) -> Clock:
     store = opened.store
 
     @cache

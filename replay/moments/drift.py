@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...engine.cache.drift.drift import Difference
-from ...engine.cache.drift.history import DriftHistory
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
@@ -51,9 +50,8 @@ def drift_at(
     """
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:
-        projector = Projector(behaviours, options)
-        start = Start(projector, NO_REVISION, DriftHistory(projector))
-    projector, after, history = start
+        start = Start(Projector(behaviours, options), NO_REVISION, [])
+    projector, after, history = start.projector, start.revision, start.drift()
 
     def compare(step: OrderedEvent) -> None:
         history.after(step.event, step.position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import merge
 from operator import itemgetter
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from ...engine.log.store import NO_REVISION, LogStore, Query, Window
 from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
-from .clock import clock_of, columns_of, placed
+from .clock import StoreKey, clock_of, columns_of, placed
 from .later_events import later_events
 from .moment import Moment
 
@@ -125,12 +126,19 @@ def _within(key: int, after: int, until: int | None) -> bool:
     return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
 
 
-def steering(store: LogStore, moment: Moment, clock: Clock) -> list[OrderedEvent]:
+def steering(store: LogStore, moment: Moment, clock: Clock) -> Sequence[OrderedEvent]:
     """Return the starts of processes and the marks of a scenario, in order."""
-    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
+    return _steering(StoreKey(store), moment.branch, moment.cluster, moment.known, clock)
+
+
+@lru_cache(maxsize=2)  # No index finds these events, and each moment needs them more than once.
+def _steering(
+    store: StoreKey, branch: str, cluster: str, known: int, clock: Clock
+) -> list[OrderedEvent]:
+    query = Query(branch=branch, cluster=cluster, until=known, kinds=_STEERING)
     steps = [
         OrderedEvent(_place(recorded.event, clock), 0, recorded.position, recorded.event)
-        for recorded in store.read(query)
+        for recorded in store.store.read(query)
     ]
     return sorted(steps, key=itemgetter(0, 2))
 
@@ -170,6 +178,7 @@ class _Stretch:
         changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
         self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
+        self._event_kinds: dict[tuple[str, str, int], str] = {}
         self._last: dict[Reference, int] = {}
         dated = np.flatnonzero(self._rows.revisions >= 0)
         for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
@@ -222,12 +231,10 @@ class _Stretch:
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]
-        if effect == Effect.LISTED:
-            kind = "list.observed"
-        elif effect == Effect.BOUND:
-            kind = "pod.bound"
-        else:
-            kind = kind_of_version(reference.group, reference.kind, _VERBS[Effect(effect)])
+        of = (reference.group, reference.kind, effect)
+        kind = self._event_kinds.get(of)
+        if kind is None:
+            kind = self._event_kinds[of] = _kind(*of)
         return Event(
             kind=kind,
             reference=reference,
@@ -235,6 +242,15 @@ class _Stretch:
             revision=revision if revision >= 0 else None,
             cluster=self._moment.cluster,
         )
+
+
+def _kind(group: str, kind: str, effect: int) -> str:
+    """Return the kind of an event by its object and effect."""
+    if effect == Effect.LISTED:
+        return "list.observed"
+    if effect == Effect.BOUND:
+        return "pod.bound"
+    return kind_of_version(group, kind, _VERBS[Effect(effect)])
 
 
 def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:

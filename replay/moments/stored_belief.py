@@ -64,15 +64,30 @@ def believed(behaviours: Behaviours) -> CacheBasis:
     return (*read, *own)
 
 
+Differing = list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]
+"""By kind and name of a unit, its differences, each with the position since when."""
+
+
 class Start(NamedTuple):
     """Where to continue from: the scheduler's cache after a revision.
 
-    :param drift: where it then differed from truth, and since when.
+    :param differing: where it then differed from truth, and since when.
     """
 
     projector: Projector
     revision: int
-    drift: DriftHistory
+    differing: Differing
+
+    def drift(self) -> DriftHistory:
+        """Return the history of drift up to then, which continues; it reads all pods."""
+        history = DriftHistory(self.projector)
+        history.go_on(
+            {
+                (kind, name): [(Difference(*one[:5]), one[5]) for one in parted]
+                for kind, name, parted in self.differing
+            }
+        )
+        return history
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -85,7 +100,7 @@ class _Kept(msgspec.Struct, array_like=True):
     mark: int
     steering: bytes
     belief: bytes
-    drift: list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]
+    drift: Differing
 
 
 class _Checked(msgspec.Struct, array_like=True):
@@ -204,14 +219,7 @@ def _start(
         return None
     if _came_back(store, moment, projector, found):
         return None
-    history = DriftHistory(projector)
-    history.go_on(
-        {
-            (kind, name): [(Difference(*one[:5]), one[5]) for one in parted]
-            for kind, name, parted in kept.drift
-        }
-    )
-    return Start(projector, found.revision, history)
+    return Start(projector, found.revision, kept.drift)
 
 
 def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
@@ -303,8 +311,7 @@ def build_beliefs(
     start = start_of(store, end, behaviours)
     if start is None:
         store.drop_checkpoints(branch=branch, cluster=cluster, version=version)
-        projector = Projector(behaviours)
-        start = Start(projector, NO_REVISION, DriftHistory(projector))
+        start = Start(Projector(behaviours), NO_REVISION, [])
     objects = store.info().objects
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
@@ -341,7 +348,7 @@ def _play_on(
     """Apply all events up to the end to a projector; store it at the end of each stretch."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
-    projector, history = start.projector, start.drift
+    projector, history = start.projector, start.drift()
     if end.revision is not None and end.revision <= start.revision:
         return
     events = OrderedEvents(store, end, start.revision)
@@ -367,9 +374,7 @@ def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) ->
     return found.known
 
 
-def _drift(
-    history: DriftHistory,
-) -> list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]:
+def _drift(history: DriftHistory) -> Differing:
     return [
         (kind, name, [(*difference, since) for difference, since in parted])
         for (kind, name), parted in history.found()

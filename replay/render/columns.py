@@ -14,7 +14,7 @@ from ...engine.state.tables import (
     QueueTable,
     node_table,
     podgroup_members,
-    queue_of_pods,
+    queue_by_podgroup,
     queue_table,
 )
 from ...engine.state.truth import Entry, Truth
@@ -74,9 +74,9 @@ class TableContext:
         return podgroup_members(self.truth)
 
     @cached_property
-    def queue_by_group(self) -> Mapping[tuple[str, str], str]:
+    def queue_by_podgroup(self) -> Mapping[tuple[str, str], str]:
         """Queue of each PodGroup."""
-        return queue_of_pods(self.truth)
+        return queue_by_podgroup(self.truth)
 
     def age_of(self, entry: Entry) -> str:
         """Age of an object at the moment."""
@@ -114,7 +114,7 @@ class KindColumns(NamedTuple):
 
 
 def table_of(
-    sight: TableContext,
+    context: TableContext,
     group: str,
     kind: str,
     entries: Sequence[Entry],
@@ -136,7 +136,7 @@ def table_of(
     headers: tuple[str, ...] = columns.headers
     more: Callable[[Entry], Row] | None = None
     if wide:
-        extra, more = columns.wide(sight, entries)
+        extra, more = columns.wide(context, entries)
         headers += extra
     place = headers.index("NAME") if "NAME" in headers else None
     if labels is not None:
@@ -145,7 +145,7 @@ def table_of(
         headers = ("NAMESPACE", *headers)
     rows = []
     for entry in entries:
-        row = columns.row(sight, entry)
+        row = columns.row(context, entry)
         if more is not None:
             row += more(entry)
         if place is not None:
@@ -164,12 +164,12 @@ def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str,
 
 
 def _nothing_wide(
-    _sight: TableContext, _entries: Sequence[Entry]
+    _context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return (), lambda _entry: []
 
 
-def _pod(sight: TableContext, entry: Entry) -> Row:
+def _pod(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodFact)
     return [
@@ -177,12 +177,12 @@ def _pod(sight: TableContext, entry: Entry) -> Row:
         f"{fact.ready}/{fact.containers}",
         fact.status,
         str(fact.restarts),
-        sight.age_of(entry),
+        context.age_of(entry),
     ]
 
 
 def _pod_wide(
-    sight: TableContext, _entries: Sequence[Entry]
+    context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -191,7 +191,7 @@ def _pod_wide(
         return [
             fact.node or NONE,
             fact.podgroup or NONE,
-            sight.queue_by_group.get(key, fact.queue) or NONE,
+            context.queue_by_podgroup.get(key, fact.queue) or NONE,
             resource_list(fact.requests),
         ]
 
@@ -205,16 +205,16 @@ def node_status(fact: NodeFact) -> str:
     return f"{status},SchedulingDisabled" if fact.unschedulable else status
 
 
-def _node(sight: TableContext, entry: Entry) -> Row:
+def _node(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, NodeFact)
-    row = sight.node_rows[entry.reference.name]
-    table = sight.nodes
+    row = context.node_rows[entry.reference.name]
+    table = context.nodes
     return [
         entry.reference.name,
         node_status(fact),
         ",".join(fact.roles) or NONE,
-        sight.age_of(entry),
+        context.age_of(entry),
         fact.version or NONE,
         *(
             used_of(name, float(table.used[row, column]), float(table.allocatable[row, column]))
@@ -224,10 +224,10 @@ def _node(sight: TableContext, entry: Entry) -> Row:
 
 
 def _node_wide(
-    sight: TableContext, entries: Sequence[Entry]
+    context: TableContext, entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
-    table = sight.nodes
-    rows = [sight.node_rows[entry.reference.name] for entry in entries]
+    table = context.nodes
+    rows = [context.node_rows[entry.reference.name] for entry in entries]
     shown = [
         (column, name)
         for column, name in enumerate(table.resources)
@@ -236,7 +236,7 @@ def _node_wide(
     ]
 
     def more(entry: Entry) -> Row:
-        row = sight.node_rows[entry.reference.name]
+        row = context.node_rows[entry.reference.name]
         fact = entry.fact
         assert isinstance(fact, NodeFact)
         pods = str(int(table.pods[row]))
@@ -254,10 +254,10 @@ def _node_wide(
     return ("PODS", *(name.upper() for _, name in shown)), more
 
 
-def _queue(sight: TableContext, entry: Entry) -> Row:
+def _queue(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, QueueFact)
-    table, row = sight.queues, sight.queue_rows[entry.reference.name]
+    table, row = context.queues, context.queue_rows[entry.reference.name]
     allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
     allocated.pop("pods", None)  # has its own column
     return [
@@ -270,7 +270,7 @@ def _queue(sight: TableContext, entry: Entry) -> Row:
         resource_list(_not_zero(fact.guarantee)),
         resource_list(allocated),
         str(int(table.pods[row])),
-        sight.age_of(entry),
+        context.age_of(entry),
     ]
 
 
@@ -280,7 +280,7 @@ def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _queue_wide(
-    _sight: TableContext, _entries: Sequence[Entry]
+    _context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -297,7 +297,7 @@ def counted(members: Mapping[str, int]) -> str:
     return ",".join(f"{status}={count}" for status, count in order) or NONE
 
 
-def _podgroup(sight: TableContext, entry: Entry) -> Row:
+def _podgroup(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodGroupFact)
     key = (entry.reference.namespace, entry.reference.name)
@@ -305,14 +305,14 @@ def _podgroup(sight: TableContext, entry: Entry) -> Row:
         entry.reference.name,
         fact.phase or NONE,
         str(fact.min_member),
-        counted(sight.members.get(key, {})),
+        counted(context.members.get(key, {})),
         fact.queue or "default",
-        sight.age_of(entry),
+        context.age_of(entry),
     ]
 
 
 def _podgroup_wide(
-    _sight: TableContext, _entries: Sequence[Entry]
+    _context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -322,7 +322,7 @@ def _podgroup_wide(
     return ("PRIORITYCLASS", "MINRESOURCES"), more
 
 
-def _job(sight: TableContext, entry: Entry) -> Row:
+def _job(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, JobFact)
     return [
@@ -334,12 +334,12 @@ def _job(sight: TableContext, entry: Entry) -> Row:
         str(fact.succeeded),
         str(fact.failed),
         fact.queue or "default",
-        sight.age_of(entry),
+        context.age_of(entry),
     ]
 
 
 def _job_wide(
-    _sight: TableContext, _entries: Sequence[Entry]
+    _context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -356,32 +356,32 @@ def _summary(entry: Entry, length: int) -> Sequence[str]:
     return [*summary, *("",) * length][:length]
 
 
-def _priority_class(sight: TableContext, entry: Entry) -> Row:
+def _priority_class(context: TableContext, entry: Entry) -> Row:
     value, default = _summary(entry, 2)
-    return [entry.reference.name, value, default, sight.age_of(entry)]
+    return [entry.reference.name, value, default, context.age_of(entry)]
 
 
-def _event(sight: TableContext, entry: Entry) -> Row:
+def _event(context: TableContext, entry: Entry) -> Row:
     seen, severity, reason, about, message, _ = _summary(entry, 6)
     try:
-        last_seen = age(sight.now, parse_time(seen))
+        last_seen = age(context.now, parse_time(seen))
     except ValueError:
         last_seen = "<unknown>"
     return [last_seen, severity, reason, about, message.replace("\n", " ")]
 
 
 def _event_wide(
-    sight: TableContext, _entries: Sequence[Entry]
+    context: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return ("COUNT", "FIRST SEEN", "NAME"), lambda entry: [
         _summary(entry, 6)[5],
-        sight.age_of(entry),
+        context.age_of(entry),
         entry.reference.name,
     ]
 
 
-def _other(sight: TableContext, entry: Entry) -> Row:
-    return [entry.reference.name, sight.age_of(entry)]
+def _other(context: TableContext, entry: Entry) -> Row:
+    return [entry.reference.name, context.age_of(entry)]
 
 
 _OTHER = KindColumns(("NAME", "AGE"), _other, _nothing_wide)

@@ -31,7 +31,7 @@ class ObjectDescription(NamedTuple):
     :param versions: the last entries of the object's history, oldest first.
     """
 
-    sight: TableContext
+    context: TableContext
     entry: Entry
     document: dict[str, Any]
     versions: Sequence[Happening]
@@ -48,7 +48,7 @@ def description_lines(described: ObjectDescription) -> Lines:
         if entries:
             yield from _section(described, f"{title} ({len(entries)})")
             table = table_of(
-                described.sight, group, kind, entries, short=short_names(group, kind, entries)
+                described.context, group, kind, entries, short=short_names(group, kind, entries)
             )
             yield from _indented(lines_of(table, style=_narrower(described.style)))
     yield from _section(described, "Last versions")
@@ -66,7 +66,7 @@ def _metadata(described: ObjectDescription) -> Lines:
     yield _pair("UID", reference.uid)
     yield _pair("Version", f"rv:{described.entry.resource_version}  (@{described.entry.position})")
     if fact.created_at is not None:
-        old = age(described.sight.now, fact.created_at)
+        old = age(described.context.now, fact.created_at)
         yield _pair("Created", f"{format_time(fact.created_at)}  ({old} before this moment)")
     if fact.deleting_at is not None:
         yield _pair("Deletion by", format_time(fact.deleting_at))
@@ -125,7 +125,7 @@ def _pod(described: ObjectDescription) -> Lines:
     yield _pair("Priority", NONE if fact.priority is None else str(fact.priority))
     yield _pair("PodGroup", fact.podgroup or NONE)
     key = (described.entry.reference.namespace, fact.podgroup)
-    yield _pair("Queue", described.sight.queue_by_group.get(key, fact.queue) or NONE)
+    yield _pair("Queue", described.context.queue_by_podgroup.get(key, fact.queue) or NONE)
     selector = _fields(described.document.get("spec")).get("nodeSelector")
     if selector:
         yield from _mapping(described, "Node selector", selector)
@@ -141,8 +141,8 @@ def _node(described: ObjectDescription) -> Lines:
         for taint in taints
     )
     yield _pair("Taints", ", ".join(words) or NONE)
-    table = described.sight.nodes
-    row = described.sight.node_rows[described.entry.reference.name]
+    table = described.context.nodes
+    row = described.context.node_rows[described.entry.reference.name]
     yield from _section(described, "Resources")
     rows = []
     for column, name in enumerate(table.resources):
@@ -160,8 +160,8 @@ def _node(described: ObjectDescription) -> Lines:
 def _queue(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, QueueFact)
-    table = described.sight.queues
-    row = described.sight.queue_rows[described.entry.reference.name]
+    table = described.context.queues
+    row = described.context.queue_rows[described.entry.reference.name]
     yield _pair("State", fact.state or NONE)
     yield _pair("Weight", str(fact.weight))
     yield _pair("Parent", fact.parent or NONE)
@@ -283,7 +283,7 @@ def _pods(described: ObjectDescription, belongs: Callable[[PodFact], bool]) -> l
     namespace = described.entry.reference.namespace or None
     return [
         entry
-        for entry in described.sight.truth.of("", "Pod", namespace)
+        for entry in described.context.truth.of("", "Pod", namespace)
         if isinstance(entry.fact, PodFact) and belongs(entry.fact)
     ]
 
@@ -291,7 +291,7 @@ def _pods(described: ObjectDescription, belongs: Callable[[PodFact], bool]) -> l
 def _podgroups(described: ObjectDescription, queue: str) -> list[Entry]:
     return [
         entry
-        for entry in described.sight.truth.of(_VOLCANO, "PodGroup")
+        for entry in described.context.truth.of(_VOLCANO, "PodGroup")
         if isinstance(entry.fact, PodGroupFact) and (entry.fact.queue or "default") == queue
     ]
 
@@ -299,7 +299,7 @@ def _podgroups(described: ObjectDescription, queue: str) -> list[Entry]:
 def _queues_below(described: ObjectDescription, parent: str) -> list[Entry]:
     return [
         entry
-        for entry in described.sight.truth.of(_VOLCANO, "Queue")
+        for entry in described.context.truth.of(_VOLCANO, "Queue")
         if isinstance(entry.fact, QueueFact) and entry.fact.parent == parent
     ]
 
@@ -309,7 +309,7 @@ def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Li
     found = [
         entry
         for group in ("", "events.k8s.io")
-        for entry in described.sight.truth.of(group, "Event")
+        for entry in described.context.truth.of(group, "Event")
         if isinstance(entry.fact, OtherFact)
         and len(entry.fact.summary) > 3
         and entry.fact.summary[3] == about
@@ -318,7 +318,7 @@ def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Li
     if found:
         found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
         yield from _section(described, "Kubernetes events")
-        table = table_of(described.sight, "", "Event", found)
+        table = table_of(described.context, "", "Event", found)
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 

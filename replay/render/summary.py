@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .figures import pair_lines
+from .figures import counted, pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 if TYPE_CHECKING:
@@ -15,14 +15,17 @@ _FILES_SHOWN = 10
 
 
 def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the summary of an ingestion: events by kind, what was left out and why, the range."""
+    """Yield the summary of an ingestion: events by kind, what was skipped and why, the range."""
     if summary.kinds:
         rows = [[kind, str(count)] for kind, count in sorted(summary.kinds.items())]
         yield from lines_of(Table(("KIND", "NEW"), rows), style=style)
         yield "\n"
     if summary.skipped:
-        rows = [[reason, str(count)] for reason, count in sorted(summary.skipped.items())]
-        yield from lines_of(Table(("LEFT OUT", "RECORDS"), rows), style=style)
+        rows = [
+            [reason, str(count), summary.first_skipped.get(reason, NONE)]
+            for reason, count in sorted(summary.skipped.items())
+        ]
+        yield from lines_of(Table(("SKIPPED", "RECORDS", "FIRST"), rows), style=style)
         yield "\n"
     yield from pair_lines(
         [
@@ -39,10 +42,13 @@ def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[s
 
 def _remarks(summary: IngestSummary) -> Iterator[str]:
     files = summary.skipped_files
+    more_faults = summary.skipped.get("malformed", 0) - len(summary.malformed)
+    more_files = len(files) - _FILES_SHOWN
     for line in (
         *(f"malformed: {fault}" for fault in summary.malformed),
-        *(f"not read: {one.source}: {one.reason}" for one in files[:_FILES_SHOWN]),
-        *([f"not read: {len(files) - _FILES_SHOWN} more files"] * (len(files) > _FILES_SHOWN)),
+        *([f"malformed: and {more_faults} more"] * (more_faults > 0)),
+        *(f"skipped: {one.source}: {one.reason}" for one in files[:_FILES_SHOWN]),
+        *([f"skipped: and {counted(more_files, 'more file')}"] * (more_files > 0)),
         *(f"note: {note}" for note in summary.notes),
     ):
         yield f"{line}\n"

@@ -29,18 +29,22 @@ _DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
+def upgrade_lines(
+    found: Upgrade, *, unfold: bool = False, whole: bool = True, style: Style = PLAIN
+) -> Iterator[str]:
     """Yield the lines: the verdict, how much differs, why, and examples for every cause.
 
     :param unfold: also list differences without effect on pods; otherwise they are one line.
+    :param whole: sessions of the whole log were asked for, not only those up to a moment.
     """
     judged = verdict.verdict_of(found)
     yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
     of = "recorded sessions" if found.logged else "sessions after a change"
+    where = "in the log" if whole else "up to this moment"
     yield (
         f"{found.differing} of {found.sessions} sessions decide differently as {other} than as "
-        f"{one} ({of}; {found.known} in the log).\n"
+        f"{one} ({of}; {found.known} {where}).\n"
     )
     groups = found.groups if unfold else list(_noticed(found.groups))
     if groups:

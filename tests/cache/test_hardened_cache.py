@@ -129,7 +129,7 @@ def test_a_node_without_pods_is_forgotten_when_it_goes() -> None:
     assert cache.nodes == {}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_every_pod_on_a_node_is_on_its_account(seed: int) -> None:
     """What the pods that were delivered say is what nodes believe, whatever went and came back."""

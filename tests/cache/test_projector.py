@@ -198,7 +198,7 @@ happenings = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(happenings)
 def test_comparing_what_an_event_reaches_finds_all(history: list[tuple[str, Any]]) -> None:
     made = Projector(resolve(RELEASE))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -235,10 +237,10 @@ def anew(cache: SchedulerCache) -> Snapshot:
         changes.node(name)
     for key in cache.jobs:
         changes.job(key)
-    return SnapshotBuilder(cache, changes, TaskClasses()).take()
+    return SnapshotBuilder(changes, TaskClasses()).take(cache)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(histories)
 def test_changes_lead_to_the_snapshot_that_a_first_look_gives(
     history: list[tuple[str, Any]],
@@ -247,7 +249,7 @@ def test_changes_lead_to_the_snapshot_that_a_first_look_gives(
     assert told(cache.snapshot()) == told(anew(cache))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(histories, histories)
 def test_a_copy_goes_its_own_way(
     history: list[tuple[str, Any]], another: list[tuple[str, Any]]
@@ -263,7 +265,7 @@ def test_a_copy_goes_its_own_way(
     assert told(cache.snapshot()) == went
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(histories)
 def test_a_snapshot_stays_as_it_was_taken(history: list[tuple[str, Any]]) -> None:
     player = Player()
@@ -273,7 +275,7 @@ def test_a_snapshot_stays_as_it_was_taken(history: list[tuple[str, Any]]) -> Non
         assert told(taken) == said
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(histories)
 def test_accounts_are_the_sums_of_what_they_account_for(history: list[tuple[str, Any]]) -> None:
     cache = Player().play(history)
@@ -361,3 +363,15 @@ def test_a_session_s_copy_does_not_write_to_the_snapshot() -> None:
     nodes.own_tasks(0).clear()
     assert told(taken) == said
     assert np.array_equal(taken.nodes.allocatable, nodes.allocatable)
+
+
+def test_a_cache_with_its_snapshots_is_freed_as_soon_as_nobody_has_it() -> None:
+    cache = cache_of(node("n1"), queue("default"), group("g1"), pod("p1", "g1", on="n1"))
+    cache.snapshot()
+    there = weakref.ref(cache)
+    gc.disable()
+    try:
+        del cache
+        assert there() is None
+    finally:
+        gc.enable()

@@ -129,7 +129,7 @@ class Way:
         )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(happenings, st.sampled_from(RELEASES), st.lists(st.integers(0, 48), max_size=3))
 def test_a_stored_belief_goes_on_as_it_would_have(
     history: list[Happening], release: str, cuts: list[int]
@@ -161,7 +161,7 @@ class _Thorough(DriftHistory):
             self._settled.put(one, request)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(happenings, st.sampled_from(RELEASES))
 def test_what_is_settled_need_not_be_compared(history: list[Happening], release: str) -> None:
     events = events_of(history)

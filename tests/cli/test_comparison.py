@@ -316,6 +316,17 @@ def test_a_whole_log_is_grouped_by_what_makes_it_differ(log: Path) -> None:
             assert {key: one[key] for key in ("kind", "about", "values")} in sides["decisions"]
 
 
+def test_an_upgrade_check_says_whether_it_counts_the_log_or_a_part_of_it(log: Path) -> None:
+    check = ("upgrade-check", "--log", log, "--from", OLD, "--to", LATER, "-j", "1")
+    whole, part = run(*check).stdout, run(*check, "--at", "end").stdout
+    assert whole == part
+    known = json.loads(run(*check, "-o", "json").stdout)["known"]
+    assert f"{known} in the log)." in whole
+    early = json.loads(run(*check, "--at", "@13", "-o", "json").stdout)["known"]
+    assert 0 < early < known
+    assert f"{early} up to this moment)." in run(*check, "--at", "@13").stdout
+
+
 def test_the_exit_code_of_an_upgrade(log: Path) -> None:
     check = ("upgrade-check", "--log", log, "-j", "1")
     differs = run(*check, "--from", OLD, "--to", NEW, "--exit-code")

@@ -71,6 +71,7 @@ PODGROUP = ("scheduling.volcano.sh", "PodGroup")
             ["spec.nodeName=n1,status.phase="],
         ),
         (["release", "show", "v1.9.1", "--part", "c"], ["cache", "controllers"]),
+        (["release", "diff", "v1.9.1", "v1.9.0", "--subject", "pre"], ["preempt"]),
         (["session", "--choose", "l"], ["least-name"]),
         (["completion", ""], ["bash", "fish", "zsh"]),
         (["export", ""], []),

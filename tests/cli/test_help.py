@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,20 @@ def test_every_help_has_an_example_and_cuts_no_first_line(run: Run, name: str) -
     assert not [line for line in listed.splitlines() if line.rstrip().endswith("...")]
     for line in EXAMPLES[name]:
         assert f"  {line}\n" in result.stdout
+
+
+def names_in_braces(text: str) -> list[str]:
+    """Return what would be a value, had the string in the code its prefix ``f``."""
+    return re.findall(r"\{\w+\}", text)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_help_prints_the_name_of_a_value_in_place_of_the_value(run: Run, name: str) -> None:
+    assert names_in_braces(run(*name.split(), "--help").stdout) == []
+
+
+def test_the_name_of_a_value_in_a_help_would_be_found() -> None:
+    assert names_in_braces("else {_SAMPLE} of the moments, as in {.status.phase}") == ["{_SAMPLE}"]
 
 
 def test_a_first_line_that_is_too_long_would_be_noticed() -> None:

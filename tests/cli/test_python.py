@@ -222,6 +222,10 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
         f"release show {NEW} --part cache",
     ),
     (lambda _: plinian.release_diff(OLD, NEW), f"release diff {OLD} {NEW}"),
+    (
+        lambda _: plinian.release_diff(OLD, NEW, subjects=["preempt", "nodes"]),
+        f"release diff {OLD} {NEW} --subject preempt --subject nodes",
+    ),
     (lambda _: plinian.unproven(), "release unproven"),
     (
         lambda log: log.check(at=MOMENT, invariants=["I-04", "I-07"]),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from itertools import pairwise
 
 from click.testing import CliRunner, Result
 
 from plinian.engine.volcano.releases import RELEASES
+from plinian.engine.volcano.table import TABLE, Part, subjects_of
 from plinian.replay.cli.main import app
+
+FOLDERS = {Part.SESSION: "session", Part.CACHE: "cache", Part.CONTROLLERS: "controllers"}
 
 
 def run(*arguments: str) -> Result:
@@ -29,7 +33,7 @@ def test_the_list_says_what_each_release_changed() -> None:
 
 def test_the_list_groups_by_part() -> None:
     shown = [line.split(maxsplit=2) for line in run("list").stdout.splitlines()]
-    assert shown[0] == ["RELEASE", "PART", "WHAT CHANGES"]
+    assert shown[0] == ["RELEASE", "PART", "DIFFERENCES FROM THE RELEASE ABOVE"]
     assert ["v1.12.1", "cache", "queue_status_write"] in shown
     assert ["v1.10.2", "<none>", "<none>"] in shown
 
@@ -47,6 +51,62 @@ def test_parts_of_volcano_may_be_chosen() -> None:
     assert ran.exit_code == 2
     assert "kubelet" in ran.output
     assert "session, cache or controllers" in ran.output
+
+
+def test_a_backport_that_the_next_line_lacks_is_no_change_of_that_line() -> None:
+    lines = {line["name"]: line for line in json.loads(run("list", "-o", "json").stdout)}
+    assert lines["v1.13.0"]["lacking"]["preempt_in_queue_order"] == "v1.12.4"
+    assert "nominated_pods_wait" not in lines["v1.13.0"]["lacking"]
+    names = list(lines)
+    for name, line in lines.items():
+        assert set(line["lacking"]) <= {one for of in line["changed"].values() for one in of}
+        for behaviour, first in line["lacking"].items():
+            assert name.endswith(".0")
+            before = names[names.index(first) - 1]
+            assert not differs(behaviour, before, name)
+            assert differs(behaviour, before, first)
+    shown = run("list").stdout
+    assert "preempt_in_queue_order (as before v1.12.4)" in shown
+    assert shown.count("preempt_in_queue_order (as before v1.12.4)") == 1
+
+
+def differs(behaviour: str, one: str, other: str) -> bool:
+    """Return whether a behaviour differs between two releases."""
+    return behaviour in {
+        each["behaviour"] for each in json.loads(run("diff", one, other, "-o", "json").stdout)
+    }
+
+
+def test_behaviours_may_be_chosen_by_subject() -> None:
+    def found(*arguments: str) -> list[tuple[str, str]]:
+        shown = json.loads(run(*arguments, "-o", "json").stdout)
+        return [(each["subject"], each["behaviour"]) for each in shown]
+
+    every = found("diff", "v1.12.1", "v1.13.0")
+    assert ("preempt", "nominated_pods_wait") in every
+    for subject in {subject for subject, _ in every}:
+        chosen = found("diff", "v1.12.1", "v1.13.0", "--subject", subject)
+        assert chosen == [each for each in every if each[0] == subject]
+    two = found("show", "v1.13.0", "--subject", "nodes", "--subject", "topology")
+    assert {subject for subject, _ in two} == {"nodes", "topology"}
+    assert found("show", "v1.13.0", "--subject", "jobflow", "--part", "session") == []
+    wide = run("diff", "v1.12.1", "v1.13.0", "--subject", "preempt", "-o", "wide").stdout
+    assert all("  preempt  " in line for line in wide.splitlines()[1:])
+    ran = run("diff", "v1.8.2", "v1.12.1", "--subject", "preemption")
+    assert ran.exit_code == 2
+    assert "no subject 'preemption'" in ran.output
+    assert "preempt, " in ran.output
+
+
+def test_every_behaviour_has_the_subject_of_the_module_of_its_rows() -> None:
+    for part, rows in TABLE.items():
+        subjects = subjects_of(part)
+        assert subjects.keys() == {row.behaviour for row in rows}
+        for name in set(subjects.values()):
+            module = import_module(f"plinian.engine.volcano.{FOLDERS[part]}.{name}")
+            assert {row.behaviour for row in module.ROWS} == {
+                behaviour for behaviour, subject in subjects.items() if subject == name
+            }
 
 
 def test_what_controllers_do_is_told_like_what_sessions_do() -> None:

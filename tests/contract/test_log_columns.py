@@ -63,7 +63,7 @@ class TestScanning:
     @settings(
         max_examples=20,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
     @given(known=st.integers(0, 300), after=st.integers(-1, 320), span=st.integers(0, 320))
     def test_the_index_and_the_walk_agree(
@@ -90,7 +90,7 @@ class TestExtent:
     @settings(
         max_examples=20,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
     @given(
         order=st.permutations(range(1, 41)),

@@ -114,6 +114,7 @@ def test_a_bad_input_is_counted_if_that_is_asked_for(
     assert summary.skipped["malformed"] >= 1
     assert summary.malformed
     assert paths[1] in summary.malformed[0]
+    assert summary.first_skipped["malformed"].startswith(paths[1])
     assert log.last() >= 2, "what is good is stored"
 
 
@@ -170,6 +171,7 @@ def test_the_summary_says_what_was_in_the_inputs(log: LogStore, tmp_path: Path) 
         kinds={"list.observed": 1, "queue.observed": 2, "queue.updated": 8, "watch.followed": 1},
         formats={"watch-stream": 1},
         skipped={"bookmark": 2},
+        first_skipped={"bookmark": f"{tmp_path / 'q.gz'}:5"},
         first_revision=8978,
         last_revision=9253,
         first_observed="2026-11-21T02:25:00Z",

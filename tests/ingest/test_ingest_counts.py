@@ -44,6 +44,7 @@ def told(store: LogStore, *paths: str) -> IngestSummary:
     assert summary.appended == grown.total() == store.last() - before
     assert summary.last_position == store.last()
     text = "".join(summary_lines(summary))
+    assert summary.first_skipped.keys() == summary.skipped.keys()
     assert f"{summary.appended}, the log now ends at @{store.last()}\n" in text
     return summary
 

@@ -151,7 +151,7 @@ def log_of(place: Path, paths: list[str], batch_size: int) -> list[object]:
         return [(found.position, found.event) for found in store.read(Query())]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.data(), st.sampled_from([3, 50, 10_000]))
 def test_positions_are_the_same_whatever_the_order_of_paths_and_the_batches(
     inputs: list[str],

@@ -120,7 +120,7 @@ def scenario(objects: list[Document], conf: str) -> Case:
     return Case(steps=(Step(events=events),), conf=conf)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     queues(),
     st.lists(st.sampled_from(("default", *NAMES)), max_size=2, unique=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from linting import RELEASES, conf_of
 from scenarios import scenario_document
@@ -67,7 +67,7 @@ def manifests(draw: st.DrawFn) -> Manifest:
     return Manifest(document, FilePlace("a.yaml", 1, 1))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(st.lists(manifests(), max_size=5))
 def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
     found = lint(LintInputs(given), SOME)
@@ -78,7 +78,7 @@ def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
         assert json.loads(json.dumps(document)) == document
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(st.sampled_from(("actions", "tiers", "configurations", "x")), values))
 def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
     found = lint(LintInputs([], [conf_of(json.dumps(conf))]), SOME)
@@ -89,7 +89,7 @@ def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
 
 
 @given(st.text())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_can_be_checked_as_a_configuration(text: str) -> None:
     found = lint(LintInputs([], [conf_of(text)]), (NEWEST,))
     assert found == lint(LintInputs([], [conf_of(text)]), (NEWEST,))

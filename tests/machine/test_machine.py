@@ -13,6 +13,7 @@ from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Natural, Violation, of_panic
 from plinian.engine.machine.search import EachStep, EveryState, Exhaustive
+from plinian.engine.machine.user import Act
 
 
 def brute(machine: Machine, state: State, seen: set[State]) -> None:
@@ -89,7 +90,9 @@ def test_a_process_that_panics_sees_everything_again() -> None:
 def test_steps_that_are_looked_up_are_those_of_components_that_live_on(
     release: str, seed: int
 ) -> None:
-    given = settings(release)
+    whole = settings(release)
+    before = [Act("ADDED", one) for one in whole.existing]
+    given = whole._replace(script=[*before, *whole.script], existing=())
     (machine, state), chooser = cluster(given), random.Random(seed)
     plain = PlainMachine(parts_of(given, machine.objects))
     for _ in range(120):

@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 import behaviours
 import matrix
@@ -22,8 +23,10 @@ import tour
 from decisions import decided
 from pages import DOCUMENTS, FENCE, slug, text_of
 from plinian.engine import errors
+from plinian.engine.cache.projector import WATCHED
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
+from plinian.engine.kubernetes.resources import KINDS_BY_RESOURCE
 from plinian.engine.log.schema import metadata
 from plinian.replay.cli.arguments import arranged
 from tree import ROOT, files
@@ -328,6 +331,32 @@ def test_how_tos_name_no_file_that_nobody_has() -> None:
         "docs/how-to/README.md"
     }
     assert ran <= set(WITH_EXAMPLES)
+
+
+def recorded_by_the_policy() -> dict[str, list[str]]:
+    """Return, by API group, the resources of the audit policy that the page shows; none is all."""
+    (text,) = re.findall(
+        r"^```yaml\n(.*?)^```$", text_of("docs/how-to/audit-logs.md"), re.MULTILINE | re.DOTALL
+    )
+    (rule, *_) = yaml.safe_load(text)["rules"]
+    assert {"create", "update", "patch", "delete", "deletecollection", "list"} == {*rule["verbs"]}
+    return {of["group"]: of.get("resources", []) for of in rule["resources"]}
+
+
+@pytest.mark.parametrize(("group", "kind"), WATCHED)
+def test_the_audit_policy_of_the_page_records_what_the_scheduler_watches(
+    group: str, kind: str
+) -> None:
+    plurals = {(of, name): plural for (of, plural), name in KINDS_BY_RESOURCE.items()}
+    recorded = recorded_by_the_policy()
+    assert group in recorded
+    assert not recorded[group] or plurals[group, kind] in recorded[group]
+
+
+def test_the_audit_policy_of_the_page_records_all_objects_of_volcano() -> None:
+    recorded = recorded_by_the_policy()
+    groups = {group for group, _ in KINDS_BY_RESOURCE if group.endswith(".volcano.sh")}
+    assert {group for group in groups if recorded.get(group) == []} == groups
 
 
 def test_an_example_that_has_become_untrue_is_noticed() -> None:

@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from circles import circles, imports_of
+from hypothesis import HealthCheck, settings
 
 import laws
 from layers import ORDER, framework_apart, layers, plugins_apart
@@ -14,7 +15,7 @@ from tree import ROOT, SHIPPED, files
 
 Law = Callable[[laws.Source], Iterator[laws.Finding]]
 
-EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations)
+EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations, laws.time_limits)
 IN_WHAT_IS_SHIPPED = (laws.imports, layers, laws.module_state, laws.docstrings, laws.prints)
 IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases, plugins_apart, framework_apart)
 
@@ -154,6 +155,13 @@ BREAKERS = [
     ),
     (laws.prints, "replay/moments/truth.py", "print(1)\n", "print outside"),
     (laws.future_annotations, "engine/a.py", '"""A."""\nx = 1\n', "__future__"),
+    (laws.time_limits, "tests/test_a.py", "@settings(deadline=200)\ndef f(): ...\n", "deadline"),
+    (
+        laws.time_limits,
+        "tests/test_a.py",
+        "@settings(suppress_health_check=[HealthCheck.nested_given])\ndef f(): ...\n",
+        "too_slow",
+    ),
     (laws.set_order, "engine/a.py", "for x in set(y):\n    pass\n", "order of a set"),
     (laws.set_order, "engine/a.py", "[x for x in {1, 2} | y]\n", "order of a set"),
     (laws.set_order, "engine/a.py", "list({x for x in y})\n", "order of a set"),
@@ -169,6 +177,12 @@ def test_a_law_finds_what_breaks_it(law: Law, path: str, text: str, message: str
     assert len(found) == 1, found
     assert message in found[0]
     assert found[0].startswith(path)
+
+
+def test_no_property_fails_because_the_machine_is_busy() -> None:
+    assert settings.default is not None
+    assert settings.default.deadline is None
+    assert HealthCheck.too_slow in settings.default.suppress_health_check
 
 
 NL = "\n"
@@ -195,6 +209,12 @@ KEEPERS = [
     (laws.future_annotations, "engine/__init__.py", 'from .a import b\n\n__all__ = ["b"]\n'),
     (laws.set_order, "engine/a.py", "for x in sorted(set(y)):\n    pass\nlen(set(y))\n"),
     (laws.set_order, "engine/a.py", "a = {x for x in set(y)}\n"),
+    (laws.time_limits, "tests/test_a.py", "@settings(max_examples=9)\ndef f(): ...\n"),
+    (
+        laws.time_limits,
+        "tests/test_a.py",
+        "@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])\ndef f(): ...\n",
+    ),
     (
         laws.set_order,
         "engine/a.py",

@@ -34,14 +34,14 @@ def text(steps: list[dict[str, Any]]) -> str:
     return json.dumps(steps, allow_nan=False)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(SEEDS)
 def test_a_scenario_gives_the_same_bytes_again(seed: int) -> None:
     case = scenario(seed)
     assert text(simulate(case, RELEASE)) == text(simulate(case, RELEASE))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(SEEDS)
 def test_a_trace_changes_no_decision(seed: int) -> None:
     case = scenario(seed)

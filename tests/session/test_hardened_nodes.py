@@ -24,7 +24,7 @@ SEEDS = st.integers(0, 2**32)
 OUT_OF_SYNC = "0/1 nodes are unavailable: 1 node(s) were out of sync."
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, derandomize=True)
 @given(SEEDS)
 def test_nothing_falls_below_nothing_and_no_subtraction_kills(seed: int) -> None:
     for ssn in ended_sessions(scenario(seed), HARDENED):
@@ -35,7 +35,7 @@ def test_nothing_falls_below_nothing_and_no_subtraction_kills(seed: int) -> None
         assert not (step["panic"] or "").startswith("resource is not sufficient")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(SEEDS)
 def test_sound_clusters_never_kill_it(seed: int) -> None:
     for step in simulate(scenario(seed, sound=True), HARDENED):

@@ -112,7 +112,7 @@ def _snapshot(ssn: EndedSession) -> list[str]:
 
 
 @pytest.mark.parametrize("release", ["v1.12.1", "hardened"])
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(SEEDS)
 def test_accounts_binds_and_gangs_are_sound_after_every_session(release: str, seed: int) -> None:
     for ssn in ended_sessions(scenario(seed), resolve(release)):

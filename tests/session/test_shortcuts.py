@@ -161,7 +161,7 @@ LONG_WAYS: tuple[tuple[object, str, object, int], ...] = (
 def test_the_long_way_decides_the_same(
     owner: object, name: str, long_way: object, times: int
 ) -> None:
-    @settings(max_examples=times, deadline=None, derandomize=True)
+    @settings(max_examples=times, derandomize=True)
     @given(SEEDS)
     def compare(seed: int) -> None:
         cluster = Cluster(seed)
@@ -199,7 +199,7 @@ def test_the_shortcuts_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert taken == {"quick_best", "_update", "_update_one", "_freed", "begin"}
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(SEEDS)
 def test_one_node_is_judged_as_many_are(seed: int) -> None:
     """The twins of every filter and score agree, on nodes in any state."""

@@ -164,7 +164,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(PIECES)
 def test_bounds_never_fall_and_hold_their_estimate_whatever_clocks_say(told: list[Told]) -> None:
     kept = [
@@ -183,7 +183,7 @@ def test_bounds_never_fall_and_hold_their_estimate_whatever_clocks_say(told: lis
     assert (estimates >= bounds.earliest)[known].all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.floats(0.01, 30), min_size=1, max_size=12),
     st.lists(st.tuples(st.floats(0, 0.4), st.floats(0, 0.4)), min_size=12, max_size=12),

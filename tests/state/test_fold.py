@@ -265,7 +265,7 @@ def events_in_columns(events: list[tuple[Effect, int, int, bool, int]]) -> Event
     return window
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(EVENTS, st.randoms(use_true_random=False))
 def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None:
     window = events_in_columns(events)
@@ -276,7 +276,7 @@ def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None
     assert window.seen(fold) == window.state()
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(EVENTS, st.integers(0, 30), st.integers(0, 30))
 def test_a_fold_from_any_checkpoint_equals_the_fold_from_zero(
     events: Any, cut: int, until: int

@@ -316,6 +316,21 @@ def future_annotations(source: Source) -> Iterator[Finding]:
         yield Finding(source.path, 1, "lacks: from __future__ import annotations")
 
 
+def time_limits(source: Source) -> Iterator[Finding]:
+    """No property test has a time limit: it would fail on a busy machine.
+
+    The profile in ``tests/conftest.py`` has none. Settings of a test replace its health checks.
+    """
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "settings":
+            continue
+        given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+        if given.get("deadline", "None") != "None":
+            yield Finding(source.path, node.lineno, "a deadline: leave it to tests/conftest.py")
+        if "too_slow" not in given.get("suppress_health_check", "too_slow"):
+            yield Finding(source.path, node.lineno, "also suppress HealthCheck.too_slow")
+
+
 def set_order(source: Source) -> Iterator[Finding]:
     """Nothing depends on the order of a set, which changes with the hash seed; sort it first."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -66,7 +66,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "engine.controllers": ("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
         "engine.machine": (
             *("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
-            *("engine.controllers", "engine.cache", "engine.session"),
+            *("engine.controllers", "engine.cache", "engine.session", "engine.invariants"),
         ),
         "migrations": ("engine.log",),
         "replay.moments": (

@@ -146,11 +146,11 @@ def settings(release: str) -> ClusterSettings:
     }
     behaviours = resolve(release)
     queues = ("default", "root") if behaviours.root_queue else ("default",)
-    objects = [*map(default_queue, queues), node, *map(deployment, (1, 0, 1))]
     return ClusterSettings(
         behaviours=behaviours,
         controllers=controller_behaviours(release),
         conf=conf_in_force("", behaviours),
-        script=[Act("ADDED", each) for each in objects],
+        script=[Act("ADDED", each) for each in map(deployment, (1, 0, 1))],
         now=NOW,
+        existing=[*map(default_queue, queues), node],
     )

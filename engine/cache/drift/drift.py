@@ -64,12 +64,13 @@ class PodIndex:
 
         :param request: the request, if it is known.
         """
-        self.remove(pod.key)
+        key = pod.metadata.key
+        self.remove(key)
         if request is None:
             request = pod_request(pod)
-        self._pods[pod.key] = (pod, request)
+        self._pods[key] = (pod, request)
         for index, name in self._places(pod):
-            index.setdefault(name, {})[pod.key] = None
+            index.setdefault(name, {})[key] = None
         return request
 
     def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:

@@ -105,7 +105,7 @@ class Settled:
             and _alike(sums.used, info.used)
             and _alike(sums.releasing, info.releasing)
             and all(self._noted(info, pod, now) for pod in (before, now) if pod is not None)
-            and not (read and not _alike(self._allocatable(node), info.allocatable))
+            and not (read and not _alike(self._allocatable(node, info), info.allocatable))
         )
 
     def _noted(self, info: NodeInfo, pod: Pod, now: Pod | None) -> bool:
@@ -116,11 +116,10 @@ class Settled:
             return noted is None
         return noted is not None and noted.task.uid == now.uid
 
-    def _allocatable(self, node: Node) -> Resource:
-        expected = NodeInfo(node.name, self._cache.node_cache.ignored)
+    def _allocatable(self, node: Node, info: NodeInfo) -> Resource:
         limits = self._cache.stores.get("CSINode", node.name)
-        expected.set_node(with_volume_limits(node, limits), self._cache.node_cache.ignored)
-        return expected.allocatable
+        limited = with_volume_limits(node, limits)
+        return info.fresh(limited, self._cache.node_cache.ignored).allocatable
 
     def _job_stays(self, key: str, before: Pod | None, now: Pod | None) -> bool:
         info = self._cache.jobs.get(key)
@@ -128,7 +127,8 @@ class Settled:
         if not same_version(self._cache.stores.get("PodGroup", key), believed):
             return False
         tasks = {} if info is None else info.tasks
-        for uid in dict.fromkeys(pod.uid for pod in (before, now) if pod is not None):
+        uids = {pod.uid: None for pod in (before, now) if pod is not None}
+        for uid in uids:
             task = tasks.get(uid)
             if now is None or now.uid != uid or job_of(now) != key or not self._handles(now):
                 if task is not None:

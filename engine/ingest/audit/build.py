@@ -22,10 +22,10 @@ from .classify import (
     Evicted,
     ListRead,
     Meaning,
-    NotRead,
     ObjectGone,
     ObjectRead,
     Refused,
+    Skipped,
     Unchanged,
     VersionMade,
 )
@@ -63,7 +63,7 @@ class Builder:
                 return [self._event("request.accepted", self._accepted(unknown), revision)]
             case Refused():
                 return [self._event("request.refused", self._refused())]
-            case NotRead() | ListRead():
+            case Skipped() | ListRead():
                 return []
 
     def observed(self, document: Document, written_at: int | None) -> list[Event]:

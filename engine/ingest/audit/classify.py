@@ -1,6 +1,7 @@
-"""Says what one line of an audit log means, and why a line is not read.
+"""Says what one line of an audit log means, and why a line is skipped.
 
-A line is not read for one of these reasons; ``ingest`` prints how often each occurred:
+A line is skipped for one of these reasons; ``ingest`` prints how many lines each
+has, and the first of them:
 
 - ``stage ...``: the request was not finished then. Another line has its end.
 - ``request for no object``: it names no resource (``/healthz``, a review of access).
@@ -38,7 +39,7 @@ _EXCERPT = "the whole object (the answer is an excerpt)"
 _OK, _CREATED, _ACCEPTED, _MULTIPLE_CHOICES = 200, 201, 202, 300
 
 
-class NotRead(NamedTuple):
+class Skipped(NamedTuple):
     """The line gives no event."""
 
     reason: str
@@ -110,7 +111,7 @@ class Refused(NamedTuple):
 
 
 Meaning: TypeAlias = (
-    NotRead
+    Skipped
     | ListRead
     | ObjectRead
     | Unchanged
@@ -123,8 +124,8 @@ Meaning: TypeAlias = (
 )
 
 
-def why_not_read(record: Record) -> str:
-    """Return why a line is not read, as far as that shows without its bodies; empty if it is."""
+def why_skipped(record: Record) -> str:
+    """Return why a line is skipped, as far as that shows without its bodies; empty if it is not."""
     ref = record.object_ref
     if record.stage not in _FINAL_STAGES:
         return f"stage {record.stage or 'missing'}"
@@ -141,7 +142,7 @@ def why_not_read(record: Record) -> str:
 
 
 def classify(request: AuditedRequest) -> Meaning:
-    """Return what a request means for which :func:`why_not_read` gives no reason.
+    """Return what a request means for which :func:`why_skipped` gives no reason.
 
     :raises EventMalformed: a body is too large, or nested too deep.
     :raises msgspec.DecodeError: a body is not JSON.
@@ -165,10 +166,10 @@ def classify(request: AuditedRequest) -> Meaning:
 def _read(request: AuditedRequest) -> Meaning:
     if request.code == _OK and request.record.verb == "list":
         body = request.answered_list
-        return ListRead(body) if body.has_whole_objects else NotRead(_READ_REQUEST)
+        return ListRead(body) if body.has_whole_objects else Skipped(_READ_REQUEST)
     answer = request.answer
     if request.code != _OK or answer is None or not is_whole(answer, request.ref.subresource):
-        return NotRead(_READ_REQUEST)
+        return Skipped(_READ_REQUEST)
     return ObjectRead(answer)
 
 
@@ -188,7 +189,7 @@ def _write(request: AuditedRequest) -> Meaning:
         created = request.code == _CREATED and not request.ref.subresource
         return VersionMade(answer, "created" if created else "updated")
     if request.revision_of_answer is None and not request.answered_status:
-        return NotRead(_WRITES_NOTHING)
+        return Skipped(_WRITES_NOTHING)
     return Accepted(_EXCERPT)
 
 

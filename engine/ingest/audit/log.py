@@ -1,8 +1,8 @@
 """kube-apiserver's audit log: JSON lines of ``audit.k8s.io`` Events, or lists of them.
 
-Each line is decoded (``records.py``), classified (``classify.py``: what it means, or why it is not
-read) and turned into events (``build.py``, ``lists.py``). What a record leaves unknown is said in
-the event, and counted in the notes.
+Each line is decoded (``records.py``), classified (``classify.py``: what it means, or why it is
+skipped) and turned into events (``build.py``, ``lists.py``). What a record leaves unknown is said
+in the event, and counted in the notes.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .classify import (
     Bound,
     ListRead,
     Meaning,
-    NotRead,
+    Skipped,
     Unchanged,
     classify,
-    why_not_read,
+    why_skipped,
 )
 from .lists import ANSWER, Lists
 from .records import Record
@@ -104,11 +104,11 @@ class _Reader:
             self._context.reject(TOO_DEEP, line=line)
 
     def events(self, record: Record, line: int) -> list[Event]:
-        """Return the events of one record; count it if it is not read or is malformed."""
-        reason = why_not_read(record)
+        """Return the events of one record; count it if it is skipped or malformed."""
+        reason = why_skipped(record)
         self._span.saw(record)
         if reason:
-            self._context.skip(reason)
+            self._context.skip(reason, line=line)
             return []
         if record.response_status is None or record.response_status.code is None:
             self._context.reject("there is no code", line=line, path="$.responseStatus.code")
@@ -137,8 +137,8 @@ class _Reader:
         if writes and is_secret_resource(request.ref.resource):
             self._note("Secret: its content is left out")
         meaning = classify(request)
-        if isinstance(meaning, NotRead):
-            self._context.skip(meaning.reason)
+        if isinstance(meaning, Skipped):
+            self._context.skip(meaning.reason, line=line)
         for what in _unknown(meaning, request):
             self._note(what)
         if isinstance(meaning, ListRead):

@@ -1,6 +1,6 @@
 """Records of kube-apiserver's audit log as typed structs.
 
-Bodies are not decoded here, so that a record that is not read costs little.
+Bodies are not decoded here, so that a skipped record costs little.
 
 Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go.
 """

@@ -82,7 +82,7 @@ class AuditSpan:
     def end(self, context: Context, *, line: int) -> None:
         """Leave what the document covers; nothing if it has no record with a time.
 
-        If malformed records were left out, any write may be among them.
+        If malformed records were skipped, any write may be among them.
         """
         times = [_time(text) for text in (self._first, self._last)]
         if times[0] is None or times[1] is None:

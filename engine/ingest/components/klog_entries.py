@@ -47,7 +47,7 @@ class Entry(msgspec.Struct, kw_only=True):
     :param severity: I, W, E, F; empty for the last output of a Go process, which has no header.
     :param observed_at: microseconds; for an entry without header, of the header before it.
     :param file: the Go file. :param file_line: the number of its line, as it is written.
-    :param raw: the message in bytes; decoded on demand, because most lines are not read.
+    :param raw: the message in bytes; decoded on demand, because most lines are skipped.
     :param rest: the lines without header that follow, as they are.
     """
 
@@ -189,7 +189,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
         elif _CRASH.match(text) and not (entry and is_panic(entry)):
             begun = _last_words(text, line, entry)
         else:
-            _belongs(text, entry, calendar, context)
+            _belongs(text, line, entry, calendar, context)
             continue
         if begun is not None:
             if entry is not None:
@@ -204,15 +204,17 @@ def is_panic(entry: Entry) -> bool:
     return not entry.severity or b"Observed a panic" in entry.raw
 
 
-def _belongs(text: bytes, entry: Entry | None, calendar: Calendar, context: Context) -> None:
+def _belongs(
+    text: bytes, line: int, entry: Entry | None, calendar: Calendar, context: Context
+) -> None:
     """Add a line without header to the entry before it, or count it."""
     known = _GO_LOG.match(text)
     if known:
         if context.year is None:
             calendar.learn(int(known[1]), int(known[2]))
-        context.skip("line of another logger")
+        context.skip("line of another logger", line=line)
     elif entry is None:
-        context.skip("line without header")
+        context.skip("line without header", line=line)
     else:
         entry.add(text)
 

@@ -108,7 +108,7 @@ class _Reader:
         elif entry.file == b"dumper.go" and not WORTH_KEEPING.match(entry.message):
             yield from self._dump_part(entry)
         elif entry.severity == "I" and entry.file not in _READ_FILES:
-            self._context.skip("info line")
+            self._context.skip("info line", line=entry.line)
         else:
             yield from self._events_of(entry)
 
@@ -127,7 +127,7 @@ class _Reader:
         if entry.file == b"cache.go":
             if snapshot := SNAPSHOT.match(message):
                 self._nodes = int(snapshot[1] or snapshot[2])
-                self._context.skip("info line")
+                self._context.skip("info line", line=entry.line)
                 return
             if cleanup := CLEANUPS.match(message):
                 yield self._cleanup(entry, cleanup)
@@ -140,7 +140,7 @@ class _Reader:
         elif entry.severity != "I" or WORTH_KEEPING.match(message):
             yield self._message(entry)
         elif not marks:
-            self._context.skip("info line")
+            self._context.skip("info line", line=entry.line)
 
     def _session_mark(self, entry: Entry) -> Event | None:
         if opened := OPENED.match(entry.message):
@@ -194,7 +194,7 @@ class _Reader:
         if value:
             message = value["value"].replace('\\"', '"')
         if not entry.severity and self._panic and message.startswith(self._panic):
-            self._context.skip("panic printed again")
+            self._context.skip("panic printed again", line=entry.line)
             return
         self._panic = message
         payload = ProcessPanicked(

@@ -178,7 +178,7 @@ class Listing:
         if self._metadata.continue_ or self._metadata.remaining:
             if revision is not None:
                 self._context.pages.append((*own, revision))
-            self._context.skip(PAGE)
+            self._context.skip(PAGE, line=self._line)
             return []
         if self.incomplete or self._context.partial_lists:
             return []
@@ -191,7 +191,9 @@ class Listing:
             highest = max(highest, entry.highest)
             namespaces = scope(group, kind, sorted(entry.namespaces), among=sorted(among))
             if namespaces is None:
-                self._context.skip("empty list that does not say of which namespaces")
+                self._context.skip(
+                    "empty list that does not say of which namespaces", line=self._line
+                )
                 continue
             events.append(
                 list_event(

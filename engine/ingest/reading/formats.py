@@ -18,7 +18,7 @@ from ...events import Event, Reference, canonical_json
 from ...events.payloads import Payload
 
 _LONGEST_REASON, _MOST_REASONS = 200, 100
-"""Reasons for which records are left out: the longest, in characters, and how many."""
+"""Reasons for which records are skipped: the longest, in characters, and how many."""
 
 
 class InitialList(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class InitialList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _ignore() -> None:
-    """Do nothing about a record that is left out."""
+    """Do nothing about a skipped record."""
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -49,14 +49,16 @@ class Context(msgspec.Struct, kw_only=True):
     :param year: for logs without a year: the year in which the document's last line was written.
     :param partial_lists: lists are excerpts; an object that is not in one may exist.
     :param skip_malformed: count malformed records instead of raising.
-    :param skipped: reason to count of records that were left out, as malformed or otherwise.
+    :param skipped: reason to count of skipped records: records that give no event, as they are
+        malformed or say nothing that is kept.
+    :param first_skipped: reason to the line of its first record; 0 where the line is not known.
     :param malformed: the first few malformed records, as messages.
     :param notes: remarks for the summary (``the last line is cut off``), in order of appearance.
     :param pages: (group, kind, revision) of lists that came in pages: no page is a complete list.
     :param spans: events that say for which revisions a document is complete, each with the first of
         these revisions; they are known only at the end of the document.
     :param initial_lists: of watches; they show whether a file was split within one.
-    :param lost: called after a record was left out as malformed, before the next one is read; set
+    :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
 
@@ -68,6 +70,7 @@ class Context(msgspec.Struct, kw_only=True):
     partial_lists: bool = False
     skip_malformed: bool = False
     skipped: dict[str, int] = {}
+    first_skipped: dict[str, int] = {}
     malformed: list[str] = []
     notes: list[str] = []
     pages: list[tuple[str, str, int]] = []
@@ -100,12 +103,18 @@ class Context(msgspec.Struct, kw_only=True):
             return received
         return self.taken_at[1]
 
-    def skip(self, reason: str) -> None:
-        """Count a record that is left out without a fault, such as a read request."""
+    def skip(self, reason: str, *, line: int) -> None:
+        """Count a record that is skipped without a fault, such as a read request.
+
+        :param line: of the document; 0 if it is not known. The first of each reason is kept.
+        """
         reason = reason[:_LONGEST_REASON]
         if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
             reason = "another reason"
-        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        count = self.skipped.get(reason, 0)
+        if not count:
+            self.first_skipped[reason] = line
+        self.skipped[reason] = count + 1
 
     def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:
         """Raise for a malformed record, or count it if malformed records are skipped.
@@ -116,11 +125,11 @@ class Context(msgspec.Struct, kw_only=True):
         fault = EventMalformed(
             f"{path}: {what}" if path else what,
             where=f"{self.source}:{line}",
-            now=now or "fix the record, or leave it out with --skip-malformed (it will be counted)",
+            now=now or "fix the record, or skip it with --skip-malformed (it will be counted)",
         )
         if not self.skip_malformed:
             raise fault
-        self.skip("malformed")
+        self.skip("malformed", line=line)
         if len(self.malformed) < 10:
             self.malformed.append(str(fault))
         self.lost()

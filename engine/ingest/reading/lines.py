@@ -39,7 +39,7 @@ def _reject_long(context: Context, line: int, limit: int, what: str = "a line") 
     context.reject(
         f"{what} of more than {limit // 2**20} MiB",
         line=line,
-        now="check that this is text in lines, or leave it out with --skip-malformed",
+        now="check that this is text in lines, or skip it with --skip-malformed",
     )
 
 

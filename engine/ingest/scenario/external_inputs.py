@@ -141,7 +141,7 @@ def record_event(record: ParsedRecord, *, source: str, line: int, cluster: str) 
 
 
 class ExternalInputRecords:
-    """Reads records, one a line. A last line that is cut off is noted and left out."""
+    """Reads records, one a line. A last line that is cut off is noted and skipped."""
 
     name = "external-inputs"
 

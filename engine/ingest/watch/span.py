@@ -35,7 +35,7 @@ class WatchSpan:
     def restart(self, *, sure: bool = True) -> None:
         """Begin again: the stream repeats its initial list.
 
-        :param sure: False if a record was left out, so that the list is not complete.
+        :param sure: False if a record was skipped, so that the list is not complete.
         """
         self.top = self._first = -1
         self.since = None

@@ -106,7 +106,7 @@ class _Reader:
         # The newest stamp in the last version of each object, if no version can be missing.
         self._stamps: dict[str, int | None] = {}
         self._has_times = len(context.received) > 0 or context.taken_at is not None
-        # No record was left out of the initial list, and none since a change.
+        # No record of the initial list was skipped, and none since a change.
         self._whole = self._sure = True
         self._only_initial = True  # All lines so far are the initial list.
         context.lost = self._lost
@@ -117,7 +117,7 @@ class _Reader:
         return self._read(line, text, may_be_cut=may_be_cut)
 
     def _lost(self) -> None:
-        """Note that a record was left out: it may have had any change."""
+        """Note that a record was skipped: it may have had any change."""
         self._stamps.clear()
         self._whole = self._sure = False
         self._end_span()
@@ -305,7 +305,7 @@ class _Reader:
         metadata: dict[str, Any] = found if isinstance(found, dict) else {}
         annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
-            self._context.skip("bookmark")
+            self._context.skip("bookmark", line=line)
             at = revision_of(metadata.get("resourceVersion"))
             if at is not None:
                 self._span.bookmark(at)
@@ -325,11 +325,11 @@ class _Reader:
         self._span.listed(revision)
         namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
         if self._context.partial_lists:
-            self._context.skip("bookmark")
+            self._context.skip("bookmark", line=line)
         elif not whole:
-            self._context.skip("completeness of a list of which a record was left out")
+            self._context.skip("completeness of a list with a skipped record", line=line)
         elif namespaces is None:
-            self._context.skip("empty list that does not say of which namespaces")
+            self._context.skip("empty list that does not say of which namespaces", line=line)
         else:
             yield list_event(
                 self._context,

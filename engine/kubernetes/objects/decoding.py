@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -87,14 +87,19 @@ def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
         return _decode_without_nulls(kind, payload)
 
 
-def _resource_lists(item: Object) -> Iterator[ResourceList]:
-    """Yield the resource lists of an object."""
+def _resource_lists(item: Object) -> Iterable[ResourceList]:
+    """Return the resource lists of an object."""
     if isinstance(item, Pod):
-        yield item.spec.overhead
-        for container in (*item.spec.containers, *item.spec.init_containers):
-            yield container.resources.requests
-            yield container.resources.limits
-    elif isinstance(item, Node):
+        spec = item.spec
+        found = [spec.overhead]
+        for container in (*spec.containers, *spec.init_containers):
+            found += (container.resources.requests, container.resources.limits)
+        return found
+    return _other_lists(item)
+
+
+def _other_lists(item: Object) -> Iterator[ResourceList]:
+    if isinstance(item, Node):
         yield item.status.allocatable
         yield item.status.capacity
     elif isinstance(item, PodGroup):
@@ -116,15 +121,16 @@ def _amounts_of(device: Device) -> ResourceList:
     return {name: each.value for name, each in device.traits.capacity.items()}
 
 
-def _times(item: Object) -> Iterator[str | None]:
-    """Yield the times of an object."""
-    yield item.metadata.creation_timestamp
-    yield item.metadata.deletion_timestamp
-    if isinstance(item, Pod | PodGroup):
-        for condition in item.status.conditions:
-            yield condition.last_transition_time
+def _times(item: Object) -> list[str | None]:
+    """Return the times of an object."""
+    metadata = item.metadata
+    found = [metadata.creation_timestamp, metadata.deletion_timestamp]
     if isinstance(item, Pod):
-        yield item.status.start_time
+        found += [condition.last_transition_time for condition in item.status.conditions]
+        found.append(item.status.start_time)
+    elif isinstance(item, PodGroup):
+        found += [condition.last_transition_time for condition in item.status.conditions]
+    return found
 
 
 def _undecodable(kind: type[Object], where: str, fault: Exception) -> EventMalformed:

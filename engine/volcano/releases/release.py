@@ -14,7 +14,7 @@ _NAME = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?([-+].+)?")
 
 
 class Release(NamedTuple):
-    """One release; compared only here and in :mod:`.history`."""
+    """One release; compared only here and in :mod:`.row`."""
 
     major: int
     minor: int

@@ -150,7 +150,7 @@ def in_place_of_actions(seed: int, experiment: Callable[[Session], None]) -> Non
         simulate(scenario(seed, sound=True), RELEASE)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(SEEDS)
 def test_what_is_discarded_leaves_no_trace(seed: int) -> None:
     def experiment(ssn: Session) -> None:
@@ -169,7 +169,7 @@ def test_what_is_discarded_leaves_no_trace(seed: int) -> None:
     in_place_of_actions(seed, experiment)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 @given(SEEDS)
 def test_what_is_recovered_is_as_it_was_before_it_was_discarded(seed: int) -> None:
     def experiment(ssn: Session) -> None:

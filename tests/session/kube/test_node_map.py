@@ -67,7 +67,7 @@ def test_what_is_kept_of_another_cache_does_not_pass_for_this_one() -> None:
 PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PLACES)
 def test_after_any_events_the_counts_are_those_of_a_recount(places: list[tuple[int, int]]) -> None:
     """An event takes a pod from where it lies, if it lies there, or else puts it there."""

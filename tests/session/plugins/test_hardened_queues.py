@@ -180,7 +180,7 @@ def test_together_no_more_is_granted_than_there_is(
 JOBS = st.lists(st.tuples(st.integers(0, 4), st.integers(1, 6)), min_size=1, max_size=4)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(JOBS, st.integers(11, 300), st.booleans())
 def test_a_claim_that_cannot_be_met_is_as_good_as_none(
     jobs: list[tuple[int, int]],
@@ -229,7 +229,7 @@ def watched(seed: int) -> list[Watched]:
     return made
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_what_is_reserved_is_what_was_enqueued(seed: int) -> None:
     """In every queue, and in all above: inqueue grew by what the jobs enqueued below it need."""
@@ -248,7 +248,7 @@ def test_what_is_reserved_is_what_was_enqueued(seed: int) -> None:
             assert expected[name].equal(attr.inqueue), name
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_no_queue_gets_more_than_it_may_use(seed: int) -> None:
     """Nor does any queue above; pods without requests are placed without asking."""

@@ -17,8 +17,8 @@ class States:
     """The verdicts of one filter, by the task that it was prepared for.
 
     All actions but one prepare for a task before they ask about it, so that the last state is
-    enough. ``preempt`` asks first whether the node that a pod was nominated takes it: for such pods
-    all states are kept.
+    enough. ``preempt`` asks first whether a pod's nominated node takes it: for such pods all states
+    are kept.
     """
 
     def __init__(self, ssn: Session) -> None:

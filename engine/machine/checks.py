@@ -1,0 +1,93 @@
+"""Invariants of clusters, checked on a machine's state at rest.
+
+At rest the scheduler's informers have delivered everything, so its listers hold what the API server
+holds, and the invariants of :mod:`plinian.engine.invariants` can be asked as they are. Left out are
+those that compare moments or sessions, and those about conditions and sums in statuses, which a
+machine does not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from ..invariants.catalogue import INVARIANTS
+from ..invariants.invariant import Invariant, Needs
+from ..invariants.view import ClusterView
+from .layout import API
+from .natural import AtRest, Check, Violation
+from .scheduler import SchedulerComponent
+
+if TYPE_CHECKING:
+    from .machine import Machine, State
+
+PANIC, NO_REST = "I-05", "I-19"
+"""Invariants that a machine checks by itself: no process panics, and a cluster comes to rest."""
+
+_NOT_WRITTEN = frozenset({"I-15", "I-12", "I-12b", "I-10"})
+"""About statuses that a machine does not write, and about what the user wrote."""
+
+_UNITS = frozenset({"Node", "Pod", "PodGroup"})
+
+SCHEDULER = "scheduler"
+
+
+def checked_invariants() -> tuple[Invariant, ...]:
+    """Return the invariants that can be checked on a state of a machine."""
+    return tuple(one for one in INVARIANTS if _applies(one))
+
+
+def checked_ids() -> tuple[str, ...]:
+    """Return the ids of all invariants that a machine checks, in order."""
+    return tuple(sorted({PANIC, NO_REST, *(one.id for one in checked_invariants())}))
+
+
+def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
+    """Return a check of what a state comes to, if it is left alone.
+
+    :param ids: the only invariants to check; by default all.
+    """
+    invariants = [one for one in checked_invariants() if not ids or one.id in ids]
+    at_rest = AtRest(machine, _View(machine, invariants))
+    if not ids:
+        return at_rest
+    return lambda state: [one for one in at_rest(state) if one.invariant in ids]
+
+
+class _View:
+    """Checks invariants once for each pair of an API server and a scheduler."""
+
+    def __init__(self, machine: Machine, invariants: Sequence[Invariant]) -> None:
+        self._machine = machine
+        self._part = machine.layout.names.index(SCHEDULER)
+        self._invariants = invariants
+        self._known: dict[tuple[int, int], tuple[Violation, ...]] = {}
+
+    def __call__(self, state: State) -> Sequence[Violation]:
+        """Return what is wrong with a state at rest."""
+        held = state[self._part + 1]
+        key = (state[API], held)
+        known = self._known.get(key)
+        if known is None:
+            component = self._machine.transitions.component(self._part, held)
+            assert isinstance(component, SchedulerComponent)
+            view = ClusterView(component.projector)
+            known = self._known[key] = tuple(self._violations(view))
+        return known
+
+    def _violations(self, view: ClusterView) -> list[Violation]:
+        units = list(view.units())
+        found = [
+            Violation(invariant.id, f"{one.kind} {one.name}: {one.message}")
+            for invariant in self._invariants
+            for kind, name in units
+            if kind == invariant.unit
+            for one in invariant.check(view, name)
+        ]
+        return list(dict.fromkeys(found))
+
+
+def _applies(one: Invariant) -> bool:
+    read = one.needs in {Needs.TRUTH, Needs.CACHE} and one.unit in _UNITS
+    present = not (one.ranged or one.remembers or one.named or one.unseen)
+    return read and present and one.id not in _NOT_WRITTEN

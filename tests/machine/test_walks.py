@@ -1,0 +1,63 @@
+"""Walks find races that depend on a few steps, and shrinking leaves only these steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from small_machines import settings
+
+from plinian.engine.machine.checks import violations_in
+from plinian.engine.machine.cluster import cluster
+from plinian.engine.machine.search import Found, Progress
+from plinian.engine.machine.shrink import Shrinker, play
+from plinian.engine.machine.walks import Plan, Strategy, Walks
+
+STALE_DELETION = "I-01"
+"""The scheduler's cache has lost a PodGroup that exists."""
+
+
+def until_walks(most: int) -> Callable[[Progress], bool]:
+    """Return what stops a search after so many walks, which count as waiting."""
+    return lambda progress: progress.waiting >= most
+
+
+def found_in(release: str, strategy: Strategy, walks: int, seed: int = 1) -> list[Found]:
+    """Return what walks find wrong about the scheduler's cache of a release."""
+    machine, start = cluster(settings(release))
+    check = violations_in(machine, [STALE_DELETION])
+    search = Walks(machine, start, check, Plan(strategy, seed))
+    return list(search.run(until_walks(walks)))
+
+
+@pytest.mark.parametrize(("strategy", "walks"), [(Strategy.DELAY, 1500), (Strategy.RANDOM, 300)])
+def test_walks_find_the_stale_deletion(strategy: Strategy, walks: int) -> None:
+    (found,) = found_in("v1.8.2", strategy, walks)
+    assert found.violation.invariant == STALE_DELETION
+    assert "the scheduler's cache lacks the PodGroup" in found.violation.sentence
+
+
+@pytest.mark.parametrize("release", ["v1.9.0", "v1.15.1"])
+def test_walks_find_no_stale_deletion_where_uids_are_compared(release: str) -> None:
+    assert not found_in(release, Strategy.DELAY, 1500)
+
+
+def test_the_same_seed_gives_the_same_walks() -> None:
+    first = found_in("v1.8.2", Strategy.DELAY, 1500)
+    assert first == found_in("v1.8.2", Strategy.DELAY, 1500)
+
+
+def test_of_a_shrunk_run_no_step_can_be_left_out() -> None:
+    machine, start = cluster(settings("v1.8.2"))
+    check = violations_in(machine, [STALE_DELETION])
+    search = Walks(machine, start, check, Plan(Strategy.DELAY, 1))
+    found = next(search.run(until_walks(1500)))
+    shrunk = Shrinker(machine, start, check).shrink(found)
+    assert shrunk.violation == found.violation
+    assert len(shrunk.steps) < len(found.steps)
+    played = play(machine, start, shrunk.steps)
+    assert played.steps == shrunk.steps
+    assert found.violation in check(played.state)
+    for at in range(len(shrunk.steps)):
+        fewer = play(machine, start, (*shrunk.steps[:at], *shrunk.steps[at + 1 :]))
+        assert found.violation not in check(fewer.state)
