@@ -1,8 +1,8 @@
 """The natural order: a cluster in which nothing is held up, and what it comes to if left alone.
 
 Informers deliver before workers take items, a session runs when nothing else is left to do, a user
-writes when everything is at rest, and time passes last. A run is told by where it differs from
-this order.
+writes when everything is at rest, and time passes last. A report of a run says where it differs
+from this order.
 """
 
 from __future__ import annotations

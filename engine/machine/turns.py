@@ -2,7 +2,7 @@
 
 Most steps of a component touch nothing but what the component itself holds: an informer delivers, a
 worker takes an item. Such a step can be put off until just before the component next sends a
-request, and nobody can tell the difference. So a search need not try it at every other moment. A
+request: no other component sees a difference. So a search need not try it at every other moment. A
 turn is such steps, in any order and number, and one step at the end that sends a request, panics,
 or changes when something is due. Only states between turns are stored.
 
@@ -58,7 +58,7 @@ class _Made(NamedTuple):
 class Turns:
     """The turns of a machine.
 
-    :param prompt: components that act at once whenever they can, so that nobody is before them.
+    :param prompt: components that act at once whenever they can, before all others.
     """
 
     def __init__(self, machine: Machine, prompt: Collection[str] = ()) -> None:
@@ -182,7 +182,7 @@ class Turns:
             yield _Alone(path, now, queues, tuple(acts), last)
 
     def _is_alone(self, part: int, made: _Made, api: int) -> bool:
-        """Say whether nobody can tell when a step is made, and time makes no difference to it."""
+        """Say whether no other component sees when a step is made, and time changes nothing in it."""
         if made.done.api >= 0:
             return False
         transitions = self._machine.transitions
