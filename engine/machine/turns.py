@@ -182,7 +182,7 @@ class Turns:
             yield _Alone(path, now, queues, tuple(acts), last)
 
     def _is_alone(self, part: int, made: _Made, api: int) -> bool:
-        """Say whether no other component sees when a step is made, and time changes nothing in it."""
+        """Say whether no other component sees when a step is made, and time does not change it."""
         if made.done.api >= 0:
             return False
         transitions = self._machine.transitions
