@@ -17,7 +17,7 @@ from .workloads import phase_of
 START, FINISH, END = "start", "finish", "end"
 
 ENDS_AS = "plinian.dev/ends-as"
-"""An annotation of pods whose containers end by themselves, at any time: ``Succeeded``, ``Failed``."""
+"""An annotation of pods whose containers end by themselves: ``Succeeded`` or ``Failed``."""
 
 
 class Kept(NamedTuple):

@@ -15,6 +15,7 @@ _OF_A_POD = (
     *("name", "namespace", "uid", "labels", "ownerReferences"),
     *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
+_OF_A_JOB = ("name", "namespace", "uid", "deletionTimestamp")
 
 
 def of_workloads(kind: str, document: Document) -> Document:
@@ -78,7 +79,7 @@ def of_collector(kind: str, document: Document) -> Document:  # noqa: ARG001 -- 
     status = {"state": _only(document.get("status", {}).get("state", {}), ("phase",))}
     return {
         **_head(document),
-        "metadata": _only(document["metadata"], ("name", "namespace", "uid", "deletionTimestamp")),
+        "metadata": _only(document["metadata"], _OF_A_JOB),
         "spec": _only(document["spec"], (TIME_TO_LIVE,)),
         "status": status,
     }

@@ -135,7 +135,7 @@ def test_components_see_only_what_they_use() -> None:
 
 
 def first_found(release: str, one: Document, ids: Sequence[str]) -> Violation | None:
-    """Return what walks first find wrong if a user creates a job, deletes it, and creates it again."""
+    """Return what walks find wrong first if a user deletes a job and creates it again."""
     machine, start = cluster(settings(release, again(one)))
     search = Walks(machine, start, violations_in(machine, ids), Plan(Strategy.DELAY, 1))
     found = next(search.run(lambda now: now.waiting >= 60), None)
