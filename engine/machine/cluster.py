@@ -130,7 +130,7 @@ def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, Part]:
 
 
 def _owner_is_deleted(script: Sequence[Act]) -> bool:
-    """Say whether a user deletes what may own something: else nobody collects anything."""
+    """Say whether a user deletes what may own something: else nothing is collected."""
     return any(act.verb == DELETED and act.document["kind"] in MADE_OF for act in script)
 
 

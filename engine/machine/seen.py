@@ -75,7 +75,7 @@ def of_owners(kind: str, document: Document) -> Document:  # noqa: ARG001 -- of 
 
 
 def of_collector(kind: str, document: Document) -> Document:  # noqa: ARG001 -- there is only one
-    """Return what Volcano's garbage collector uses of jobs: whether they have finished, and when."""
+    """Return what Volcano's garbage collector uses of jobs: when they have finished."""
     status = {"state": _only(document.get("status", {}).get("state", {}), ("phase",))}
     return {
         **_head(document),

@@ -131,7 +131,7 @@ def test_components_see_only_what_they_use() -> None:
     )
 
 
-# -- what is found wrong ----------------------------------------------------------------------------
+# -- what is found wrong ---------------------------------------------------------------------------
 
 
 def first_found(release: str, one: Document, ids: Sequence[str]) -> Violation | None:
