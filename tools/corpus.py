@@ -177,9 +177,7 @@ def _simulated(entry: Entry, release: str) -> str:
 def machine_of(entry: Entry, release: str) -> Cluster:
     """Return a scenario as the machine of a release; what is added first exists before."""
     case = msgspec.json.decode(entry.data, type=_Machine)
-    acts = [
-        Act(event.type, _placed(event.object)) for step in case.steps for event in step.events
-    ]
+    acts = [Act(event.type, _placed(event.object)) for step in case.steps for event in step.events]
     begin = next(at for at, act in enumerate(acts) if not _exists_before(act))
     behaviours = resolve(release)
     queues = ("default", "root") if behaviours.root_queue else ("default",)
