@@ -14,14 +14,18 @@ from .component import Client
 from .lister import Listed, Lister
 from .workloads import phase_of
 
-START, END = "start", "end"
+START, FINISH, END = "start", "finish", "end"
+
+ENDS_AS = "plinian.dev/ends-as"
+"""An annotation of pods whose containers end by themselves: ``Succeeded`` or ``Failed``."""
 
 
 class Kept(NamedTuple):
     """All that the kubelets hold.
 
     :param pods: what the lister holds. :param ending: how long pods may still take, by key.
-    :param done: what was done last with pods, by key: their uid, and ``start`` or ``end``.
+    :param done: what was done last with pods, by key: their uid, and ``start``, ``finish`` or
+        ``end``.
     """
 
     pods: Listed
@@ -32,7 +36,8 @@ class Kept(NamedTuple):
 class Kubelets:
     """Start and end pods; a pod that is deleted takes all the time that it may take.
 
-    Each pod is a separate step: ``start default/web-1``, ``end default/web-1``.
+    Each pod is a separate step: ``start default/web-1``, ``end default/web-1``, and for those that
+    end by themselves ``finish default/web-1``.
 
     Source: k8s.io/kubernetes/pkg/kubelet/kubelet.go SyncPod, SyncTerminatedPod;
     pkg/kubelet/status/status_manager.go syncPod.
@@ -66,17 +71,22 @@ class Kubelets:
             self._ending.setdefault(key, seconds * SECOND_US)
 
     def steps(self) -> Sequence[str]:
-        """Return which pods can start, and which end now."""
+        """Return which pods can start, which can finish, and which end now."""
         starting = (
             f"{START} {key}"
             for key, pod in self._pods.items()
             if _can_start(pod) and self._done.get(key) != (pod["metadata"]["uid"], START)
         )
+        finishing = (
+            f"{FINISH} {key}"
+            for key, pod in self._pods.items()
+            if _can_finish(pod) and self._done.get(key) != (pod["metadata"]["uid"], FINISH)
+        )
         ending = (f"{END} {key}" for key in sorted(self._ending) if not self._ending[key])
-        return (*starting, *ending)
+        return (*starting, *finishing, *ending)
 
     def step(self, name: str, client: Client) -> None:
-        """Start a pod, or let it be gone.
+        """Start a pod, let it finish, or let it be gone.
 
         :raises Refused: the request fails; the step can be done again.
         """
@@ -87,6 +97,9 @@ class Kubelets:
         with suppress(NotFound):
             if what == START:
                 status = {"phase": "Running", "conditions": _ready(pod)}
+                client.patch("Pod", key, {"status": status}, status=True)
+            elif what == FINISH:
+                status = {"phase": _end_of(pod), "conditions": _ready(pod, "False")}
                 client.patch("Pod", key, {"status": status}, status=True)
             else:
                 client.delete("Pod", key, uid=uid, grace=0)
@@ -122,8 +135,16 @@ def _can_start(pod: Document) -> bool:
     return bool(pod["spec"].get("nodeName")) and phase_of(pod) == "Pending" and not deleted
 
 
-def _ready(pod: Document) -> list[Document]:
-    """Return a pod's conditions, of which it is ready now."""
+def _end_of(pod: Document) -> str:
+    return str((pod["metadata"].get("annotations") or {}).get(ENDS_AS) or "")
+
+
+def _can_finish(pod: Document) -> bool:
+    return bool(_end_of(pod)) and phase_of(pod) == "Running" and not _is_deleted(pod)
+
+
+def _ready(pod: Document, status: str = "True") -> list[Document]:
+    """Return a pod's conditions, of which it is ready now, or no more."""
     given = (pod.get("status") or {}).get("conditions") or []
     others = [one for one in given if one.get("type") != "Ready"]
-    return [*others, {"type": "Ready", "status": "True"}]
+    return [*others, {"type": "Ready", "status": status}]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from ..invariants.catalogue import INVARIANTS
 from ..invariants.invariant import Invariant, Needs
 from ..invariants.view import ClusterView
+from .job_checks import JOB_IDS, JOBS, JobsAtRest
 from .layout import API
 from .natural import AtRest, Check, Violation
-from .scheduler import SchedulerComponent
+from .scheduler import SCHEDULER, SchedulerComponent
 
 if TYPE_CHECKING:
     from .machine import Machine, State
@@ -27,9 +28,10 @@ PANIC, NO_REST = "I-05", "I-19"
 _NOT_WRITTEN = frozenset({"I-15", "I-12", "I-12b", "I-10"})
 """About statuses that a machine does not write, and about what the user wrote."""
 
-_UNITS = frozenset({"Node", "Pod", "PodGroup"})
+_NOT_SEEN = frozenset({"I-02d"})
+"""About objects that no scheduler watches: :mod:`.job_checks` checks them."""
 
-SCHEDULER = "scheduler"
+_UNITS = frozenset({"Node", "Pod", "PodGroup"})
 
 
 def checked_invariants() -> tuple[Invariant, ...]:
@@ -39,7 +41,7 @@ def checked_invariants() -> tuple[Invariant, ...]:
 
 def checked_ids() -> tuple[str, ...]:
     """Return the ids of all invariants that a machine checks, in order."""
-    return tuple(sorted({PANIC, NO_REST, *(one.id for one in checked_invariants())}))
+    return tuple(sorted({PANIC, NO_REST, *JOB_IDS, *(one.id for one in checked_invariants())}))
 
 
 def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
@@ -48,7 +50,10 @@ def violations_in(machine: Machine, ids: Collection[str] = ()) -> Check:
     :param ids: the only invariants to check; by default all.
     """
     invariants = [one for one in checked_invariants() if not ids or one.id in ids]
-    at_rest = AtRest(machine, _View(machine, invariants))
+    checks: list[Check] = [_View(machine, invariants)]
+    if JOBS in machine.layout.names and not (ids and {*ids}.isdisjoint(JOB_IDS)):
+        checks.append(JobsAtRest(machine))
+    at_rest = AtRest(machine, lambda state: [one for check in checks for one in check(state)])
     if not ids:
         return at_rest
     return lambda state: [one for one in at_rest(state) if one.invariant in ids]
@@ -92,4 +97,4 @@ def violations_of(view: ClusterView, invariants: Sequence[Invariant]) -> tuple[V
 def _applies(one: Invariant) -> bool:
     read = one.needs in {Needs.TRUTH, Needs.CACHE} and one.unit in _UNITS
     present = not (one.ranged or one.remembers or one.named or one.unseen)
-    return read and present and one.id not in _NOT_WRITTEN
+    return read and present and one.id not in _NOT_WRITTEN | _NOT_SEEN

@@ -11,12 +11,15 @@ from ..controllers.component import Component
 from ..controllers.deployments import DeploymentController
 from ..controllers.garbage_collector import GarbageCollector
 from ..controllers.job.controller import JobController
+from ..controllers.jobflow import JobFlowController
+from ..controllers.jobtemplate import JobTemplateController
 from ..controllers.kubelet import Kubelets
+from ..controllers.owner_garbage_collector import OwnerGarbageCollector
 from ..controllers.podgroup import PodGroupController
 from ..controllers.queue import QueueController
 from ..controllers.replicasets import ReplicaSetController
 from ..controllers.statefulsets import StatefulSetController
-from ..kubernetes.api_server import ApiServer, Document
+from ..kubernetes.api_server import DELETED, ApiServer, Document
 from ..kubernetes.object_table import ObjectTable
 from . import seen
 from .layout import API, Part, everything
@@ -35,11 +38,15 @@ MADE_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Deployment": ("ReplicaSet",),
         "ReplicaSet": ("Pod",),
         "StatefulSet": ("Pod",),
+        "JobFlow": ("JobTemplate", "Job"),
         "Job": ("Pod",),
         "Pod": ("PodGroup",),
     }
 )
-"""The kinds that controllers make of a kind."""
+"""The kinds that controllers make of a kind, or read for it."""
+
+OWNERS_FIRST = (*MADE_OF, "JobTemplate", "PodGroup")
+"""Kinds that own or are owned."""
 
 WORKLOAD_CONTROLLERS = ("deployments", "replicasets", "statefulsets")
 """Components of Kubernetes that a search may take as prompt, to see more of Volcano's."""
@@ -86,6 +93,30 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
     scheduler = Settings(settings.behaviours, settings.conf, objects, watched, settings.now)
     own = settings.controllers
     parts = {USER: _part(lambda: User(settings.script), kinds)}
+    parts |= _workloads(kinds, objects)
+    if "Job" in kinds:
+        parts["jobs"] = _part(lambda: JobController(own, objects), kinds)
+    if any(seen.TIME_TO_LIVE in document.get("spec", {}) for document in given):
+        make = lambda: GarbageCollector(own, objects)  # noqa: E731
+        parts["gc"] = _part(make, kinds, seen.of_collector)
+    if "JobFlow" in kinds:
+        parts["jobflows"] = _part(lambda: JobFlowController(own, objects), kinds)
+        parts["jobtemplates"] = _part(lambda: JobTemplateController(own, objects), kinds)
+    if kinds & {"Command", "Job"}:
+        parts["queues"] = _part(lambda: QueueController(own, objects), kinds)
+    parts["podgroups"] = _part(lambda: PodGroupController(own, objects), kinds, seen.of_podgroups)
+    parts["kubelets"] = _part(lambda: Kubelets(objects), kinds, seen.of_kubelets)
+    if "gc" in parts or "jobflows" in parts or _owner_is_deleted(settings.script):
+        owners = tuple(kind for kind in OWNERS_FIRST if kind in kinds)
+        make_owners = lambda: OwnerGarbageCollector(owners)  # noqa: E731
+        parts["owners"] = _part(make_owners, kinds, seen.of_owners)
+    parts["scheduler"] = _part(lambda: SchedulerComponent(scheduler), kinds, seen.of_scheduler)
+    return parts
+
+
+def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, Part]:
+    """Return the controllers of Kubernetes' workloads that a cluster needs."""
+    parts = {}
     if "Deployment" in kinds:
         parts["deployments"] = _part(lambda: DeploymentController(objects), kinds)
     if "ReplicaSet" in kinds:
@@ -95,15 +126,12 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
         parts["statefulsets"] = _part(
             lambda: StatefulSetController(objects), kinds, seen.of_statefulsets
         )
-    if "Job" in kinds:
-        parts["jobs"] = _part(lambda: JobController(own, objects), kinds)
-        parts["gc"] = _part(lambda: GarbageCollector(own, objects), kinds)
-    if kinds & {"Command", "Job"}:
-        parts["queues"] = _part(lambda: QueueController(own, objects), kinds)
-    parts["podgroups"] = _part(lambda: PodGroupController(own, objects), kinds, seen.of_podgroups)
-    parts["kubelets"] = _part(lambda: Kubelets(objects), kinds, seen.of_workloads)
-    parts["scheduler"] = _part(lambda: SchedulerComponent(scheduler), kinds, seen.of_scheduler)
     return parts
+
+
+def _owner_is_deleted(script: Sequence[Act]) -> bool:
+    """Say whether a user deletes what may own something: else nothing is collected."""
+    return any(act.verb == DELETED and act.document["kind"] in MADE_OF for act in script)
 
 
 def kinds_in(given: Iterable[str]) -> frozenset[str]:

@@ -48,10 +48,15 @@ if TYPE_CHECKING:
     from ..volcano.conf import SchedulerConf
     from ..volcano.session.behaviours import Behaviours
 
+SCHEDULER = "scheduler"
+"""The name of the scheduler among the components."""
+
 SESSION, BINDS = "session", "binds"
 TAKES, FINISHES = "takes from", "finishes with"
 ONE_STEP = (Worker.NODES, Worker.HYPERNODES)
 """Workers that do their work in one step: it does not matter when they take an item."""
+
+_EVICTING = frozenset({"preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"})
 
 
 class Settings(NamedTuple):
@@ -94,6 +99,11 @@ class SchedulerComponent:
         if self._projector is None:
             self._projector = Projector(self._settings.behaviours, self._settings.options)
         return self._projector
+
+    @property
+    def evicts(self) -> bool:
+        """Whether the configuration has an action that may evict pods."""
+        return not _EVICTING.isdisjoint(self._settings.conf.actions)
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
         document = self._settings.objects.document

@@ -7,12 +7,15 @@ that writes whole objects back sees them whole, because it sends their resourceV
 
 from __future__ import annotations
 
+from ..controllers.kubelet import ENDS_AS
 from ..kubernetes.api_server import Document
 
+TIME_TO_LIVE = "ttlSecondsAfterFinished"
 _OF_A_POD = (
     *("name", "namespace", "uid", "labels", "ownerReferences"),
     *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
+_OF_A_JOB = ("name", "namespace", "uid", "deletionTimestamp")
 
 
 def of_workloads(kind: str, document: Document) -> Document:
@@ -25,6 +28,16 @@ def of_workloads(kind: str, document: Document) -> Document:
         "spec": _only(document["spec"], ("nodeName",)),
         "status": _only(document["status"], ("phase",)),
     }
+
+
+def of_kubelets(kind: str, document: Document) -> Document:
+    """Return what kubelets use: as the controllers of workloads, and how a pod is to end."""
+    annotations = document["metadata"].get("annotations") or {}
+    found = of_workloads(kind, document)
+    if ENDS_AS not in annotations:
+        return found
+    own = {**found["metadata"], "annotations": {ENDS_AS: annotations[ENDS_AS]}}
+    return {**found, "metadata": own}
 
 
 def of_statefulsets(kind: str, document: Document) -> Document:
@@ -53,6 +66,23 @@ def of_scheduler(kind: str, document: Document) -> Document:
         spec = _only(document["spec"], ("selector",))
         return {**_head(document), "metadata": metadata, "spec": spec}
     return document
+
+
+def of_owners(kind: str, document: Document) -> Document:  # noqa: ARG001 -- of any kind
+    """Return what Kubernetes' garbage collector uses: who an object is, and who owns it."""
+    own = ("name", "namespace", "uid", "ownerReferences")
+    return {**_head(document), "metadata": _only(document["metadata"], own)}
+
+
+def of_collector(kind: str, document: Document) -> Document:  # noqa: ARG001 -- there is only one
+    """Return what Volcano's garbage collector uses of jobs: when they have finished."""
+    status = {"state": _only(document.get("status", {}).get("state", {}), ("phase",))}
+    return {
+        **_head(document),
+        "metadata": _only(document["metadata"], _OF_A_JOB),
+        "spec": _only(document["spec"], (TIME_TO_LIVE,)),
+        "status": status,
+    }
 
 
 def _head(document: Document) -> Document:

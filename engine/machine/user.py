@@ -24,12 +24,14 @@ class User:
 
     An object that exists is changed, whatever is said; one that does not is created. What is
     deleted and does not exist leaves everything as it is.
+
+    :ivar script: all writes, also those that were made.
     """
 
     kinds: tuple[str, ...] = ()
 
     def __init__(self, script: Sequence[Act]) -> None:
-        self._script = script
+        self.script = script
         self._made = 0
 
     def deliver(self, *change: object) -> None:
@@ -38,12 +40,12 @@ class User:
 
     def steps(self) -> Sequence[str]:
         """Return whether anything of the script is left."""
-        return (ACTS,) if self._made < len(self._script) else ()
+        return (ACTS,) if self._made < len(self.script) else ()
 
     def step(self, name: str, client: Client) -> None:
         """Make the next write."""
         assert name == ACTS
-        verb, document = self._script[self._made]
+        verb, document = self.script[self._made]
         self._made += 1
         place = place_of(document)
         if verb == DELETED:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..explore.world import World
 
 STRATEGIES = ("exhaustive", "pct", "random", "delay")
-WORKLOADS = "deployments,replicasets,statefulsets"
+DELAYS = 1
 MODELS = ("device-list", "device-list-as-compiled")
 ALL = "all"
 _EVERY_SECONDS = 5.0
@@ -47,6 +47,14 @@ def _one_of(*known: str) -> Callable[[click.Context, click.Parameter, str | None
         return value
 
     return check
+
+
+def _delays(_ctx: click.Context, _option: click.Parameter, value: str) -> int | None:
+    if value == ALL:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) < 4):
+        raise click.BadParameter(f"{value!r} is no number of delays; write a number, or {ALL}")
+    return int(value)
 
 
 _FILE = click.Path(path_type=Path)
@@ -108,11 +116,19 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--prompt",
-    default=WORKLOADS,
+    default="none",
     show_default=True,
     metavar="NAMES",
-    help="Components that act at once in an exhaustive search, with commas between; with none, "
-    "all of them may lag.",
+    help="Components that are never late in an exhaustive search, with commas between.",
+)
+@click.option(
+    "--delays",
+    default=str(DELAYS),
+    show_default=True,
+    callback=_delays,
+    metavar=f"N|{ALL}",
+    help="Of an exhaustive search: hold at most so many steps up in an order; all tries every "
+    "order.",
 )
 @click.option(
     "--at",
@@ -188,6 +204,7 @@ def explore(
     jobs: int,
     invariants: tuple[str, ...],
     prompt: str,
+    delays: int | None,
     at: str | None,
     until: str,
     objects: tuple[str, ...],
@@ -210,7 +227,7 @@ def explore(
     the violation of an invariant is an anomaly: it is shrunk to what matters, tried as every
     release, and printed with a token that runs it again anywhere.
 
-    The search is complete if it saw every state that can be reached. Ctrl-C prints what was found.
+    Ctrl-C prints what was found so far.
     """
     from ..explore.branch import check_branch
     from ..explore.run import Plan
@@ -229,7 +246,7 @@ def explore(
     ids = asked_invariants(invariants)
     recorded = None if at is None else _Recorded(log, at, until, objects)
     read = _read(case, recorded, name, assume=assume)
-    plan = Plan(name, strategy, seed, (), ids, steps, jobs)
+    plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(read, plan, prompt)
     if windows:
         _write_windows(world, output)
@@ -328,10 +345,10 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
     from ...engine.machine.natural import Violation
     from ..explore.task import Watcher, explore_world
     from ..render.progress import counting
-    from ..render.race import prompt_line
+    from ..render.race import limits_line
 
     if plan.strategy == "exhaustive":
-        note(prompt_line(plan.prompt).rstrip())
+        note(limits_line(plan))
     pace = _Pace(plan)
 
     def found(violation: Violation) -> None:

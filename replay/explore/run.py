@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ...engine.errors import UsageError
 from ...engine.machine.cluster import WORKLOAD_CONTROLLERS
+from ...engine.machine.delays import ONE_DELAY, Delays, Limits
 from ...engine.machine.layout import Step
 from ...engine.machine.natural import Violation
 from ...engine.machine.search import Exhaustive, Found, Progress
@@ -29,17 +30,20 @@ MOST_ANOMALIES = 10
 class Plan(NamedTuple):
     """How to search.
 
-    :param invariants: ids; none are all. :param prompt: components that act at once.
+    :param invariants: ids; none are all. :param prompt: components that are never late.
     :param steps: stop after so many turns; None is no limit.
+    :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
+        every order.
     """
 
     release: str
     strategy: str = EXHAUSTIVE
     seed: int = 0
-    prompt: tuple[str, ...] = WORKLOAD_CONTROLLERS
+    prompt: tuple[str, ...] = ()
     invariants: tuple[str, ...] = ()
     steps: int | None = None
     jobs: int = 1
+    delays: int | None = ONE_DELAY.delays
 
 
 class Verdicts(NamedTuple):
@@ -99,7 +103,8 @@ class Exploration(NamedTuple):
     """What a search found.
 
     :param states: distinct ones. :param turns: how many were made.
-    :param ends: how many ends were checked. :param complete: every reachable state was seen.
+    :param ends: how many ends were checked.
+    :param complete: every order that the plan allows was seen.
     :param coverage: which kinds of steps were made. :param bound: what walks by priorities promise.
     :param more: violations that were found but not shrunk, see :data:`MOST_ANOMALIES`.
     """
@@ -132,7 +137,7 @@ class _Searching(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Whether every reachable state was seen."""
+        """Whether every order within the search's limits was seen."""
 
     @property
     def steps_made(self) -> set[int]:
@@ -141,6 +146,16 @@ class _Searching(Protocol):
     @property
     def bound(self) -> Bound | None:
         """What walks promise, if they do."""
+
+
+class _FewDelays(Delays):
+    """An exhaustive search of the orders that hold few steps up."""
+
+    bound = None
+
+    def amounts(self) -> tuple[int, int, int]:
+        """Return distinct states, steps made, and ends that were checked."""
+        return len(self.reached), self.made, self.ended
 
 
 class _AllOrders(Exhaustive):
@@ -165,8 +180,11 @@ class _PickedOrders(Walks):
 
 def _searching(world: World, plan: Plan) -> _Searching:
     if plan.strategy == EXHAUSTIVE:
-        space = Turns(world.machine, prompt_in(world, plan.prompt))
-        return _AllOrders(space, world.start, world.check)
+        prompt = prompt_in(world, plan.prompt)
+        if plan.delays is None:
+            return _AllOrders(Turns(world.machine, prompt), world.start, world.check)
+        limits = Limits(delays=plan.delays)
+        return _FewDelays(world.machine, world.start, world.check, limits, prompt)
     how = WalkPlan(Strategy(plan.strategy), plan.seed)
     return _PickedOrders(world.machine, world.start, world.check, how)
 
@@ -259,7 +277,7 @@ def prompt_in(world: World, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def parsed_prompt(text: str, world: World) -> tuple[str, ...]:
-    """Return the components that act at once, of a list with commas, or ``none``.
+    """Return the components that are never late, of a list with commas, or ``none``.
 
     :raises UsageError: there is no such component.
     """

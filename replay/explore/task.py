@@ -88,7 +88,7 @@ def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def prepared(case: MachineCase, plan: Plan, prompt: str) -> tuple[World, Plan]:
-    """Return the machine of a scenario, and a plan with the components that act at once.
+    """Return the machine of a scenario, and a plan with the components that are never late.
 
     :param prompt: their names with commas, or ``none``.
     :raises UsageError: the release or a component is not known.

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ...engine.log import BranchInfo
+from ...engine.machine.delays import ONE_DELAY
 from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
 from ..explore import replaying
@@ -34,9 +35,6 @@ from ..render.race_files import files_of
 from .cases import Document
 from .options import DEFAULT_RELEASE, FilePath, Names, several
 
-WORKLOADS = "deployments,replicasets,statefulsets"
-"""Components that act at once by default in an exhaustive search."""
-
 
 def explore(
     case: FilePath | Document,
@@ -48,7 +46,8 @@ def explore(
     seed: int = 0,
     jobs: int = 1,
     invariants: Names = (),
-    prompt: str = WORKLOADS,
+    prompt: str = "none",
+    delays: int | None = ONE_DELAY.delays,
     progress: Callable[[int, int], None] | None = None,
 ) -> Exploration:
     """Search for orders of a cluster's steps that end badly, and try them as every release.
@@ -60,13 +59,16 @@ def explore(
     :param seed: of what is picked. :param jobs: processes. With more than one, guard the program's
         start with ``if __name__ == "__main__":``.
     :param invariants: only violations of these, as in ``I-04``.
-    :param prompt: components that act at once, with commas between, or ``none``.
+    :param prompt: components that are never late, with commas between, or ``none``.
+    :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
+        every order.
     :param progress: called with (releases tried, all releases).
     :raises InputError: there is no such file, or it is no scenario of a machine.
     :raises UsageError: a release, a component, an invariant or the strategy is not known.
     """
     seconds = budget_seconds(budget)
-    plan = Plan(release, strategy, seed, (), asked_invariants(several(invariants)), steps, jobs)
+    ids = asked_invariants(several(invariants))
+    plan = Plan(release, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(_read(case), plan, prompt)
     return explore_world(world, plan, seconds, Watcher(releases=progress))
 
@@ -84,7 +86,8 @@ def explore_log(
     seed: int = 0,
     jobs: int = 1,
     invariants: Names = (),
-    prompt: str = WORKLOADS,
+    prompt: str = "none",
+    delays: int | None = ONE_DELAY.delays,
 ) -> Exploration:
     """Search from a moment of a log: what existed then, and what users wrote afterwards.
 
@@ -108,6 +111,7 @@ def explore_log(
             jobs=jobs,
             invariants=invariants,
             prompt=prompt,
+            delays=delays,
         )
         told = compared_with_log(recorded, at, release, result.anomalies)
     return result._replace(anomalies=told)

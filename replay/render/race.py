@@ -188,20 +188,26 @@ def wrapped(text: str) -> Iterator[str]:
     yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
 
 
-def prompt_line(prompt: Sequence[str]) -> str:
-    """Return which components never lag, and how to let them."""
-    if not prompt:
-        return "All components may lag.\n"
-    return f"These components act at once: {', '.join(prompt)}; --prompt none lets them lag too.\n"
+def limits_line(plan: Plan) -> str:
+    """Return which orders an exhaustive search tries, and how to try more."""
+    never = f"; these components are never late: {', '.join(plan.prompt)}" if plan.prompt else ""
+    if plan.delays is None:
+        return f"Trying every order{never}."
+    return (
+        f"Trying every order with at most {_delays(plan.delays)}{never}. "
+        "Try more with --delays N, or --delays all."
+    )
+
+
+def _delays(number: int) -> str:
+    return "1 delay" if number == 1 else f"{number} delays"
 
 
 def summary_lines(result: Exploration) -> Iterator[str]:
     """Yield how much was searched, whether that is all, and what never happened."""
     count = len(result.anomalies) + result.more
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
-    how = "all states seen" if result.complete else "stopped early, so there may be more"
-    if result.complete and result.plan.prompt:
-        how += f" in which {', '.join(result.plan.prompt)} act at once"
+    how = _seen(result.plan) if result.complete else "stopped early, so there may be more"
     if result.interrupted:
         how = "interrupted, so there may be more"
     turns, ends = _words_of(result.plan)
@@ -214,6 +220,13 @@ def summary_lines(result: Exploration) -> Iterator[str]:
     yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds)
     if result.bound is not None:
         yield from wrapped(bound_line(result.bound))
+
+
+def _seen(plan: Plan) -> str:
+    """Return what a complete search has seen."""
+    some = "" if plan.delays is None else f" with at most {_delays(plan.delays)}"
+    never = f" in which {', '.join(plan.prompt)} are never late" if plan.prompt else ""
+    return f"all orders{some}{never} seen"
 
 
 def _words_of(plan: Plan) -> tuple[str, str]:
@@ -300,6 +313,7 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
         "release": plan.release,
         "strategy": plan.strategy,
         "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
+        "delays": plan.delays if plan.strategy == EXHAUSTIVE else None,
         "prompt": [*plan.prompt],
         "invariants": [*plan.invariants],
         "complete": result.complete,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from running_components import RunningComponents
 
-from plinian.engine.controllers.kubelet import Kubelets
+from plinian.engine.controllers.kubelet import ENDS_AS, Kubelets
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.kubernetes.units import SECOND_US
@@ -85,3 +86,32 @@ def test_news_of_a_pod_that_has_ended_does_not_end_it_again() -> None:
     kubelets.step("end default/b", run.client)
     kubelets.deliver("MODIFIED", "Pod", "default/b", last, run.client)
     assert (kubelets.steps(), kubelets.due()) == ((), None)
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_pod_that_ends_by_itself_ends_once_it_runs(phase: str) -> None:
+    run = _run()
+    run.change("Pod", "default/a", {"metadata": {"annotations": {ENDS_AS: phase}}})
+    run.api.bind("default/a", "n1")
+    run.deliver()
+    (kubelets,) = run.components
+    assert kubelets.steps() == ("start default/a",)
+    run.settle()
+    ended = run.api.get("Pod", "default/a")["status"]
+    assert ended["phase"] == phase
+    assert [one["status"] for one in ended["conditions"]] == ["False"]
+    assert run.sent() == ["patch pods/status default/a"] * 2
+
+
+def test_a_pod_that_is_being_deleted_does_not_end_by_itself() -> None:
+    run = _run()
+    run.change("Pod", "default/b", {"metadata": {"annotations": {ENDS_AS: "Failed"}}})
+    run.api.bind("default/b", "n1")
+    run.deliver()
+    (kubelets,) = run.components
+    kubelets.step("start default/b", run.client)
+    run.api.delete("Pod", "default/b")
+    run.settle()
+    assert run.api.get("Pod", "default/b")["status"]["phase"] == "Running"
+    run.wait(10 * SECOND_US)
+    assert run.names("Pod") == ["a"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from plinian.engine.controllers.kubelet import ENDS_AS
 from plinian.engine.kubernetes.api_errors import AlreadyExists
 from plinian.engine.kubernetes.api_server import Document
 from plinian.engine.kubernetes.store import default_queue
-from plinian.engine.machine.cluster import ClusterSettings
+from plinian.engine.machine.cluster import Cluster, ClusterSettings, cluster
 from plinian.engine.machine.layout import Part
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Violation
+from plinian.engine.machine.search import Exhaustive, Space
 from plinian.engine.machine.user import Act
 from plinian.engine.model.panic import Panic
 from plinian.engine.volcano.conf import conf_in_force
@@ -135,8 +137,33 @@ def deployment(replicas: int) -> Document:
     return {**object_of("Deployment", "web", spec=spec), "apiVersion": "apps/v1"}
 
 
-def settings(release: str) -> ClusterSettings:
-    """Return a cluster in which a user scales a Deployment up, down and up again."""
+def job(name: str = "train", ends_as: str = "", **spec: Any) -> Document:
+    """Return a Job of Volcano with one pod.
+
+    :param ends_as: how its pod ends by itself; by default it does not.
+    """
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    template = {
+        "metadata": {"annotations": {ENDS_AS: ends_as} if ends_as else {}},
+        "spec": {"containers": [container]},
+    }
+    task = {"name": "work", "replicas": 1, "template": template}
+    own = {"schedulerName": "volcano", "queue": "default", "minAvailable": 1, "maxRetry": 3}
+    given = object_of("Job", name, spec={**own, "tasks": [task], **spec})
+    return {**given, "apiVersion": "batch.volcano.sh/v1alpha1"}
+
+
+def again(one: Document) -> tuple[Act, ...]:
+    """Return the script of a user who creates an object, deletes it, and creates it again."""
+    return Act("ADDED", one), Act("DELETED", one), Act("ADDED", one)
+
+
+SCALED = tuple(Act("ADDED", each) for each in map(deployment, (1, 0, 1)))
+"""The script of a user who scales a Deployment up, down and up again."""
+
+
+def settings(release: str, script: Sequence[Act] = SCALED) -> ClusterSettings:
+    """Return a cluster with one node, in which a user follows a script."""
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
     node = {
         "apiVersion": "v1",
@@ -150,7 +177,47 @@ def settings(release: str) -> ClusterSettings:
         behaviours=behaviours,
         controllers=controller_behaviours(release),
         conf=conf_in_force("", behaviours),
-        script=[Act("ADDED", each) for each in map(deployment, (1, 0, 1))],
+        script=script,
         now=NOW,
         existing=[*map(default_queue, queues), node],
+    )
+
+
+def ends_of(space: Space, start: State) -> tuple[set[State], Exhaustive, list[str]]:
+    """Return all ends of a space, the search, and what it found."""
+    ends: set[State] = set()
+
+    def note(state: State) -> tuple[Violation, ...]:
+        ends.add(state)
+        return nothing(state)
+
+    search = Exhaustive(space, start, note)
+    found = list(search.run(lambda _: False))
+    assert search.complete
+    return ends, search, [one.violation.sentence for one in found]
+
+
+def of_pod(release: str) -> Cluster:
+    """Return a cluster in which a user creates a pod and deletes it."""
+    behaviours = resolve(release)
+    queues = ("default", "root") if behaviours.root_queue else ("default",)
+    amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    node: Document = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": amounts, "capacity": amounts},
+    }
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    spec = {"schedulerName": "volcano", "containers": [container]}
+    pod = {**object_of("Pod", "p", spec=spec), "apiVersion": "v1"}
+    return cluster(
+        ClusterSettings(
+            behaviours=behaviours,
+            controllers=controller_behaviours(release),
+            conf=conf_in_force("", behaviours),
+            script=[Act("ADDED", pod), Act("DELETED", pod)],
+            now=NOW,
+            existing=[*map(default_queue, queues), node],
+        )
     )

@@ -1,0 +1,159 @@
+"""Kubernetes' garbage collector: it deletes objects whose owners are gone.
+
+Deletion is in the background: an owner goes at once, and what it owned follows. Finalizers that
+keep an owner until its objects are gone (foreground), or that leave the objects alone (orphan),
+play no part here.
+
+Source: k8s.io/kubernetes/pkg/controller/garbagecollector: graph_builder.go processGraphChanges,
+garbagecollector.go attemptToDeleteItem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..kubernetes import work_queue
+from ..kubernetes.api_errors import NotFound, Refused
+from ..kubernetes.api_server import DELETED, Document, Place
+from ..kubernetes.resources import distinct_kind
+from ..kubernetes.work_queue import WorkQueue
+from .component import Client
+from .requests import next_due
+from .workloads import namespace_of
+
+WORK = "collect"
+"""The only step: a worker takes the first object."""
+
+
+class Identity(NamedTuple):
+    """Which object is meant: one of this name, and no later one."""
+
+    place: Place
+    uid: str
+
+
+class Known(NamedTuple):
+    """What is known of an object: its uid and its owners."""
+
+    uid: str
+    owners: tuple[Identity, ...]
+
+
+class Kept(NamedTuple):
+    """All that the collector holds: objects by place, and objects that wait for a worker."""
+
+    known: tuple[tuple[Place, Known], ...]
+    queue: work_queue.Kept[Identity]
+
+
+class OwnerGarbageCollector:
+    """Deletes objects all of whose owners are gone.
+
+    An object waits for a worker when an owner is seen deleted, and when it is itself seen with an
+    owner that was not seen. The worker asks the API server whether the owners exist.
+
+    :param kinds: the kinds of owners, and of what they own.
+    """
+
+    def __init__(self, kinds: tuple[str, ...]) -> None:
+        self.kinds = kinds
+        self._known: dict[Place, Known] = {}
+        self._queue = WorkQueue[Identity]()
+
+    def deliver(
+        self,
+        verb: str,
+        kind: str,
+        key: str,
+        document: Document,
+        client: Client,  # noqa: ARG002 -- handlers only queue
+    ) -> None:
+        """Let an informer deliver a change: what has lost an owner waits for a worker."""
+        place, uid = Place(kind, key), document["metadata"]["uid"]
+        if verb == DELETED:
+            self._known.pop(place, None)
+            for other, held in sorted(self._known.items()):
+                if any(owner.uid == uid for owner in held.owners):
+                    self._queue.add(Identity(other, held.uid))
+            return
+        held = self._known[place] = Known(uid, tuple(_owners_of(document)))
+        if not all(self._is_known(owner) for owner in held.owners):
+            self._queue.add(Identity(place, uid))
+
+    def steps(self) -> Sequence[str]:
+        """Return whether a worker has something to do."""
+        return (WORK,) if len(self._queue) else ()
+
+    def step(self, name: str, client: Client) -> None:
+        """Let a worker take the first object, and delete it if all its owners are gone.
+
+        What fails is tried again, later each time.
+        """
+        assert name == WORK
+        item = self._queue.take()
+        try:
+            _collect(item, client)
+        except Refused:
+            self._queue.add_rate_limited(item)
+        else:
+            self._queue.forget(item)
+        self._queue.done(item)
+
+    def due(self) -> int | None:
+        """Return in how many microseconds the first delay is over; None if nothing waits."""
+        return next_due(self._queue)
+
+    def advance(self, by: int) -> None:
+        """Let so many microseconds pass."""
+        self._queue.advance(self._queue.now + by)
+
+    def kept(self) -> Kept:
+        """Return all that the collector holds."""
+        return Kept(tuple(sorted(self._known.items())), self._queue.kept())
+
+    def restore(self, kept: Kept) -> None:
+        """Hold what another collector held, and nothing else."""
+        self._known = dict(kept.known)
+        self._queue.restore(kept.queue)
+
+    def _is_known(self, owner: Identity) -> bool:
+        held = self._known.get(owner.place)
+        return held is not None and held.uid == owner.uid
+
+
+def _collect(item: Identity, client: Client) -> None:
+    """Delete an object all of whose owners are gone, unless it is being deleted.
+
+    :raises Refused: the request fails.
+    """
+    fresh = client.find(*item.place)
+    if fresh is None or fresh["metadata"]["uid"] != item.uid:
+        return
+    owners = _owners_of(fresh)
+    gone = bool(owners) and not any(_exists(owner, client) for owner in owners)
+    if gone and "deletionTimestamp" not in fresh["metadata"]:
+        try:
+            client.delete(*item.place, uid=item.uid)
+        except NotFound:
+            return
+
+
+def _exists(owner: Identity, client: Client) -> bool:
+    found = client.find(*owner.place)
+    return found is not None and found["metadata"]["uid"] == owner.uid
+
+
+def _owners_of(document: Document) -> list[Identity]:
+    """Return an object's owners; all of them are in its namespace."""
+    references = document["metadata"].get("ownerReferences") or ()
+    return [
+        Identity(
+            Place(
+                distinct_kind(one.get("apiVersion", ""), one["kind"]),
+                f"{namespace_of(document)}/{one['name']}",
+            ),
+            one.get("uid", ""),
+        )
+        for one in references
+    ]

@@ -1,0 +1,170 @@
+"""Invariants of Volcano's jobs, checked on a machine's state at rest.
+
+At rest the job controller has seen everything, and has done all that it is ever going to do. So a
+job that lacks pods then lacks them until somebody changes something.
+
+- I-02: the cache of the job controller has each job, and not an earlier one of its name; a job that
+  is admitted and has not ended has its pods.
+- I-02b: an event changes a job only if it is about one of the job's own pods. What is checked is
+  what an operator sees: a job that replaced another one has ended, though nothing could end its
+  pods. So it is not checked where users delete pods or nodes or send commands, where pods end by
+  themselves, or where sessions evict.
+- I-02c: the cache has each pod of a job, and not an earlier one of its name.
+- I-02d: a pod that has not ended belongs to a job that exists.
+- I-13: a job that has not ended has its PodGroup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from ..controllers.component import Component
+from ..controllers.job import cache, controller
+from ..controllers.kubelet import ENDS_AS
+from ..kubernetes.api_server import DELETED, ENDED, ApiServer, Document, controller_of, place_of
+from .layout import API
+from .natural import USER, Violation
+from .scheduler import SCHEDULER, SchedulerComponent
+from .user import User
+
+if TYPE_CHECKING:
+    from .machine import Machine, State
+
+JOBS = "jobs"
+"""The name of the job controller among the components."""
+
+_OVER = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
+_ENDING = frozenset({"Completing", "Terminating", "Aborting", "Restarting"})
+
+
+JOB_IDS = ("I-02", "I-02b", "I-02c", "I-02d", "I-13")
+"""The invariants that are checked here."""
+
+
+class JobsAtRest:
+    """Checks jobs in a state at rest.
+
+    :param machine: a cluster with a job controller.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._part = machine.layout.names.index(JOBS)
+        self._pods_stay = not _may_end_pods(machine)
+
+    def __call__(self, state: State) -> Sequence[Violation]:
+        """Return what is wrong with a state at rest."""
+        transitions = self._machine.transitions
+        server = transitions.server(state[API])
+        held = cast("controller.Kept", transitions.kept(self._part, state[self._part + 1]))
+        found: list[Violation] = []
+        for job in server.list("Job"):
+            if "deletionTimestamp" not in job["metadata"]:
+                pods = _pods_of(server, job)
+                found += self._unknown(held.jobs, job, pods)
+                found += _lacking(server, job, pods)
+                if self._pods_stay:
+                    found += _ended_for_no_reason(job)
+        return [*found, *_without_job(server)]
+
+    def _unknown(
+        self, held: cache.Kept, job: Document, pods: Sequence[Document]
+    ) -> Iterator[Violation]:
+        """Yield which of a job and its pods the controller's cache does not have."""
+        document = self._machine.objects.document
+        key = place_of(job).key
+        number = dict(held.keys).get(key)
+        entry = None if number is None else held.entries[number]
+        known = None if entry is None or entry.job is None else document(entry.job)
+        if known is None:
+            yield Violation("I-02", f"the job controller's cache has no job {key}")
+        elif _uid(known) != _uid(job):
+            yield Violation("I-02", f"the job controller's cache has an earlier job {key}")
+        listed = entry.pods if entry is not None else ()
+        uids = {name: _uid(document(pod)) for _, name, pod in listed}
+        for pod in pods:
+            place, uid = place_of(pod), uids.get(pod["metadata"]["name"])
+            if uid is None:
+                yield Violation("I-02c", f"the job controller's cache has no pod {place.key}")
+            elif uid != _uid(pod):
+                sentence = f"the job controller's cache has an earlier pod {place.key}"
+                yield Violation("I-02c", sentence)
+
+
+def _lacking(server: ApiServer, job: Document, pods: Sequence[Document]) -> Iterator[Violation]:
+    """Say whether an admitted job lacks pods; tasks that wait for others are not looked at."""
+    tasks = cache.tasks_of(job)
+    if _phase(job) in _OVER | _ENDING or any(task.get("dependsOn") for task in tasks):
+        return
+    groups = [one for one in server.list("PodGroup") if _is_of(one, job)]
+    wanted = sum(task.get("replicas", 0) for task in tasks)
+    if len(pods) < wanted and any(_phase(one, "") not in {"", "Pending"} for one in groups):
+        sentence = f"job {place_of(job).key} has {len(pods)} of {wanted} pods"
+        yield Violation("I-02", sentence)
+    if wanted and not groups:
+        yield Violation("I-13", f"job {place_of(job).key} has no PodGroup")
+
+
+def _may_end_pods(machine: Machine) -> bool:
+    """Say whether anything but the controller of a pod may end it."""
+    user, scheduler = (_component(machine, name) for name in (USER, SCHEDULER))
+    assert isinstance(user, User)
+    assert isinstance(scheduler, SchedulerComponent)
+    return scheduler.evicts or any(
+        (verb == DELETED and document["kind"] in {"Pod", "Node"})
+        or document["kind"] == "Command"
+        or any(ENDS_AS in _annotations(task) for task in _tasks_in(document))
+        for verb, document in user.script
+    )
+
+
+def _component(machine: Machine, name: str) -> Component:
+    """Return a component as it starts."""
+    place = machine.layout.place[name]
+    return machine.transitions.component(place - 1, machine.start[place])
+
+
+def _tasks_in(document: Document) -> list[Document]:
+    return cache.tasks_of(document) if document["kind"] == "Job" else []
+
+
+def _annotations(task: Document) -> Mapping[str, str]:
+    return (task["template"].get("metadata") or {}).get("annotations") or {}
+
+
+def _ended_for_no_reason(job: Document) -> Iterator[Violation]:
+    """Say whether a job has ended that replaced another one, though its pods could not end."""
+    phase = _phase(job)
+    if phase in (_OVER | _ENDING) and int(_uid(job).rpartition("-")[2]) > 1:
+        yield Violation("I-02b", f"job {place_of(job).key} is {phase} for pods of an earlier job")
+
+
+def _without_job(server: ApiServer) -> Iterator[Violation]:
+    """Yield which live pods belong to a job that does not exist."""
+    jobs = {_uid(job) for job in server.list("Job")}
+    for pod in server.list("Pod"):
+        owner = controller_of(pod)
+        live = cache.phase_of(pod) not in ENDED and "deletionTimestamp" not in pod["metadata"]
+        if live and owner is not None and owner["kind"] == "Job" and owner["uid"] not in jobs:
+            sentence = f"Pod {place_of(pod).key}: its job of uid {owner['uid']} does not exist"
+            yield Violation("I-02d", sentence)
+
+
+def _pods_of(server: ApiServer, job: Document) -> list[Document]:
+    return [pod for pod in server.list("Pod") if _is_of(pod, job)]
+
+
+def _is_of(one: Document, job: Document) -> bool:
+    owner = controller_of(one)
+    return owner is not None and owner.get("uid") == _uid(job)
+
+
+def _phase(one: Document, absent: str = "") -> str:
+    status = one.get("status") or {}
+    found = status.get("phase") or (status.get("state") or {}).get("phase")
+    return str(found or absent)
+
+
+def _uid(one: Document) -> str:
+    return str(one["metadata"]["uid"])
