@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .layout import Step
 from .machine import Machine, State
-from .natural import USER, Check, Moved, Natural, Violation, of_panic
+from .natural import USER, Check, Natural, Violation
 from .user import ACTS
 
 MOST_MOMENTS = 1000
@@ -42,8 +42,8 @@ class Window(NamedTuple):
 
     :param begin: microseconds after the write before. :param end: None if it has no end.
     :param opens, closes: what happens at the begin and at the end; None if nothing does.
-    :param way: steps from the start to the last write, which comes at the begin; empty if nothing
-        is due then, and no step leads to that moment.
+    :param way: steps from the start to the write, which comes at the begin; empty if nothing is due
+        then, and no step leads to that moment.
     """
 
     begin: int
@@ -75,7 +75,10 @@ class _Piece(NamedTuple):
 
 
 class Windows:
-    """Tries when to make each write of a user; all other writes come as soon as all is at rest."""
+    """Tries when to make each write of a user.
+
+    Those before it come as soon as all is at rest, and those after it do not come.
+    """
 
     def __init__(self, machine: Machine, start: State, check: Check) -> None:
         self._machine, self._check = machine, check
@@ -102,7 +105,7 @@ class Windows:
             if violations:
                 opens = first.due if first.begin == first.due.at else None
                 closes = next((one.due for one in pieces if one.due.at == last.end), None)
-                steps = () if opens is None else self._way(opens)
+                steps = () if opens is None else (*opens.way, self._writes)
                 yield Window(first.begin, last.end, opens, closes, violations, steps)
 
     def _dues(self, state: State, way: tuple[int, ...]) -> Iterator[Due]:
@@ -146,24 +149,9 @@ class Windows:
 
     def _ends(self, due: Due, later: int) -> tuple[Violation, ...]:
         """Return what is wrong in the end if the write comes so many microseconds later."""
-        made = self._written(self._machine.passed(due.state, later) if later else due.state)
-        panics = (of_panic(moved.panic) for moved in made if moved.panic)
-        return tuple(dict.fromkeys((*panics, *self._check(made[-1].state))))
-
-    def _way(self, due: Due) -> tuple[int, ...]:
-        """Return the steps from the start to the last write, if one comes when something is due."""
-        steps = [moved.step for moved in self._written(due.state)]
-        last = len(steps) - steps[::-1].index(self._writes)
-        return (*due.way, *steps[:last])
-
-    def _written(self, state: State) -> list[Moved]:
-        """Return the next write, and what follows while no time passes, with all writes left."""
-        moved: Moved | None = Moved(self._writes, *self._machine.after(state, self._writes))
-        made = []
-        while moved is not None:
-            made.append(moved)
-            moved = self._natural.move(moved.state, wait=False)
-        return made
+        state = self._machine.passed(due.state, later) if later else due.state
+        state, _ = self._machine.after(state, self._writes)
+        return tuple(dict.fromkeys(self._check(state)))
 
     def _settled(self, state: State) -> tuple[State, tuple[int, ...]]:
         """Return the state at rest that follows while no time passes, and the steps to it."""

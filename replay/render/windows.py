@@ -42,9 +42,9 @@ def summary(world: World, writes: Sequence[ToldWrite]) -> str:
         return f"{world.release}: the user writes only once, so there is nothing to put off"
     found = f"{count or 'no'} window{'' if count == 1 else 's'}"
     return (
-        f"{world.release}, if nothing is late but one write of the user: {found} in which it ends "
-        f"badly; {tried} write{'' if tried == 1 else 's'} put off. Times are those after the write "
-        "before it: at 0s all has been done that follows from that one and needs no time."
+        f"{world.release}, if nothing is late but a write of the user: {found} in which it ends "
+        f"badly; {tried} write{'' if tried == 1 else 's'} tried. Times are those after the write "
+        "before it; at 0s all has been done that follows from that one and needs no time."
     )
 
 
