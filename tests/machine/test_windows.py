@@ -104,6 +104,14 @@ def test_a_window_says_what_it_begins_and_ends_with() -> None:
     assert "1 window in which" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(("release", "lasts"), [("v1.15.1", 10.955), ("hardened", None)])
+def test_a_job_that_is_created_again_is_lost_for_as_long(release: str, lasts: float | None) -> None:
+    case = CASE.with_name("002-job-created-again.case.json").read_bytes()
+    _, to_create = windows(world_of(parse_machine_case(case), release, ["I-02"]))
+    spans = [(window.begin / 1e6, (window.end or 0) / 1e6) for window in to_create]
+    assert spans == ([] if lasts is None else [(30, 30 + lasts)])
+
+
 def test_no_window_is_told_as_none() -> None:
     world = scaled(1, CURED)
     assert "no windows in which" in " ".join(
