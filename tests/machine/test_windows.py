@@ -24,7 +24,7 @@ ALPHA, CURED = "v1.9.0-alpha.0", "v1.9.0"
 MEASURED = {1: 0.27, 30: 10.95, 60: 21.9, 120: 43.8}
 """Seconds after the old pod is gone in which a new PodGroup is lost, by grace period.
 
-Source: what the real queue of v1.9.0-alpha.0 was found to do.
+Source: a separate model of the work queue of client-go, in virtual time.
 """
 
 
