@@ -28,7 +28,11 @@ def taken_release(name: str, *, assume: bool, pre_releases: bool = False) -> Cho
     :raises UsageError: it is not known, and nothing may be assumed, or no release is near.
     """
     from ...engine.errors import UsageError  # noqa: PLC0415 -- commands start before they need it
-    from ...engine.volcano.releases import known_release, nearest_release, parse_release  # noqa: PLC0415
+    from ...engine.volcano.releases import (  # noqa: PLC0415
+        known_release,
+        nearest_release,
+        parse_release,
+    )
 
     try:
         parsed = known_release(name) if pre_releases else parse_release(name)
