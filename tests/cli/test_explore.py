@@ -225,7 +225,7 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
 
 
 def test_nothing_found_is_said_and_no_file_is_written(tmp_path: Path) -> None:
-    case = written(tmp_path, one_pod())
+    case = written(tmp_path, one_pod(deleted=False))
     ran = run("explore", case, "--pytest", tmp_path / "test_race.py", "--delays", "all")
     assert ran.exit_code == 0, ran.output
     assert "no anomalies" in ran.stdout
@@ -400,7 +400,7 @@ def test_a_run_is_walked_forward_and_back(tmp_path: Path) -> None:
     assert "Pod p: resourceVersion 1, phase Pending" in ran.stdout
     assert "back: 2. " in ran.stdout
     assert "Nothing is wrong if the cluster is left alone now." in ran.stdout
-    assert "user, podgroups, kubelets, scheduler, API server" in ran.stdout
+    assert "user, podgroups, kubelets, owners, scheduler, API server" in ran.stdout
 
 
 def test_a_token_is_followed_by_hand_to_its_end(explored: Explored) -> None:
@@ -441,6 +441,6 @@ def test_python_finds_what_the_command_finds(explored: Explored) -> None:
     walk = plinian.step(one_pod())
     walk.make(walk.choice("n"))
     assert walk.moments[0].sentence == "creates Pod p"
-    result = plinian.explore(one_pod(), steps=5000, delays=None)
+    result = plinian.explore(one_pod(deleted=False), delays=None)
     assert (result.complete, result.anomalies) == (True, ())
     assert not plinian.explore_device_model(release="v1.9.0").anomalies
