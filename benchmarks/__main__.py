@@ -1,8 +1,8 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup. At scale 1
-the log has two million events and the audit log 3 GB; the whole takes about half an hour and 12 GB
-of disk. Exit 1 when a limit is not kept.
+Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races. At
+scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
+and 12 GB of disk. Exit 1 when a limit is not kept.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from . import (
     bare_copy,
     belief,
     comparison,
+    races,
     seek,
     session,
     space,
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "session": session.run,
     "comparison": comparison.run,
     "startup": startup.run,
+    "races": races.run,
 }
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
-TABLE_OF = {"session": "session", "comparison": "comparison"}
+TABLE_OF = {"session": "session", "comparison": "comparison", "races": "races"}
 """The table of a benchmark's figures; those of all others are in ``log``."""
 
 _MARKED = re.compile(r"<!-- figures (\S+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -20,7 +20,8 @@ from plinian.replay.cli.main import app
 from plinian.replay.explore import releases
 
 PROMPT = "statefulsets,kubelets,scheduler"
-SEARCH = ("--release", BREAKS, "--prompt", PROMPT, "--steps", "7000")
+ALL_ORDERS = ("--release", BREAKS, "--delays", "all", "--prompt", PROMPT)
+SEARCH = (*ALL_ORDERS, "--steps", "7000")
 
 
 def run(*arguments: str | Path, given: str = "") -> Result:
@@ -82,7 +83,7 @@ def test_the_document_says_what_was_found_and_how(explored: Explored) -> None:
 
 
 def test_which_components_never_lag_is_said_plainly(explored: Explored) -> None:
-    said = f"These components act at once: {', '.join(PROMPT.split(','))}; --prompt none"
+    said = f"every order; these components are never late: {', '.join(PROMPT.split(','))}."
     assert said in explored.notes
     assert "found I-04: Pod default/web-0" in explored.notes
 
@@ -196,7 +197,7 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
     log = explored.folder / "recorded.db"
     plinian.write_run(explored.token, log, "lost")
     words = ["explore", "--log", log, "--at", "lost@5", "--object", "statefulset/web"]
-    ran = run(*words, "--release", BREAKS, "--prompt", PROMPT, "--steps", "4000", "-o", "json")
+    ran = run(*words, *ALL_ORDERS, "--steps", "4000", "-o", "json")
     assert ran.exit_code == 0, ran.output
     printed = json.loads(ran.stdout)
     shown = printed["anomalies"][0]
@@ -210,7 +211,13 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
     assert "assumed: Taken as writes of users, in this order: scales" in ran.stderr
     assert "Taken as writes of users" in printed["about"]
     same = plinian.explore_log(
-        log, "lost@5", objects="statefulset/web", release=BREAKS, prompt=PROMPT, steps=4000
+        log,
+        "lost@5",
+        objects="statefulset/web",
+        release=BREAKS,
+        prompt=PROMPT,
+        delays=None,
+        steps=4000,
     )
     assert [one.digest for one in same.anomalies] == [one["digest"] for one in printed["anomalies"]]
     again = run("explore", "--replay", shown["token"])
@@ -218,20 +225,35 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
 
 
 def test_nothing_found_is_said_and_no_file_is_written(tmp_path: Path) -> None:
-    case = written(tmp_path, one_pod())
-    ran = run("explore", case, "--pytest", tmp_path / "test_race.py", "--prompt", "none")
+    case = written(tmp_path, one_pod(deleted=False))
+    ran = run("explore", case, "--pytest", tmp_path / "test_race.py", "--delays", "all")
     assert ran.exit_code == 0, ran.output
     assert "no anomalies" in ran.stdout
-    assert "all states seen" in ran.stdout
+    assert "all orders seen" in " ".join(ran.stdout.split())
     assert "nothing was found, so" in ran.stderr
     assert not (tmp_path / "test_race.py").exists()
-    printed = json.loads(run("explore", case, "-o", "json").stdout)
-    assert (printed["anomalies"], printed["complete"]) == ([], True)
+    printed = json.loads(run("explore", case, "--delays", "all", "-o", "json").stdout)
+    assert (printed["anomalies"], printed["complete"], printed["delays"]) == ([], True, None)
+
+
+def test_orders_with_one_delay_are_tried_and_named_as_such(tmp_path: Path) -> None:
+    case = written(tmp_path, one_pod())
+    ran = run("explore", case)
+    assert "Trying every order with at most 1 delay. Try more with --delays N" in ran.stderr
+    assert "all orders with at most 1 delay seen" in " ".join(ran.stdout.split())
+    printed = [
+        json.loads(run("explore", case, "--delays", number, "-o", "json").stdout)
+        for number in ("0", "1", "2")
+    ]
+    assert [one["complete"] for one in printed] == [True, True, True]
+    assert [one["delays"] for one in printed] == [0, 1, 2]
+    none, one, two = (each["states"] for each in printed)
+    assert none < one < two
 
 
 def test_an_interrupt_prints_what_was_found_so_far(tmp_path: Path) -> None:
     case = written(tmp_path, scaled())
-    words = ["explore", str(case), "--release", BREAKS, "--prompt", PROMPT, "--budget", "10m"]
+    words = ["explore", str(case), *ALL_ORDERS, "--budget", "10m"]
     process = subprocess.Popen(
         [sys.executable, "-m", "plinian", *words],
         stdout=subprocess.PIPE,
@@ -314,6 +336,7 @@ ABSENT = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}}
         (scaled(), ["--release", "v9.9.9"], "v9.9.9 is newer than"),
         (scaled(), ["--invariant", "I-77"], "no invariant 'I-77'"),
         (scaled(), ["--prompt", "rockets"], "no component 'rockets'"),
+        (scaled(), ["--delays", "few"], "'few' is no number of delays"),
         (scaled(), ["--strategy", "luck"], "no strategy 'luck'"),
         (scaled(), ["--model", "heap"], "no model 'heap'"),
         (scaled(), ["--model", "device-list"], "CASE and --model are different things"),
@@ -377,7 +400,7 @@ def test_a_run_is_walked_forward_and_back(tmp_path: Path) -> None:
     assert "Pod p: resourceVersion 1, phase Pending" in ran.stdout
     assert "back: 2. " in ran.stdout
     assert "Nothing is wrong if the cluster is left alone now." in ran.stdout
-    assert "user, podgroups, kubelets, scheduler, API server" in ran.stdout
+    assert "user, podgroups, kubelets, owners, scheduler, API server" in ran.stdout
 
 
 def test_a_token_is_followed_by_hand_to_its_end(explored: Explored) -> None:
@@ -418,7 +441,7 @@ def test_python_finds_what_the_command_finds(explored: Explored) -> None:
     walk = plinian.step(one_pod())
     walk.make(walk.choice("n"))
     assert walk.moments[0].sentence == "creates Pod p"
-    result = plinian.explore(one_pod(), steps=5000, prompt="none")
+    result = plinian.explore(one_pod(deleted=False), delays=None)
     assert (result.complete, result.anomalies) == (True, ())
     assert not plinian.explore_device_model(release="v1.9.0").anomalies
 

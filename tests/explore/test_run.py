@@ -49,7 +49,7 @@ def found() -> Iterator[Exploration]:
     """Search until the lost PodGroup is found, and try two neighbouring releases and one more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(releases, "RELEASES", tuple(r for r in releases.RELEASES if str(r) in TRIED))
-        world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS), PROMPT)
+        world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS, delays=None), PROMPT)
         yield explore_world(world, plan, 600)
 
 
@@ -197,7 +197,7 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS), PROMPT)
+    world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS, delays=None), PROMPT)
     result = explore_world(world, plan, 600, Watcher(notice=stop))
     assert result.interrupted
     (anomaly,) = result.anomalies
@@ -207,7 +207,9 @@ def test_an_interrupt_keeps_what_was_found() -> None:
 
 
 def test_only_the_invariants_that_are_asked_for_are_found() -> None:
-    world, plan = prepared(SCALED, Plan(BREAKS, steps=TURNS, invariants=("I-05",)), PROMPT)
+    world, plan = prepared(
+        SCALED, Plan(BREAKS, steps=TURNS, delays=None, invariants=("I-05",)), PROMPT
+    )
     assert explore_world(world, plan, 600).anomalies == ()
     assert asked_invariants(["i-04", "I-19", "I-04"]) == ("I-04", "I-19")
 

@@ -42,7 +42,7 @@ def scaled(kind: str = "StatefulSet") -> dict[str, Any]:
     return {"name": "scaled", "mode": "machine", "conf": "", "steps": steps(*writes)}
 
 
-def one_pod() -> dict[str, Any]:
+def one_pod(*, deleted: bool = True) -> dict[str, Any]:
     """Return a scenario in which a user creates a pod and deletes it: nothing can go wrong."""
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
     pod = {
@@ -51,5 +51,5 @@ def one_pod() -> dict[str, Any]:
         "metadata": {"name": "p"},
         "spec": {"schedulerName": "volcano", "containers": [container]},
     }
-    writes = steps(("ADDED", NODE), ("ADDED", pod), ("DELETED", pod))
-    return {"name": "one-pod", "mode": "machine", "steps": writes}
+    writes = [("ADDED", NODE), ("ADDED", pod), *([("DELETED", pod)] if deleted else [])]
+    return {"name": "one-pod", "mode": "machine", "steps": steps(*writes)}
