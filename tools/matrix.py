@@ -100,6 +100,14 @@ def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
     return Outcome(RIGHT, "all start, logged" if logged else "all start")
 
 
+def recreated(sessions: Sequence[SimulatedSession]) -> Outcome:
+    """Return whether the pod that comes with a new PodGroup gets a node."""
+    bound = {pod for session in sessions for pod, _ in session.step_result["binds"]}
+    if "default/web-2" in bound:
+        return Outcome(RIGHT, "web-2 runs")
+    return Outcome(STOPS, "web-2 waits for ever")
+
+
 def siblings(sessions: Sequence[SimulatedSession]) -> Outcome:
     """Return whether children together get past what their parent has."""
     session = sessions[-1]
@@ -165,6 +173,21 @@ FAULTS = (
             Variant("001-gpu-split", "4 of 8 GPUs are split", 2),
             Variant("001-flat-capacity", "no hierarchy: capability of 20000 cpu", 1),
             Variant("001-flat-proportion", "proportion: capability of 20000 cpu", 1),
+        ),
+    ),
+    Fault(
+        "002",
+        "A PodGroup that is deleted and created again",
+        recreated,
+        (
+            Variant("002-recreate-race-worker-overlap", "worker has the old job when its pod goes"),
+            Variant("002-recreate-race-worker-overlap-pod-late", "… and the new pod comes last"),
+            Variant("002-recreate-race", "worker acts when all has happened"),
+            Variant("002-recreate-race-retry", "worker tries again while the pod goes"),
+            Variant("002-recreate-race-two-entries", "worker acts after each change"),
+            Variant("002-pg-late", "new pod comes before the old one goes"),
+            Variant("002-recreate-slow", "worker is done before the new PodGroup"),
+            Variant("002-pg-deleted-under-pending-pod", "PodGroup of a pending pod is deleted"),
         ),
     ),
     Fault(

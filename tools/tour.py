@@ -13,7 +13,8 @@ The line above a fenced block says what becomes of it:
 A line ``<!-- before: COMMAND -->`` runs a command and shows nothing. What a document runs is run in
 order, in one folder and one environment (``export``), where ``python`` is this Python and
 ``plinian`` the Plinian that it would import. The folder has nothing but copies of what stands
-beside the document for its commands: scenarios, scheduler configurations and packed files.
+beside the document for its commands: scenarios, scheduler configurations and packed files; and of
+scenarios below ``docs/`` that it names.
 
 ``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """
@@ -49,6 +50,9 @@ PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
 
 BROUGHT = (".case.json", ".conf", ".gz")
 """How files beside a document end that its commands may read."""
+
+NAMED = re.compile(r"\bdocs/[\w/.-]+\.case\.json\b")
+"""A scenario in another folder that a document's commands read."""
 
 EXPORT = re.compile(r"export (\w+)=(\S+)")
 
@@ -113,6 +117,10 @@ def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -
         for path in beside.iterdir() if beside is not None else ():
             if path.name.endswith(BROUGHT):
                 shutil.copy(path, folder)
+        for named in dict.fromkeys(NAMED.findall(text)) if beside is not None else ():
+            if (beside / named).is_file():
+                (folder / named).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(beside / named, folder / named)
         environment = surroundings(folder)
 
         def fresh(match: re.Match[str]) -> str:

@@ -126,7 +126,9 @@ def _component(machine: Machine, name: str) -> Component:
 
 
 def _tasks_in(document: Document) -> list[Document]:
-    return cache.tasks_of(document) if document["kind"] == "Job" else []
+    """Return the tasks that a user writes; what is deleted need not have any."""
+    has_tasks = document["kind"] == "Job" and document.get("spec")
+    return cache.tasks_of(document) if has_tasks else []
 
 
 def _annotations(task: Document) -> Mapping[str, str]:

@@ -132,8 +132,10 @@ class Machine:
     def later(self, state: State) -> State | None:
         """Return the state in which the next thing is due; None if nothing ever is."""
         by = self.due(state)
-        if by is None:
-            return None
+        return None if by is None else self.passed(state, by)
+
+    def passed(self, state: State, by: int) -> State:
+        """Return the state after so many microseconds, in which nothing becomes due before."""
         made = [*state]
         for part in self._parts:
             made[part + 1] = self.transitions.wait(part, state[part + 1], by)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from .arguments import is_int, is_number, truth_value
-from .releases import FIRST, Change, landed, parse_release
+from .releases import FIRST, Change, PreRelease, known_release, landed
 from .session.behaviours import Behaviours
 
 
@@ -211,7 +211,9 @@ _BY_OWNER: Mapping[str, tuple[Argument, ...]] = MappingProxyType(
 
 def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     """Return the arguments that a plugin or an action reads in a release, which must be known."""
-    at = parse_release(release)
+    at = known_release(release)
+    if isinstance(at, PreRelease):
+        at = at.becomes
     return tuple(
         argument
         for argument in _BY_OWNER.get(owner, ())

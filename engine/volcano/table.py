@@ -16,7 +16,7 @@ from .cache import binding, device_list, nodes, start, status, work_queues
 from .cache.behaviours import CacheBehaviours
 from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, process, queue
 from .controllers.behaviours import ControllerBehaviours
-from .releases import Release, Row, in_landing_order, parse_release
+from .releases import PreRelease, Release, Row, in_landing_order, known_release
 from .session.behaviours import Behaviours
 from .session.history import HISTORY
 
@@ -81,32 +81,32 @@ def part_of(behaviour: str) -> Part:
     return _PARTS[behaviour]
 
 
-def rows_in(part: Part, release: Release) -> dict[str, Row]:
+def rows_in(part: Part, release: Release | PreRelease) -> dict[str, Row]:
     """Return, by behaviour, the row of a part that holds for a release."""
-    return {row.behaviour: row for row in TABLE[part] if row.change.reached(release)}
+    return {row.behaviour: row for row in TABLE[part] if row.is_in(release)}
 
 
 def cache_behaviours(name: str, **changed: Any) -> CacheBehaviours:
-    """Return what the scheduler's cache of a release does, with some fields changed.
+    """Return what the scheduler's cache of a release or pre-release does, with fields changed.
 
     :raises UsageError: there is no such release.
     :raises TypeError: there is no such field.
     """
-    release = parse_release(name)
+    release = known_release(name)
     found = CacheBehaviours(release=str(release), **_values(Part.CACHE, release))
     return dataclasses.replace(found, **changed)
 
 
 def controller_behaviours(name: str, **changed: Any) -> ControllerBehaviours:
-    """Return what the controllers of a release do, with some fields changed.
+    """Return what the controllers of a release or pre-release do, with fields changed.
 
     :raises UsageError: there is no such release.
     :raises TypeError: there is no such field.
     """
-    release = parse_release(name)
+    release = known_release(name)
     found = ControllerBehaviours(release=str(release), **_values(Part.CONTROLLERS, release))
     return dataclasses.replace(found, **changed)
 
 
-def _values(part: Part, release: Release) -> dict[str, Any]:
+def _values(part: Part, release: Release | PreRelease) -> dict[str, Any]:
     return {behaviour: row.value for behaviour, row in rows_in(part, release).items()}

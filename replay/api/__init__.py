@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .replay.explore.replaying import Replay
     from .replay.explore.run import Anomaly, Exploration
     from .replay.explore.walk import Walk
+    from .replay.explore.windows import ToldWindow, ToldWrite
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         explore_log,
         replay_token,
         step,
+        windows,
         write_run,
     )
     from .replay.facade.linting import lint, lint_rules
@@ -153,6 +155,8 @@ __all__ = [
     "Replay",
     "SessionAnswer",
     "Status",
+    "ToldWindow",
+    "ToldWrite",
     "Unproven",
     "Upgrade",
     "UsageError",
@@ -182,6 +186,7 @@ __all__ = [
     "step",
     "unproven",
     "verdict_of",
+    "windows",
     "write_run",
 ]
 
@@ -203,8 +208,10 @@ _PLACES = MappingProxyType(
         "replay.explore.replaying": "Replay",
         "replay.explore.run": "Anomaly Exploration",
         "replay.explore.walk": "Walk",
+        "replay.explore.windows": "ToldWindow ToldWrite",
         "replay.facade.exploring": (
-            "anomaly_files explore explore_device_model explore_log replay_token step write_run"
+            "anomaly_files explore explore_device_model explore_log replay_token step "
+            "windows write_run"
         ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",

@@ -28,17 +28,18 @@ class ChosenReleases(NamedTuple):
         return {**document, "assumed": self.assumed} if self.assumed else document
 
 
-def chosen(names: Sequence[str], *, assume: bool) -> ChosenReleases:
+def chosen(names: Sequence[str], *, assume: bool, pre_releases: bool = False) -> ChosenReleases:
     """Return the releases with these names; note on standard error what replaces an unknown one.
 
     :param assume: use the nearest release for one that is not known.
+    :param pre_releases: take known pre-releases, too.
     :raises UsageError: one is not known, and nothing may be assumed, or no release is near.
     """
     from ..sessions.assumed import taken_release
 
     found, assumed = [], {}
     for name in names:
-        release, remark = taken_release(name, assume=assume)
+        release, remark = taken_release(name, assume=assume, pre_releases=pre_releases)
         if remark:
             assumed[name] = release
             note(remark)

@@ -151,6 +151,12 @@ _FILE = click.Path(path_type=Path)
     help="With --at: only writes of users to this object, and what belongs to it; repeatable.",
 )
 @click.option(
+    "--windows",
+    is_flag=True,
+    help="Search no orders: say how long after the write before it each write of a user ends "
+    "badly, if nothing else is late.",
+)
+@click.option(
     "--replay",
     metavar="TOKEN",
     help="Run the order of a token again; as another release with --release.",
@@ -202,6 +208,7 @@ def explore(
     at: str | None,
     until: str,
     objects: tuple[str, ...],
+    windows: bool,
     replay: str | None,
     out: Path | None,
     evidence: Path | None,
@@ -230,17 +237,20 @@ def explore(
     if model is not None and release == ALL:
         name = ALL
     else:
-        (name,) = chosen([release], assume=assume).names
+        (name,) = chosen([release], assume=assume, pre_releases=True).names
     files = _Files(out, evidence, pytest, scenario, log, branch)
     if branch is not None:
         check_branch(log, branch)
-    if _other((case, at), replay, model, name, output, files):
+    if _other((case, at), replay, model, name, output, files, windows=windows):
         return
     ids = asked_invariants(invariants)
     recorded = None if at is None else _Recorded(log, at, until, objects)
     read = _read(case, recorded, name, assume=assume)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(read, plan, prompt)
+    if windows:
+        _write_windows(world, output)
+        return
     result = _searched(world, plan, seconds)
     if recorded is not None:
         result = recorded.compared(result)
@@ -304,6 +314,8 @@ def _other(
     release: str,
     output: str,
     files: _Files,
+    *,
+    windows: bool,
 ) -> bool:
     """Do what needs no search in a scenario, if that is wanted."""
     from ...engine.errors import UsageError
@@ -316,6 +328,11 @@ def _other(
             f"{' and '.join(given)} are different things to explore" if given else "no scenario",
             now="name one scenario; or give a moment of a log after --at, a token after --replay, "
             "or a model after --model",
+        )
+    if windows and case is None and at is None:
+        raise UsageError(
+            f"--windows needs writes of a user, and {given[0]} has none to put off",
+            now="name a scenario, or a moment of a log after --at",
         )
     if replay is not None:
         _replay(replay, release if _is_named("release") else None, output, files)
@@ -377,6 +394,18 @@ def _write(world: World, result: Exploration, output: str) -> None:
         sys.stdout.writelines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
         sys.stdout.write("\n")
     sys.stdout.writelines(summary_lines(result))
+
+
+def _write_windows(world: World, output: str) -> None:
+    from ..explore.windows import windows_in
+    from ..render.documents import json_text
+    from ..render.windows import windows_document, windows_lines
+
+    found = windows_in(world)
+    if output == "json":
+        sys.stdout.write(json_text(windows_document(world, found), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(windows_lines(world, found, style()))
 
 
 def _write_files(world: World, result: Exploration, files: _Files) -> None:

@@ -185,7 +185,7 @@ def diff(
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
-    one, other = chosen([one, other], assume=assume).names
+    one, other = chosen([one, other], assume=assume, pre_releases=True).names
     found = release_diff(one, other, parts=_chosen(part), subjects=subject)
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...engine.volcano.proofs import claims, lack, proof_of, unproven
-from ...engine.volcano.releases import RELEASES, Row, parse_release
+from ...engine.volcano.releases import RELEASES, Row, known_release, parse_release
 from ...engine.volcano.table import Part, part_of, rows_in, subjects_of
 
 
@@ -138,10 +138,11 @@ def release_diff(
 ) -> list[BehaviourDiff]:
     """Return the behaviours in which two or more releases differ, part by part, by name.
 
+    :param names: pre-releases are taken, too.
     :param subjects: only behaviours of these subjects; without any, all.
     :raises UsageError: there is no such release.
     """
-    releases = [parse_release(name) for name in names]
+    releases = [known_release(name) for name in names]
     found = []
     for part in parts:
         held = [rows_in(part, release) for release in releases]

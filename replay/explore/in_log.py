@@ -8,8 +8,9 @@ from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.view import ClusterView
 from ...engine.machine.checks import checked_invariants, violations_of
+from ...engine.volcano.releases import known_release
 from ...engine.volcano.session.behaviours import Behaviours
-from ...engine.volcano.session.history import resolve
+from ...engine.volcano.session.history import record
 from ..invariants.task import CheckTask, check
 from ..moments.belief import play
 from ..moments.log import Log
@@ -35,7 +36,8 @@ def compared_with_log(
     invariants = [one for one in checked_invariants() if one.id in asked]
     if not invariants:
         return found
-    shown = dict(_shown(on_branch_of(log, log.moment(at)), invariants, resolve(release)))
+    behaviours = record(known_release(release))
+    shown = dict(_shown(on_branch_of(log, log.moment(at)), invariants, behaviours))
     told = [
         one._replace(in_log=shown.get(_key(one.violation.invariant, one.violation.sentence)))
         for one in found

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...engine.machine.layout import Step
-from ...engine.volcano.releases import RELEASES, parse_release
+from ...engine.volcano.releases import RELEASES, PreRelease, known_release
 from ...engine.volcano.table import Part, rows_in
 from ..compare.releases import BehaviourDiff, release_diff
 from ..parallel import run_all
@@ -34,6 +34,7 @@ class _Trial(NamedTuple):
 
 def in_all_releases(
     case: MachineCase,
+    release: str,
     anomalies: Sequence[Anomaly],
     *,
     jobs: int = 1,
@@ -42,11 +43,15 @@ def in_all_releases(
     """Return anomalies with the releases that break and hold in the same order.
 
     A step that a release cannot make is skipped; in the end the cluster is left alone.
+
+    :param release: that of the search; it is tried, too, if it is a pre-release.
     """
     if not anomalies:
         return []
     orders = tuple(_Order(one.steps, one.violation.invariant) for one in anomalies)
-    names = [str(release) for release in RELEASES]
+    searched = known_release(release)
+    before = (searched,) if isinstance(searched, PreRelease) else ()
+    names = [str(each) for each in (*RELEASES, *before)]
     trials = [_Trial(case, name, orders) for name in names]
     broken = list(run_all(_try, trials, jobs=jobs, progress=progress))
     found = []
@@ -56,7 +61,7 @@ def in_all_releases(
             tuple(name for name in names if ends[name]),
             tuple(name for name in names if not ends[name]),
         )
-        cure = _cure(case, orders[at], verdicts)
+        cure = _cure(case, orders[at], verdicts, before)
         found.append(anomaly._replace(releases=verdicts, cure=cure))
     return found
 
@@ -71,9 +76,11 @@ def _breaks(world: World, order: _Order) -> bool:
     return any(one.invariant == order.invariant for one in run_steps(world, order.steps).violations)
 
 
-def _cure(case: MachineCase, order: _Order, verdicts: Verdicts) -> Cure | None:
+def _cure(
+    case: MachineCase, order: _Order, verdicts: Verdicts, before: Sequence[PreRelease]
+) -> Cure | None:
     """Return neighbouring releases that end differently, and what makes the difference."""
-    pair = _neighbours(verdicts)
+    pair = _neighbours(verdicts, before)
     if pair is None:
         return None
     broken, held = pair
@@ -82,11 +89,15 @@ def _cure(case: MachineCase, order: _Order, verdicts: Verdicts) -> Cure | None:
     return Cure(broken, held, tuple(alone))
 
 
-def _neighbours(verdicts: Verdicts) -> tuple[str, str] | None:
+def _neighbours(verdicts: Verdicts, before: Sequence[PreRelease]) -> tuple[str, str] | None:
     """Return a release that breaks and one that holds, one of which follows the other.
 
-    Of one line if possible: first a fix, then a change for the worse.
+    A pre-release and what it became come first; then two of one line: a fix, then a change for
+    the worse.
     """
+    for one in before:
+        if str(one) in verdicts.breaks and str(one.becomes) in verdicts.holds:
+            return str(one), str(one.becomes)
     volcano = [release for release in RELEASES if not release.ours]
     holds = {*verdicts.holds}
     found = []
@@ -100,7 +111,7 @@ def _neighbours(verdicts: Verdicts) -> tuple[str, str] | None:
 
 def _with(case: MachineCase, broken: str, held: str, one: BehaviourDiff) -> World:
     """Return the machine of a release with one behaviour of another one."""
-    value = rows_in(one.part, parse_release(held))[one.behaviour].value
+    value = rows_in(one.part, known_release(held))[one.behaviour].value
     changed = {one.behaviour: value}
     if one.part is Part.CONTROLLERS:
         return world_of(case, broken, changed=Changed(controllers=changed))

@@ -114,7 +114,7 @@ def explore_world(
     if not search.interrupted:
         try:
             anomalies = in_all_releases(
-                world.case, anomalies, jobs=plan.jobs, progress=watcher.releases
+                world.case, world.release, anomalies, jobs=plan.jobs, progress=watcher.releases
             )
         except KeyboardInterrupt:
             search.interrupted = True
@@ -154,7 +154,9 @@ def _in_parallel(case: MachineCase, plan: Plan, seconds: float, watcher: Watcher
             anomalies.setdefault(each.violation, each)
     found = list(anomalies.values())
     if not interrupted:
-        found = in_all_releases(case, found, jobs=plan.jobs, progress=watcher.releases)
+        found = in_all_releases(
+            case, plan.release, found, jobs=plan.jobs, progress=watcher.releases
+        )
     return Exploration(
         case=case,
         plan=plan,

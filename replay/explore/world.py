@@ -19,7 +19,8 @@ from ...engine.machine.machine import Machine, State
 from ...engine.machine.natural import USER, Check, Natural, Violation, of_panic
 from ...engine.machine.shrink import play
 from ...engine.volcano.conf import conf_in_force
-from ...engine.volcano.session.history import resolve
+from ...engine.volcano.releases import known_release
+from ...engine.volcano.session.history import record
 from ...engine.volcano.table import controller_behaviours
 from .scenario import MachineCase
 
@@ -79,7 +80,7 @@ def world_of(
     :param changed: behaviours of the release that are replaced.
     :raises UsageError: the release is not known.
     """
-    behaviours = dataclasses.replace(resolve(release), **changed.session)
+    behaviours = dataclasses.replace(record(known_release(release)), **changed.session)
     own = {each["metadata"]["name"] for each in case.existing if each["kind"] == "Queue"}
     queues = ("default", "root") if behaviours.root_queue else ("default",)
     made = cluster(

@@ -28,6 +28,7 @@ from ..explore.task import (
 )
 from ..explore.token import decoded, is_token
 from ..explore.walk import Walk
+from ..explore.windows import ToldWrite, windows_in
 from ..explore.world import world_of
 from ..moments.log import opened
 from ..render.race_files import files_of
@@ -114,6 +115,22 @@ def explore_log(
         )
         told = compared_with_log(recorded, at, release, result.anomalies)
     return result._replace(anomalies=told)
+
+
+def windows(
+    case: FilePath | Document, *, release: str = DEFAULT_RELEASE, invariants: Names = ()
+) -> tuple[ToldWrite, ...]:
+    """Return how long after the write before it each write of a user ends badly.
+
+    Nothing else is late. Times are in microseconds; 0 is when all has been done that follows from
+    the write before and needs no time.
+
+    :param case: a scenario file with ``"mode": "machine"``, or the content of one.
+    :param invariants: only violations of these, as in ``I-04``.
+    :raises InputError: there is no such file, or it is no scenario of a machine.
+    :raises UsageError: the release or an invariant is not known.
+    """
+    return windows_in(world_of(_read(case), release, asked_invariants(several(invariants))))
 
 
 def replay_token(token: str, *, release: str | None = None) -> Replay:

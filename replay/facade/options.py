@@ -39,13 +39,14 @@ def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
     return [str(path) for path in some]
 
 
-def release_of(name: str, *, assume: bool) -> str:
+def release_of(name: str, *, assume: bool, pre_releases: bool = False) -> str:
     """Return the release that a name stands for.
 
     :param assume: use the nearest release for an unknown one.
+    :param pre_releases: take known pre-releases, too.
     :raises UsageError: it is not known, and nothing may be assumed.
     """
-    return taken_release(name, assume=assume).release
+    return taken_release(name, assume=assume, pre_releases=pre_releases).release
 
 
 def conf_text(conf: Conf | None) -> ConfText | None:

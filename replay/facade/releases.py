@@ -45,7 +45,7 @@ def release_diff(
 
     :raises UsageError: there is no such release, part or subject.
     """
-    names = [release_of(name, assume=assume) for name in (one, other)]
+    names = [release_of(name, assume=assume, pre_releases=True) for name in (one, other)]
     return differences(*names, parts=_parts(parts), subjects=_subjects(subjects))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...engine.volcano.releases import RELEASES, parse_release
+from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
 from .amounts import resource_list
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -203,14 +203,20 @@ def _stays(fact: _Fact, sides: Sequence[Mapping[_Fact, str]]) -> bool:
 
 
 def spans(names: Sequence[str]) -> str:
-    """Return releases as ranges: ``v1.11.0..v1.11.2,v1.12.1``; a range includes all between."""
+    """Return releases as ranges: ``v1.11.0..v1.11.2,v1.12.1``; a range includes all between.
+
+    Pre-releases are in no range, and come last.
+    """
     found: list[list[int]] = []
-    for place in sorted(RELEASES.index(parse_release(name)) for name in names):
+    before = [str(one) for one in PRE_RELEASES if str(one) in names]
+    released = [name for name in names if name not in before]
+    for place in sorted(RELEASES.index(parse_release(name)) for name in released):
         if found and found[-1][-1] == place - 1 and not RELEASES[place].ours:
             found[-1].append(place)
         else:
             found.append([place])
-    return ",".join(
+    ranges = [
         "..".join(dict.fromkeys(str(RELEASES[place]) for place in (span[0], span[-1])))
         for span in found
-    )
+    ]
+    return ",".join([*ranges, *before])

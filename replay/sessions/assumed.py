@@ -20,17 +20,23 @@ class ChosenRelease(NamedTuple):
     remark: str
 
 
-def taken_release(name: str, *, assume: bool) -> ChosenRelease:
+def taken_release(name: str, *, assume: bool, pre_releases: bool = False) -> ChosenRelease:
     """Return the release that a name stands for.
 
     :param assume: use the nearest release for an unknown one.
+    :param pre_releases: take known pre-releases, too.
     :raises UsageError: it is not known, and nothing may be assumed, or no release is near.
     """
     from ...engine.errors import UsageError  # noqa: PLC0415 -- commands start before they need it
-    from ...engine.volcano.releases import nearest_release, parse_release  # noqa: PLC0415
+    from ...engine.volcano.releases import (  # noqa: PLC0415
+        known_release,
+        nearest_release,
+        parse_release,
+    )
 
     try:
-        return ChosenRelease(str(parse_release(name)), "")
+        parsed = known_release(name) if pre_releases else parse_release(name)
+        return ChosenRelease(str(parsed), "")
     except UsageError as fault:
         near = nearest_release(name.strip()) if assume else None
         if near is None:

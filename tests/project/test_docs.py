@@ -254,7 +254,9 @@ def test_commands_of_a_document_find_the_scenarios_beside_it(tmp_path: Path) -> 
     assert tour.rerun(text, beside=tmp_path) == text
 
 
-SCENARIOS = tuple(path for path in files() if re.fullmatch(r"docs/articles/.*\.case\.json", path))
+CASES = tuple(path for path in files() if re.fullmatch(r"docs/articles/.*\.case\.json", path))
+SCENARIOS = tuple(path for path in CASES if json.loads(text_of(path)).get("mode") != "machine")
+"""Scenarios with sessions at fixed places; the others say only what users write."""
 
 
 @pytest.mark.parametrize("path", SCENARIOS)

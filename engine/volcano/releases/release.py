@@ -112,7 +112,7 @@ def _why_unknown(text: str) -> str:
     if line < _VOLCANO[0].line:
         return f"is older than {_VOLCANO[0]}, the oldest release that is known"
     if match[4]:
-        return "is a pre-release or a custom build, and only releases are known"
+        return "is a pre-release or a custom build, and only releases can be run here"
     if match[3] is None:
         return "names a line of releases, not one of its releases"
     if line > _VOLCANO[-1].line:

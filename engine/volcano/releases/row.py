@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .pre_release import PreRelease
 from .release import Release, parse_release
 
 
@@ -46,6 +47,12 @@ class Row:
     source: str
     why: str
     pull: int | None = None
+
+    def is_in(self, release: Release | PreRelease) -> bool:
+        """Return whether a release has the change of this row."""
+        if isinstance(release, PreRelease):
+            return self.pull not in release.lacks and self.change.reached(release.becomes)
+        return self.change.reached(release)
 
     @property
     def link(self) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..releases import RELEASES, Release, Row, in_landing_order, parse_release
+from ..releases import RELEASES, PreRelease, Release, Row, in_landing_order, parse_release
 from . import (
     allocate,
     backfill,
@@ -45,12 +45,12 @@ HISTORY: tuple[Row, ...] = in_landing_order(
 """All rows, in the order in which they landed on the main line."""
 
 
-def rows_of(release: Release) -> dict[str, Row]:
+def rows_of(release: Release | PreRelease) -> dict[str, Row]:
     """Return, by behaviour, the row that holds for a release."""
-    return {row.behaviour: row for row in HISTORY if row.change.reached(release)}
+    return {row.behaviour: row for row in HISTORY if row.is_in(release)}
 
 
-def record(release: Release) -> Behaviours:
+def record(release: Release | PreRelease) -> Behaviours:
     """Return the record that the table gives for a release."""
     values = {name: row.value for name, row in rows_of(release).items()}
     return Behaviours(release=str(release), **values)
