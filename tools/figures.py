@@ -79,7 +79,7 @@ def with_run(data: dict[str, Any], results: Sequence[dict[str, Any]]) -> dict[st
     """Return the file with the figures of a run in place of older ones of the same benchmarks."""
     ran = {result["benchmark"] for result in results}
     tables = {name: dict(table) for name, table in data["tables"].items()}
-    for name in ("log", "session", "comparison"):
+    for name in ("log", *TABLE_OF.values()):
         rows = [row for row in tables[name]["rows"] if row["benchmark"] not in ran]
         mine = [one for one in results if TABLE_OF.get(one["benchmark"], "log") == name]
         tables[name]["rows"] = rows + [row_of(one) for one in mine if one["unit"]]
