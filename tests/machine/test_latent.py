@@ -6,9 +6,9 @@ The states of the cache are those that the code of v1.15.1 itself came to in the
 from __future__ import annotations
 
 import pytest
-from corpus import PAGES
 from walked_machines import WalkedMachine
 
+from corpus import PAGES
 from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.machine.checks import violations_in
 from plinian.engine.machine.scheduler import SchedulerComponent
@@ -143,7 +143,7 @@ def test_a_node_without_a_node_object_stays_in_the_cache() -> None:
     run.make("user acts")
     run.rest()
     assert node(run, "ghost") == (0, [])
-    assert {*cache_of(run).snapshot().nodes} == {"n1"}, "no session sees it"
+    assert {*cache_of(run).snapshot().nodes.names} == {"n1"}, "no session sees it"
 
 
 @pytest.mark.parametrize("release", ["v1.8.2", "v1.12.1", NEWEST])
