@@ -88,7 +88,7 @@ class Expected(msgspec.Struct):
     :ivar invariant, says: of a machine's violation: its id, and a part of its sentence.
     :ivar strategy, seed, walks: how to search. :ivar same_order: other releases are given only the
         order that the first one breaks in, because they break in others.
-    :ivar order: that order in words, if it is too long to be found by chance.
+    :ivar order: that order in words, if it is too long for walks at random.
     :ivar delays: holding so many steps up, an exhaustive search finds that order, in minutes.
     :ivar wrong, right: facts of the two ends.
     """
