@@ -1,12 +1,13 @@
-"""Run the corpus of Volcano's bugs as every release, and write its table.
+"""Run the corpus of Volcano's bugs as every release, and write its tables.
 
 ``python tools/corpus.py`` runs each scenario of ``docs/corpus`` and writes the table between the
-lines ``<!-- corpus -->`` and ``<!-- end -->`` of the README there. ``--check`` writes nothing and
-exits 1 if the table is not what comes out. With names it runs only these, and prints their rows.
+lines ``<!-- corpus -->`` and ``<!-- end -->`` of the README there; what pages without such a
+scenario say comes between ``<!-- pages -->`` and ``<!-- end -->``. ``--check`` writes nothing and
+exits 1 if the tables are not what comes out. With names it runs only these, and prints their rows.
 
-What a scenario is to show stands in its field ``corpus``, see :class:`Expected`. A scenario of
-users' writes is searched for an order that breaks the invariant; one with sessions is simulated,
-and its results are compared with the facts that make the wrong end and the right one.
+What a scenario is to show stands in its field ``corpus``, see :class:`Expected`. A machine of
+users' writes is searched for an order that breaks the invariant; a scenario with sessions is
+simulated, and its results are compared with the facts that make the wrong end and the right one.
 """
 
 from __future__ import annotations
@@ -21,20 +22,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from plinian.engine.kubernetes.api_server import ADDED, Document, place_of
-from plinian.engine.kubernetes.store import default_queue
-from plinian.engine.machine.checks import violations_in
-from plinian.engine.machine.cluster import MADE_OF, Cluster, ClusterSettings, cluster
-from plinian.engine.machine.layout import Step
-from plinian.engine.machine.natural import Check
+from plinian.engine.machine.layout import WAIT, Step
+from plinian.engine.machine.natural import Violation
 from plinian.engine.machine.search import Progress
-from plinian.engine.machine.shrink import Shrinker, play
-from plinian.engine.machine.user import Act
+from plinian.engine.machine.shrink import Shrinker
 from plinian.engine.machine.walks import Plan, Strategy, Walks
-from plinian.engine.volcano.conf import conf_in_force
 from plinian.engine.volcano.releases import RELEASES
 from plinian.engine.volcano.session.history import resolve
-from plinian.engine.volcano.table import controller_behaviours
+from plinian.replay.explore.scenario import MODE, parse_machine_case
+from plinian.replay.explore.world import World, run_steps, world_of
 from plinian.replay.render.simulation import spans
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.results import StepResult
@@ -42,15 +38,17 @@ from plinian.replay.simulate.simulation import simulate
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "corpus"
 TABLE = re.compile(r"(<!-- corpus -->\n).*?(<!-- end -->)", re.DOTALL)
-MACHINE = "machine"
+LIST = re.compile(r"(<!-- pages -->\n).*?(<!-- end -->)", re.DOTALL)
 BREAKS, HOLDS, OTHERWISE = "breaks", "holds", "otherwise"
 """How a scenario ends in a release. It may end otherwise where a feature does not exist."""
 
-NOW = 1_800_000_000_000_000
-"""The present of all sessions of a machine, in microseconds since 1970."""
-
+RELEASE_NAMES = [str(release) for release in RELEASES]
 _UPSTREAM = "https://github.com/volcano-sh/volcano/issues/"
-_RUNS_SOMETHING = frozenset({*MADE_OF, "PodGroup", "Command"})
+_NONE = "–"
+_HEADING = re.compile(r"# (\w+): (.+)\n")
+_RELEASES = re.compile(r"\*\*Releases:\*\* (.+?)\. \*\*", re.DOTALL)
+_RELEASE = re.compile(r"v\d+\.\d+\.\d+")
+_CHECKED = "\n## Checked against the real code\n"
 
 
 class Fact(msgspec.Struct):
@@ -83,68 +81,82 @@ class Fact(msgspec.Struct):
 class Expected(msgspec.Struct):
     """What a scenario of the corpus is to show.
 
-    :ivar issues: of Volcano, where it was reported. :ivar title: what goes wrong.
+    :ivar title: what goes wrong. :ivar issues: of Volcano, where it was reported.
+    :ivar page: the page about it; empty if it has the scenario's name.
     :ivar breaks: a release in which it does. :ivar holds: one in which it does not; empty if it
         goes wrong in the newest release of Volcano, too.
     :ivar invariant, says: of a machine's violation: its id, and a part of its sentence.
     :ivar strategy, seed, walks: how to search. :ivar same_order: other releases are given only the
         order that the first one breaks in, because they break in others.
+    :ivar order: that order in words, if it is too long for walks at random.
+    :ivar delays: holding so many steps up, an exhaustive search finds that order, in minutes.
     :ivar wrong, right: facts of the two ends.
     """
 
     bug: str
     title: str
-    issues: list[int]
     breaks: str
     holds: str = ""
+    issues: list[int] = []
+    page: str = ""
     invariant: str = ""
     says: str = ""
     strategy: Strategy = Strategy.DELAY
     seed: int = 1
     walks: int = 60
     same_order: bool = False
+    order: list[str] = []
+    delays: int = 0
     wrong: list[Fact] = []
     right: list[Fact] = []
 
 
-class _Event(msgspec.Struct):
-    type: str
-    object: Document
-
-
-class _Step(msgspec.Struct):
-    events: list[_Event] = []
-
-
-class _Machine(msgspec.Struct):
-    steps: list[_Step]
-    conf: str = ""
-
-
 class _File(msgspec.Struct):
-    corpus: Expected
+    corpus: Expected | None = None
     mode: str = ""
 
 
 class Entry(NamedTuple):
-    """A scenario of the corpus. :param name: of its files. :param data: its text."""
+    """A scenario of the corpus. :param name: of its file. :param data: its text."""
 
     name: str
     data: bytes
     mode: str
     expected: Expected
 
+    @property
+    def page(self) -> str:
+        """The name of the page about it."""
+        return f"{self.expected.page or self.name}.md"
+
 
 def entries() -> list[Entry]:
-    """Return the whole corpus, by name."""
-    return [entry_of(path) for path in sorted(PAGES.glob("*.case.json"))]
+    """Return all scenarios that say what they are to show, by name."""
+    found = map(entry_of, sorted(PAGES.glob("*.case.json")))
+    return [entry for entry in found if entry is not None]
 
 
-def entry_of(path: Path) -> Entry:
-    """Return the entry in a file."""
+def entry_of(path: Path) -> Entry | None:
+    """Return the entry in a file; None if it says of nothing that it goes wrong."""
     data = path.read_bytes()
     read = msgspec.json.decode(data, type=_File)
+    if read.corpus is None:
+        return None
     return Entry(path.name.removesuffix(".case.json"), data, read.mode, read.corpus)
+
+
+def command(entry: Entry) -> str:
+    """Return the command that shows the bug to a reader."""
+    expected, file = entry.expected, f"{entry.name}.case.json"
+    if entry.mode != MODE:
+        releases = filter(None, (expected.breaks, expected.holds))
+        return f"plinian simulate {file} {' '.join(f'--release {one}' for one in releases)}"
+    how = f"--strategy {expected.strategy} --seed {expected.seed} --budget 20s"
+    if expected.order:
+        how = f"--delays {expected.delays} --budget 3m"
+    return (
+        f"plinian explore {file} --release {expected.breaks} --invariant {expected.invariant} {how}"
+    )
 
 
 def outcome(entry: Entry, release: str, known: Sequence[Step] = ()) -> str:
@@ -152,10 +164,11 @@ def outcome(entry: Entry, release: str, known: Sequence[Step] = ()) -> str:
 
     :param known: an order that another release breaks in, to be tried first.
     """
-    if entry.mode != MACHINE:
+    if entry.mode != MODE:
         return _simulated(entry, release)
-    if entry.expected.same_order:
-        order = known or found_order(entry, entry.expected.breaks) or ()
+    expected = entry.expected
+    if expected.same_order or expected.order:
+        order = known or order_of(entry)
         return BREAKS if _breaks_in(entry, release, order) else HOLDS
     if known and _breaks_in(entry, release, known):
         return BREAKS
@@ -174,43 +187,33 @@ def _simulated(entry: Entry, release: str) -> str:
 # -- machines -------------------------------------------------------------------------------------
 
 
-def machine_of(entry: Entry, release: str) -> Cluster:
-    """Return a scenario as the machine of a release; what is added first exists before."""
-    case = msgspec.json.decode(entry.data, type=_Machine)
-    acts = [Act(event.type, _placed(event.object)) for step in case.steps for event in step.events]
-    begin = next(at for at, act in enumerate(acts) if not _exists_before(act))
-    behaviours = resolve(release)
-    queues = ("default", "root") if behaviours.root_queue else ("default",)
-    return cluster(
-        ClusterSettings(
-            behaviours=behaviours,
-            controllers=controller_behaviours(release),
-            conf=conf_in_force(case.conf, behaviours),
-            script=acts[begin:],
-            now=NOW,
-            existing=[*map(default_queue, queues), *(act.document for act in acts[:begin])],
-        )
-    )
+def world(entry: Entry, release: str) -> World:
+    """Return a scenario as the machine of a release, in which its invariant is checked."""
+    return world_of(parse_machine_case(entry.data), release, [entry.expected.invariant])
 
 
-def _exists_before(act: Act) -> bool:
-    return act.verb == ADDED and act.document["kind"] not in _RUNS_SOMETHING
+def order_of(entry: Entry) -> tuple[Step, ...]:
+    """Return an order in which the first release breaks; empty if none is found."""
+    if given := entry.expected.order:
+        return tuple(map(step_in, given))
+    return found_order(entry, entry.expected.breaks) or ()
 
 
-def _placed(document: Document) -> Document:
-    """Return an object with its namespace."""
-    namespace, _, _ = place_of(document).key.rpartition("/")
-    metadata = document["metadata"]
-    return {**document, "metadata": {**metadata, **({"namespace": namespace} if namespace else {})}}
+def step_in(words: str) -> Step:
+    """Return a step by its words, those of ``str(step)``."""
+    if words == str(WAIT):
+        return WAIT
+    part, _, name = words.partition(" ")
+    verb, _, kind = name.partition(" ")
+    return Step(part, kind=kind) if verb == "sees" else Step(part, name=name)
 
 
 def found_order(entry: Entry, release: str) -> tuple[Step, ...] | None:
     """Search for an order that breaks the invariant; return it shrunk."""
-    expected = entry.expected
-    machine, start = machine_of(entry, release)
-    check = _check(entry, violations_in(machine, [expected.invariant]))
-    search = Walks(machine, start, check, Plan(expected.strategy, expected.seed))
-    found = next(search.run(_until(expected.walks)), None)
+    expected, (_, _, machine, start, _, check) = entry.expected, world(entry, release)
+    walks = Walks(machine, start, check, Plan(expected.strategy, expected.seed))
+    all_found = walks.run(_until(expected.walks))
+    found = next((one for one in all_found if _is_shown(entry, one.violation)), None)
     if found is None:
         return None
     shrunk = Shrinker(machine, start, check).shrink(found)
@@ -222,16 +225,15 @@ def _until(walks: int) -> Callable[[Progress], bool]:
     return lambda now: now.waiting >= walks
 
 
-def _check(entry: Entry, check: Check) -> Check:
-    """Return a check for what a scenario is to show, and for nothing else."""
-    return lambda state: [one for one in check(state) if entry.expected.says in one.sentence]
+def _is_shown(entry: Entry, violation: Violation) -> bool:
+    """Say whether a violation is what a scenario is to show."""
+    expected = entry.expected
+    return violation.invariant == expected.invariant and expected.says in violation.sentence
 
 
 def _breaks_in(entry: Entry, release: str, order: Sequence[Step]) -> bool:
-    machine, start = machine_of(entry, release)
-    check = _check(entry, violations_in(machine, [entry.expected.invariant]))
-    number = machine.transitions.steps.number
-    return bool(check(play(machine, start, [number(step) for step in order]).state))
+    ran = run_steps(world(entry, release), order)
+    return any(_is_shown(entry, violation) for violation in ran.violations)
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -239,8 +241,8 @@ def _breaks_in(entry: Entry, release: str, order: Sequence[Step]) -> bool:
 
 def outcomes(entry: Entry) -> dict[str, str]:
     """Return how a scenario ends in each release."""
-    known = found_order(entry, entry.expected.breaks) if entry.mode == MACHINE else ()
-    return {str(one): outcome(entry, str(one), known or ()) for one in RELEASES}
+    known = order_of(entry) if entry.mode == MODE else ()
+    return {str(one): outcome(entry, str(one), known) for one in RELEASES}
 
 
 def row(entry: Entry, ends: dict[str, str]) -> str:
@@ -248,40 +250,70 @@ def row(entry: Entry, ends: dict[str, str]) -> str:
     expected = entry.expected
     issues = ", ".join(f"[#{number}]({_UPSTREAM}{number})" for number in expected.issues)
     by_end = [
-        spans([release for release, end in ends.items() if end == wanted]).replace(",", ", ") or "–"
+        spans([release for release, end in ends.items() if end == wanted]).replace(",", ", ")
         for wanted in (BREAKS, HOLDS, OTHERWISE)
     ]
-    link = f"[{expected.bug}]({entry.name}.md)"
-    return f"| {' | '.join([link, expected.title, issues, *by_end])} |\n"
+    link = f"[{expected.bug}]({entry.page})"
+    cells = [link, expected.title, issues, *by_end, ", ".join(checked(entry.page))]
+    return f"| {' | '.join(cell or _NONE for cell in cells)} |\n"
 
 
 def table(given: Sequence[Entry], jobs: int) -> Iterator[str]:
     """Yield the lines of the table, as they are run."""
-    yield "| bug | what goes wrong | reported | goes wrong in | does not in | ends otherwise in |\n"
-    yield "| --- | --- | --- | --- | --- | --- |\n"
+    yield (
+        "| bug | what goes wrong | reported | goes wrong in | does not in | ends otherwise in "
+        "| real code of |\n"
+    )
+    yield "| --- | --- | --- | --- | --- | --- | --- |\n"
     with ProcessPoolExecutor(jobs) as pool:
         for entry, ends in zip(given, pool.map(outcomes, given), strict=True):
             yield row(entry, ends)
 
 
+def checked(page: str) -> list[str]:
+    """Return the releases whose real code was compared, as a page says."""
+    _, _, text = (PAGES / page).read_text("utf-8").partition(_CHECKED)
+    return sorted({*_RELEASE.findall(text)}, key=RELEASE_NAMES.index)
+
+
+def pages_alone(given: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line for each page of a bug that no scenario shows by itself."""
+    shown = {entry.page for entry in given}
+    yield "| bug | what it is | releases | real code of |\n| --- | --- | --- | --- |\n"
+    for path in sorted(PAGES.glob("*.md")):
+        text = path.read_text("utf-8")
+        heading, releases = _HEADING.match(text), _RELEASES.search(text)
+        if path.name in shown or heading is None or releases is None:
+            continue
+        code = ", ".join(checked(path.name)) or _NONE
+        yield f"| [{heading[1]}]({path.name}) | {heading[2]} | {releases[1]} | {code} |\n"
+
+
+def written(text: str, jobs: int) -> str:
+    """Return the text of the README with its tables as they come out."""
+    given = entries()
+    rows, others = "".join(table(given, jobs)), "".join(pages_alone(given))
+    text = TABLE.sub(lambda part: part[1] + rows + part[2], text)
+    return LIST.sub(lambda part: part[1] + others + part[2], text)
+
+
 def main() -> int:
-    """Write the table, or with ``--check`` compare it."""
+    """Write the tables, or with ``--check`` compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("names", nargs="*", help="run only these, and print their rows")
     options = parser.parse_args()
     if options.names:
-        given = [entry_of(PAGES / f"{name}.case.json") for name in options.names]
+        given = [one for one in entries() if one.name in options.names]
         sys.stdout.writelines(table(given, options.jobs))
         return 0
     page = PAGES / "README.md"
-    made = "".join(table(entries(), options.jobs))
     text = page.read_text("utf-8")
-    new = TABLE.sub(lambda part: part[1] + made + part[2], text)
+    new = written(text, options.jobs)
     if new == text:
         return 0
-    print("the table is not what comes out today")
+    print("the tables are not what comes out today")
     if not options.check:
         page.write_text(new, "utf-8")
     return int(options.check)

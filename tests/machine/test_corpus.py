@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 import corpus
-from corpus import BREAKS, HOLDS, MACHINE, OTHERWISE, Entry, Expected, Fact
+from corpus import BREAKS, HOLDS, OTHERWISE, PAGES, Entry, Expected, Fact
 from pages import text_of
 from plinian.engine.machine.checks import checked_ids
+from plinian.engine.machine.layout import WAIT, Step
 from plinian.engine.volcano.releases import RELEASES
+from plinian.replay.explore.scenario import MODE, lacking, read_machine_case
 from plinian.replay.render.simulation import spans
 
 ENTRIES = corpus.entries()
 NAMES = [entry.name for entry in ENTRIES]
-OF_SESSIONS = [entry for entry in ENTRIES if entry.mode != MACHINE]
-OF_MACHINES = [entry for entry in ENTRIES if entry.mode == MACHINE]
+OF_SESSIONS = [entry for entry in ENTRIES if entry.mode != MODE]
+OF_MACHINES = [entry for entry in ENTRIES if entry.mode == MODE]
 NEWEST = str(next(one for one in reversed(RELEASES) if not one.ours))
-ROW = re.compile(r"^\| \[B\d+\]\((.+)\.md\) .*\n", re.MULTILINE)
-ROWS = {match[1]: match[0] for match in ROW.finditer(text_of("docs/corpus/README.md"))}
+README = text_of("docs/corpus/README.md")
+MACHINES = [path for path in sorted(PAGES.glob("*.case.json")) if MODE in path.read_text("utf-8")]
+
+
+def row_of(entry: Entry) -> str:
+    """Return the row of the README about a scenario: its page may have several."""
+    expected = entry.expected
+    begin = f"| [{expected.bug}]({entry.page}) | {expected.title} | "
+    (found,) = (line for line in README.splitlines(keepends=True) if line.startswith(begin))
+    return found
 
 
 def test_there_are_enough_bugs_in_it() -> None:
-    assert len({entry.expected.bug for entry in ENTRIES}) == len(ENTRIES) >= 20
+    assert len({entry.expected.bug for entry in ENTRIES}) >= 20
+
+
+@pytest.mark.parametrize("path", MACHINES, ids=lambda path: path.name)
+def test_a_machine_of_the_corpus_can_be_explored_as_it_is(path: Path) -> None:
+    case = read_machine_case(path)
+    assert case.name == path.name.removesuffix(".case.json")
+    assert not [*lacking(case)]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
@@ -44,12 +62,12 @@ def test_a_scenario_goes_right_where_it_is_said_to(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", OF_SESSIONS, ids=lambda entry: entry.name)
 def test_the_row_of_a_scenario_with_sessions_is_what_all_releases_do(entry: Entry) -> None:
     row = corpus.row(entry, corpus.outcomes(entry))
-    assert ROWS[entry.name] == row, "run: python tools/corpus.py"
+    assert row_of(entry) == row, "run: python tools/corpus.py"
 
 
 @pytest.mark.parametrize("entry", OF_MACHINES, ids=lambda entry: entry.name)
 def test_the_row_of_a_search_names_the_releases_that_are_tested(entry: Entry) -> None:
-    wrong, right = ROWS[entry.name].split(" | ")[3:5]
+    wrong, right = row_of(entry).split(" | ")[3:5]
     assert entry.expected.breaks in named(wrong)
     assert not entry.expected.holds or entry.expected.holds in named(right)
 
@@ -73,12 +91,24 @@ def test_cells_are_read_as_they_are_written() -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=NAMES)
 def test_a_scenario_has_a_page_that_names_what_was_reported(entry: Entry) -> None:
-    expected, page = entry.expected, text_of(f"docs/corpus/{entry.name}.md")
+    expected, page = entry.expected, text_of(f"docs/corpus/{entry.page}")
     assert entry.name.startswith(f"{expected.bug.lower()}-")
     assert msgspec.json.decode(entry.data)["name"] == entry.name
     assert page.startswith(f"# {expected.bug}: ")
     assert f"({entry.name}.case.json)" in page
     assert all(f"/issues/{number})" in page for number in expected.issues)
+    assert f"\n{corpus.command(entry)}\n" in page or f"$ {corpus.command(entry)}\n" in page
+
+
+def test_every_page_is_in_a_table_and_says_where_the_real_code_was_compared() -> None:
+    others = "".join(corpus.pages_alone(ENTRIES))
+    assert others in README, "run: python tools/corpus.py"
+    for path in sorted(PAGES.glob("[a-z]*.md")):
+        (line, *_) = re.findall(rf"^\| .*\({path.name}\).*$", README, re.MULTILINE)
+        assert line.endswith(f"| {', '.join(corpus.checked(path.name)) or '–'} |")
+    assert corpus.checked("l4-shared-ancestors.md") == ["v1.15.1"]
+    assert corpus.checked("b04-node-flaps.md") == ["v1.12.1", "v1.15.1"]
+    assert corpus.checked("b01-job-deleted-and-created-again.md") == []
 
 
 @pytest.mark.parametrize("entry", OF_MACHINES, ids=lambda entry: entry.name)
@@ -135,3 +165,21 @@ def test_an_order_that_is_known_is_tried_before_a_search() -> None:
     none: Expected = msgspec.structs.replace(entry.expected, walks=0)
     assert corpus.outcome(entry._replace(expected=none), "v1.12.1", order) == BREAKS
     assert corpus.outcome(entry._replace(expected=none), "v1.12.1") == HOLDS
+
+
+def test_an_order_that_is_given_in_words_is_made_of_steps() -> None:
+    words = ["user acts", "scheduler sees Pod", "kubelets end default/a", "wait"]
+    steps = [corpus.step_in(each) for each in words]
+    assert steps == [
+        Step("user", name="acts"),
+        Step("scheduler", kind="Pod"),
+        Step("kubelets", name="end default/a"),
+        WAIT,
+    ]
+    assert [str(step) for step in steps] == words
+
+
+def test_a_given_order_is_needed_to_its_last_step() -> None:
+    entry = next(one for one in OF_MACHINES if one.name == "l1-refused-eviction")
+    cut: Expected = msgspec.structs.replace(entry.expected, order=entry.expected.order[:-1])
+    assert corpus.outcome(entry._replace(expected=cut), entry.expected.breaks) == HOLDS

@@ -7,6 +7,7 @@ from walked_machines import WalkedMachine
 
 from plinian.engine.cache.driver import Worker
 from plinian.engine.kubernetes.api_server import Document
+from plinian.engine.machine.cluster import cluster
 from plinian.engine.machine.scheduler import SchedulerComponent
 from plinian.engine.machine.user import Act
 from plinian.engine.volcano.conf import conf_in_force
@@ -41,7 +42,9 @@ def walked(existing: list[Document], script: list[Act], conf: str = "") -> Walke
     given = settings("v1.15.1")
     if conf:
         given = given._replace(conf=conf_in_force(conf, given.behaviours))
-    return WalkedMachine(given._replace(existing=[*given.existing, *existing], script=script))
+    return WalkedMachine(
+        *cluster(given._replace(existing=[*given.existing, *existing], script=script))
+    )
 
 
 def tasks_to_resync(run: WalkedMachine) -> int:

@@ -78,7 +78,7 @@ def test_links_to_pages_outside_the_folder_lead_to_their_place_in_the_site(
 def test_the_docs_index_leads_to_every_page_but_the_single_decisions_and_faults() -> None:
     named = set(re.findall(r"\]\(([^)#]+\.md)", text_of("docs/index.md")))
     pages = {path.removeprefix("docs/") for path in DOCUMENTS if path.startswith("docs/")}
-    singles = {page for page in pages if re.match(r"(decisions|articles)/\d|corpus/b\d", page)}
+    singles = {page for page in pages if re.match(r"(decisions|articles)/\d|corpus/[bln]\d", page)}
     assert sorted(pages - singles - named - {"index.md"}) == []
 
 

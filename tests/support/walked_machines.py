@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from plinian.engine.kubernetes.api_server import Document, Place
-from plinian.engine.machine.cluster import ClusterSettings, cluster
 from plinian.engine.machine.layout import API
-from plinian.engine.machine.machine import State
+from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Natural
 
 
 class WalkedMachine:
     """A cluster in one state; steps are named as a report names them."""
 
-    def __init__(self, settings: ClusterSettings) -> None:
-        self.machine, self.state = cluster(settings)
+    def __init__(self, machine: Machine, start: State) -> None:
+        self.machine, self.state = machine, start
 
     def can(self) -> list[str]:
         """Return all steps that can be made now."""
