@@ -16,6 +16,7 @@ from .actions import ACTIONS
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
+from .framework.gang_counts import keep_gangs
 from .framework.outcome import SessionResult
 from .framework.process import ProcessState
 from .framework.session import CacheActions, Plugin, Session
@@ -167,6 +168,8 @@ def _enqueued(ssn: Session, before: list[str]) -> list[str]:
 
 def _collect(ssn: Session, result: SessionResult) -> None:
     names, info, nodes = ssn.jobs.keys, ssn.tasks.info, ssn.nodes.names
+    if ssn.trace.closely:
+        keep_gangs(ssn)
     result.binds = [(info[task].key, nodes[node]) for task, node in ssn.binds]
     result.evictions = [(info[task].key, reason) for task, reason in ssn.evictions]
     result.pipelined = sorted(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...kubernetes.objects import Pod
 from ...model.tables import NO_NODE
+from ..framework.details import EvictionSearch
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection, Purpose
 
@@ -18,6 +19,33 @@ def never_preempts(ssn: Session, task: int) -> bool:
     """Return whether a pod's policy forbids preemption."""
     policy = ssn.tasks.info[task].pod.spec.preemption_policy
     return policy == "Never" and ssn.behaviours.preemption_policy_respected
+
+
+def not_allowed(ssn: Session, task: int) -> str:
+    """Return why a task may not preempt, for the details of a trace."""
+    if never_preempts(ssn, task):
+        return "its preemptionPolicy is Never"
+    nominated = ssn.sub_jobs.nominated_node(task)
+    return f"it waits for its nominated node {nominated}" if nominated else "its filters failed"
+
+
+def keep_search(
+    ssn: Session,
+    task: int,
+    counts: tuple[int, int, int] = (0, 0, 0),
+    *,
+    own: bool = False,
+    forbidden: str = "",
+) -> None:
+    """Keep how far a search for victims came, if the trace follows the task.
+
+    :param counts: nodes, candidates and promising nodes, as in :class:`.EvictionSearch`.
+    :param own: victims are tasks of the same job.
+    """
+    name = ssn.task_name(task)
+    if ssn.trace.follows(name):
+        what = "victims in its job" if own else "victims"
+        ssn.trace.detail(what, name, EvictionSearch(forbidden, *counts))
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:

@@ -17,7 +17,7 @@ from ..nodes.node_selection import NodeSelection, Purpose, new_error_cache
 from ..nodes.node_views import NodeViews
 from ..reasons.fit_errors import FitErrors
 from . import topology_aware_preempt
-from .eligibility import may_preempt
+from .eligibility import keep_search, may_preempt, not_allowed
 from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
 SessionPoint = tuple[int, FitErrors | None]
@@ -164,6 +164,8 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
         not may_preempt(ssn, search.views.selection, task)
         or voting.pre_predicate(ssn, task) is not None
     ):
+        if ssn.trace.on:
+            keep_search(ssn, task, own=own, forbidden=not_allowed(ssn, task))
         return False
     before = search.begin(ssn, task, own=own)
     if before is None:
@@ -182,6 +184,8 @@ def _find_node(
     resolvable = resolvable_nodes(ssn, task)
     rows, _ = selection.predicate(task, resolvable, Purpose.PREEMPT, search.cache)
     if not len(rows):
+        if ssn.trace.on:
+            keep_search(ssn, task, own=own)
         return False
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, candidates, statement, task, rows, own=own)
@@ -189,6 +193,9 @@ def _find_node(
     promising = PromisingNodes(rows, np.ones(len(rows), dtype=np.bool_))
     if not ssn.behaviours.overfull_nodes_crash:
         promising = candidates.could_help("Preemptable", task, rows, who)
+    if ssn.trace.on:
+        counts = (len(rows), int(who.sum()), len(promising.nodes))
+        keep_search(ssn, task, counts, own=own)
     order = selection.sorted_places(task, rows, promising.nodes)
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     takes, done = None, -1

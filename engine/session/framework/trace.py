@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .details import Detail
 
 PERMIT = 1
 ABSTAIN = 0
@@ -45,14 +48,20 @@ class TraceStep(NamedTuple):
 class Trace:
     """Collects steps while it is on.
 
+    :param closely: names of queues, PodGroups and pods (``ns/name``) to keep details about.
+    :ivar details: by action, what, and name: what was seen last; see :mod:`.details`.
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
     :ivar opening: the plugin that is being opened; empty when none is.
     """
 
-    def __init__(self, *, on: bool = True, scores: bool = True) -> None:
+    def __init__(
+        self, *, on: bool = True, scores: bool = True, closely: Collection[str] = ()
+    ) -> None:
         self.on = on
         self.scores = scores
+        self.closely = frozenset(closely)
+        self.details: dict[tuple[str, str, str], Detail] = {}
         self.steps: list[TraceStep] = []
         self.action = ""
         self.opening = ""
@@ -69,6 +78,14 @@ class Trace:
         """Add a step, if the trace is on."""
         if self.on:
             self.keep(TraceStep(self.action, what, about, by, outcome, numbers))
+
+    def follows(self, about: str) -> bool:
+        """Return whether details about an object are kept."""
+        return self.on and about in self.closely
+
+    def detail(self, what: str, about: str, seen: Detail) -> None:
+        """Keep details about an object, instead of earlier ones of the same action."""
+        self.details[self.action, what, about] = seen
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

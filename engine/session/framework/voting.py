@@ -22,9 +22,12 @@ VictimAnswer = tuple[list[int] | None, int]
 
 def job_valid(ssn: Session, job: int) -> Verdict | None:
     """Return the first plugin's error for a job, or ``None``."""
-    for _, fn in ssn.registry.flat("JobValid"):
+    for plugin, fn in ssn.registry.flat("JobValid"):
         verdict: Verdict | None = fn(job)
         if verdict is not None and verdict.vote != PERMIT:
+            if ssn.trace.follows(ssn.jobs.keys[job]):
+                facts = {"plugin": plugin, "message": verdict.message, **verdict.numbers}
+                ssn.trace.detail("JobValid", ssn.jobs.keys[job], facts)
             return verdict
     return None
 

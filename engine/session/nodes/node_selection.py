@@ -20,6 +20,7 @@ from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, Sco
 from ..reasons.fit_errors import FitErrors
 from ..reasons.statuses import PASS, StatusCode
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
+from .refusals import nodes_checked
 from .sampling import Sampling, SamplingMemory
 
 if TYPE_CHECKING:
@@ -155,6 +156,10 @@ class NodeSelection:
                 outcome=f"{len(found)} of {len(rows)} nodes",
                 numbers=dict(sorted(errors.reasons().items())),
             )
+            name = self._ssn.task_name(task)
+            if self._ssn.trace.follows(name):
+                seen = nodes_checked(self._ssn, task, self.columns(task), rows, verdicts)
+                self._ssn.trace.detail(f"predicate {purpose.value}", name, seen)
         return found, errors
 
     def scores(self, task: int, rows: Rows) -> Floats | None:

@@ -26,6 +26,16 @@ from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
 from .shared.queue_demand import QueueDemand, queue_demands
+from .shared.queue_details import (
+    ALLOCATABLE,
+    DESERVED,
+    JOB_ENQUEUEABLE,
+    OVERUSED,
+    REAL_CAPABILITY,
+    Demand,
+    keep_check,
+    queue_level,
+)
 
 OPEN = "Open"
 NOT_OPEN = Verdict(REJECT, "the queue is not open")
@@ -176,10 +186,16 @@ class Proportion:
         attr = self._attrs[queue]
         overused = attr.deserved.less_equal(attr.allocated, ZERO)
         attr.gauges["overused"] = float(overused)
+        if self._ssn.trace.follows(queue):
+            self._detail(OVERUSED, queue, queue, Resource(), permits=not overused)
         return self._verdict(overused, deserved=attr.deserved, allocated=attr.allocated)
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
-        return self._takes(queue, self._ssn.tasks.info[task].request)
+        request, name = self._ssn.tasks.info[task].request, self._ssn.task_name(task)
+        verdict = self._takes(queue, request)
+        if self._ssn.trace.follows(name):
+            self._detail(ALLOCATABLE, name, queue, request, permits=verdict.vote > 0)
+        return verdict
 
     def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
         return self._takes(queue, self._ssn.jobs.sum_requests(tasks))
@@ -219,6 +235,8 @@ class Proportion:
         wanted = least.clone().add(attr.allocated).add(attr.inqueue)
         ssn.subtract(wanted, attr.elastic)
         enough = ENOUGH[ssn.behaviours.compared_resources](wanted, attr.real_capability, least)
+        if ssn.trace.follows(ssn.jobs.keys[job]):
+            self._detail(JOB_ENQUEUEABLE, ssn.jobs.keys[job], queue, least, permits=enough)
         verdict = self._verdict(
             enough,
             minResources=least,
@@ -236,6 +254,17 @@ class Proportion:
         else:
             ssn.record_event(job, "Unschedulable", QUOTA_INSUFFICIENT)
         return verdict
+
+    def _detail(
+        self, point: str, about: str, queue: str, wanted: Resource, *, permits: bool
+    ) -> None:
+        """Keep the account of a queue as it was compared."""
+        attr, comparison = self._attrs[queue], self._ssn.behaviours.compared_resources
+        enqueues = point == JOB_ENQUEUEABLE
+        limit = attr.real_capability if enqueues else attr.deserved
+        demand = Demand(point, REAL_CAPABILITY if enqueues else DESERVED, comparison, wanted)
+        level = queue_level(self._ssn, queue, attr, limit, demand)
+        keep_check(self._ssn, self.name, demand, about, [level], {queue}, permits=permits)
 
     def _on_allocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)

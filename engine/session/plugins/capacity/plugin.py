@@ -20,7 +20,9 @@ from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..shared.amounts import gauge_setter, plain
+from ..shared.queue_details import ALLOCATABLE, JOB_ENQUEUEABLE
 from .attrs import QueueAttr, compare_shares
+from .details import TREE, follow, tree_fault
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
@@ -105,6 +107,8 @@ class Capacity:
             tree.build()
         except HierarchyError as error:
             ssn.errors.append(str(error))
+            if ssn.trace.closely:
+                ssn.trace.detail(TREE, ROOT, tree_fault(str(error), tree.complaints))
             return False
         for name in ssn.queues:
             attr = self._attrs[name]
@@ -231,11 +235,12 @@ class Capacity:
         if info.devices and (full := self._devices.full(attr, info.devices)) is not None:
             return _no_devices(full)
         request = info.request
-        for account in attr.lineage:
-            if not account.takes(request):
-                return self._verdict(
-                    REJECT, account, "realCapability", account.real_capability, request
-                )
+        full = next((one for one in attr.lineage if not one.takes(request)), None)
+        name = self._ssn.task_name(task)
+        if self._ssn.trace.follows(name):
+            follow(self._ssn, self.name, attr, (ALLOCATABLE, name, request), attr.lineage, full)
+        if full is not None:
+            return self._verdict(REJECT, full, "realCapability", full.real_capability, request)
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
 
     def _job_enqueueable(self, job: int) -> Verdict:
@@ -259,12 +264,14 @@ class Capacity:
         for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
+                self._follow_job(job, attr, wanted, accounts, account)
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
             if not self._devices.enqueues(account, devices):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
                 return _no_devices(account)
+        self._follow_job(job, attr, wanted, accounts, None)
         verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
@@ -276,6 +283,19 @@ class Capacity:
             )
             ssn.reserved[job].append(partial(self._devices.give_back, attr, devices))
         return verdict
+
+    def _follow_job(
+        self,
+        job: int,
+        attr: QueueAttr,
+        wanted: Resource,
+        accounts: Sequence[QueueAttr],
+        full: QueueAttr | None,
+    ) -> None:
+        """Keep details of the check of a job, if the trace follows it."""
+        key = self._ssn.jobs.keys[job]
+        if self._ssn.trace.follows(key):
+            follow(self._ssn, self.name, attr, (JOB_ENQUEUEABLE, key, wanted), accounts, full)
 
     def _task_allocated(self, task: int, node: int) -> None:
         """Add the task to its queue and its ancestors; only the queue's share is updated."""

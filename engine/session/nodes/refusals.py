@@ -1,0 +1,71 @@
+"""Which nodes refuse a task, why, and how much they lack: details for a trace that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...model.tables import Ints, Rows
+from ..framework.details import NodeGroup, NodeMiss, NodesChecked
+from ..reasons.statuses import PASS
+from .class_columns import ClassColumns
+
+if TYPE_CHECKING:
+    from ..framework.session import Session
+
+NEAREST = 5
+"""How many nodes of each group are described."""
+
+_EPSILON = 0.1
+"""Amounts that differ by less are equal (``api/resource_info.go:minResource``)."""
+
+
+def nodes_checked(
+    ssn: Session, task: int, columns: ClassColumns, rows: Rows, verdicts: Ints
+) -> NodesChecked:
+    """Return the nodes that were checked for a task, grouped by their verdicts.
+
+    :param verdicts: by row.
+    """
+    request = ssn.named_request(task)
+    future = ssn.nodes.future_idle(ssn.all_rows)
+    names, filtered = ssn.nodes.names, columns.filter_all()
+    missing = np.where(request - future < _EPSILON, 0.0, request - future)
+
+    def amounts(row: int, matrix: np.ndarray) -> Mapping[str, float]:
+        asked = np.flatnonzero(np.isfinite(request)).tolist()
+        return {ssn.dims[dim]: float(matrix[row, dim]) for dim in asked}
+
+    def miss(row: int, reasons: tuple[str, ...]) -> NodeMiss:
+        lacks = {name: much for name, much in amounts(row, missing).items() if much > 0}
+        others = ssn.reasons.messages(filtered.item(row))
+        also = tuple(text for text in others if text not in reasons)
+        return NodeMiss(names[row], lacks, amounts(row, future), _allocatable(ssn, row), also)
+
+    groups = []
+    for verdict in np.unique(verdicts[verdicts != PASS]).tolist():
+        reasons = ssn.reasons.messages(verdict)
+        members = rows[verdicts == verdict]
+        order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
+        nearest = tuple(miss(row, reasons) for row in members[order].tolist())
+        named = tuple(names[row] for row in members.tolist())
+        groups.append(NodeGroup(reasons, ssn.reasons.unresolvable(verdict), named, nearest))
+    groups.sort(key=lambda group: (-len(group.nodes), group.reasons))
+    passing = tuple(names[row] for row in rows[verdicts == PASS].tolist())
+    info = ssn.tasks.info[task].request
+    asked = {"cpu": info.cpu, "memory": info.memory, **(info.scalars or {})}
+    return NodesChecked(asked, passing, tuple(groups))
+
+
+def _distance(request: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Return by row how much is missing: the sum of the parts of each requested resource."""
+    asked = np.isfinite(request) & (request > 0)
+    parts: np.ndarray = (missing[:, asked] / request[asked]).sum(axis=1)
+    return parts
+
+
+def _allocatable(ssn: Session, row: int) -> dict[str, float]:
+    amounts = ssn.nodes.allocatable[row].tolist()
+    return dict(zip(ssn.dims, amounts, strict=True))

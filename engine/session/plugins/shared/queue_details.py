@@ -1,0 +1,133 @@
+"""A queue's account as details of a trace: see :mod:`...framework.details`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from ....model.resource import Resource
+from ....volcano.session.queues import Comparison
+from ...framework.details import Holder, QueueCheck, QueueLevel
+from ...framework.session import Session
+from .amounts import ENOUGH, FITS, plain
+from .inqueue import reserved_by_job
+
+JOB_ENQUEUEABLE, ALLOCATABLE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
+REAL_CAPABILITY, DESERVED = "realCapability", "deserved"
+
+
+class Account(Protocol):
+    """A plugin's account of a queue."""
+
+    allocated: Resource
+    deserved: Resource
+    elastic: Resource
+    guarantee: Resource
+    inqueue: Resource
+
+
+class Demand(NamedTuple):
+    """What a plugin checks.
+
+    :param point: the extension point. :param compared: the name of the limit.
+    :param wanted: what is asked for; of OVERUSED, nothing.
+    """
+
+    point: str
+    compared: str
+    comparison: Comparison
+    wanted: Resource
+
+
+def queue_level(
+    ssn: Session,
+    queue: str,
+    account: Account,
+    limit: Resource | None,
+    demand: Demand,
+    *,
+    checked: bool = True,
+) -> QueueLevel:
+    """Return a queue's account as it is compared with a limit."""
+    needed, wanted = demand.wanted.clone().add(account.allocated), demand.wanted
+    if demand.point == JOB_ENQUEUEABLE:
+        needed = needed.add(account.inqueue).sub_unchecked(account.elastic)
+    capability = ssn.queues[queue].capability if ssn.queues[queue].queue.spec.capability else None
+    bound = limit or Resource()
+    names = bound.resource_names() if demand.point == OVERUSED else wanted.resource_names()
+    return QueueLevel(
+        queue,
+        demand.compared,
+        limit=None if limit is None else plain(limit),
+        capability=None if capability is None else plain(capability),
+        deserved=plain(account.deserved),
+        guarantee=plain(account.guarantee),
+        allocated=plain(account.allocated),
+        inqueue=plain(account.inqueue),
+        elastic=plain(account.elastic),
+        wanted=plain(wanted),
+        left={name: bound.get(name) - needed.get(name) + wanted.get(name) for name in names},
+        exceeded=_exceeded(account, needed, limit, demand),
+        checked=checked,
+    )
+
+
+def _exceeded(
+    account: Account, needed: Resource, limit: Resource | None, demand: Demand
+) -> tuple[str, ...]:
+    """Return the resources of which there is not enough, each compared by itself."""
+    wanted, names = demand.wanted, needed.resource_names()
+    if demand.point == OVERUSED:
+        bound = limit or Resource()
+        some = bound.resource_names()
+        return tuple(name for name in some if account.allocated.get(name) >= bound.get(name))
+    if demand.point == ALLOCATABLE:
+        fits = FITS[demand.comparison]
+        used = account.allocated
+        return tuple(
+            name for name in names if not fits(_only(used, name), _only(wanted, name), limit)
+        )
+    enough = ENOUGH[demand.comparison]
+    return tuple(
+        name for name in names if not enough(_only(needed, name), limit, _only(wanted, name))
+    )
+
+
+def _only(resource: Resource, name: str) -> Resource:
+    """Return one resource of several, the others 0."""
+    made = Resource()
+    made.set(name, resource.get(name))
+    return made
+
+
+def keep_check(
+    ssn: Session, plugin: str, demand: Demand, about: str, levels: Sequence[QueueLevel],
+    below: Collection[str] = (), *, permits: bool,
+) -> None:
+    """Keep what a plugin compared; if it refuses, also who holds what.
+
+    :param below: the queues whose jobs count in the account that refuses.
+    """
+    held = () if permits else _holders(ssn, below)
+    ssn.trace.detail(demand.point, about, QueueCheck(plugin, permits, tuple(levels), held))
+
+
+def _holders(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
+    """Return the jobs in some queues that hold resources now, or have some reserved.
+
+    Of a job that this session enqueued, the minResources are reserved.
+    """
+    jobs, before = ssn.jobs, ssn.snapshot.jobs.phase
+    reserved = dict(
+        reserved_by_job(ssn, lacking=ssn.behaviours.inqueue_jobs_reserve_missing_only)
+    )
+    found = []
+    for job, queue in enumerate(jobs.queue):
+        if queue not in queues:
+            continue
+        if jobs.phase[job] == "Inqueue" and before[job] != "Inqueue":
+            reserved[job] = jobs.deduct_sch_gated_resources(job, jobs.min_resources(job))
+        allocated, more = jobs.allocated_resource(job), reserved.get(job, Resource())
+        if not (allocated.is_empty() and more.is_empty()):
+            found.append(Holder(jobs.keys[job], queue, plain(allocated), plain(more)))
+    return tuple(found)
