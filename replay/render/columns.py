@@ -7,6 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.tables import (
@@ -19,7 +20,7 @@ from ...engine.state.tables import (
 )
 from ...engine.state.truth import Entry, Truth
 from ..moments.names import PODGROUP, shortened
-from .amounts import age, resource_list, short_amount, used_of
+from .amounts import age, resource_list, used_of
 from .tables import NONE, Table
 
 Row = list[str]

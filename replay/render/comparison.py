@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
@@ -11,7 +12,6 @@ from ..compare.decisions import CONTEXT, Differing, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..moments.coverage import unknown_text
-from .amounts import exact_amount
 from .session import number_text, trace_lines
 from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of

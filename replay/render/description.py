@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...engine.events import Reference
+from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.truth import Entry
 from ..moments.history import Happening
-from .amounts import age, resource_list, short_amount
+from .amounts import age, resource_list
 from .columns import TableContext, counted, short_names, table_of
 from .differences import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
+from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import format_time
 from ..moments.changes import Change
 from ..moments.coverage import document_of
 from ..moments.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..moments.history import Happening, History
 from ..moments.times import span_text
-from .amounts import short_amount
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 

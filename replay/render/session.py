@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
-from .amounts import exact_amount
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

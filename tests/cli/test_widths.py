@@ -14,8 +14,9 @@ import pytest
 from click.testing import Result
 from processes import PLINIAN
 
+from plinian.engine.kubernetes.amount_texts import exact_amount, short_amount
 from plinian.replay.moments.changes import Change
-from plinian.replay.render.amounts import exact_amount, resource_list, short_amount
+from plinian.replay.render.amounts import resource_list
 from plinian.replay.render.differences import change_lines
 from plinian.replay.render.session import number_text
 from plinian.replay.render.tables import Style, Table, lines_of, paragraph, stream_lines

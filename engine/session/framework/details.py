@@ -151,6 +151,4 @@ class GangCounts(NamedTuple):
     planned: Mapping[str, tuple[str, str]]
 
 
-Detail = (
-    QueueCheck | TreeFault | NodesChecked | EvictionSearch | GangCounts | Mapping[str, object]
-)
+Detail = QueueCheck | TreeFault | NodesChecked | EvictionSearch | GangCounts | Mapping[str, object]

@@ -63,6 +63,10 @@ class Overcommit:
             if enough:
                 return PERMITTED
             ssn.record_event(job, "Unschedulable", OVERUSED)
+            if ssn.trace.follows(jobs.keys[job]):
+                seen = {"wanted": least, "inqueue": wanted, "idle": idle}
+                facts = {name: plain(amounts) for name, amounts in seen.items()}
+                ssn.trace.detail(self.name, jobs.keys[job], facts)
             return Verdict(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         def enqueued(job: int) -> None:

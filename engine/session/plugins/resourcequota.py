@@ -40,7 +40,7 @@ class ResourceQuota:
                 return PERMITTED
             requested = _billionths(wanted)
             permitted = pending.setdefault(info.namespace, {})
-            for quota in quotas.values():
+            for quota_name, quota in quotas.items():
                 used = _billionths(quota.used)
                 exceeded = [
                     name
@@ -55,7 +55,7 @@ class ResourceQuota:
                         f" limited: {_listed(quota.hard, exceeded)}"
                     )
                     ssn.record_event(job, "Unschedulable", message)
-                    return Verdict(REJECT, message)
+                    return Verdict(REJECT, message, {"quota": quota_name})
             for name, amount in requested.items():
                 permitted[name] = permitted.get(name, 0) + amount
             return PERMITTED

@@ -101,8 +101,14 @@ def _only(resource: Resource, name: str) -> Resource:
 
 
 def keep_check(
-    ssn: Session, plugin: str, demand: Demand, about: str, levels: Sequence[QueueLevel],
-    below: Collection[str] = (), *, permits: bool,
+    ssn: Session,
+    plugin: str,
+    demand: Demand,
+    about: str,
+    levels: Sequence[QueueLevel],
+    below: Collection[str] = (),
+    *,
+    permits: bool,
 ) -> None:
     """Keep what a plugin compared; if it refuses, also who holds what.
 
@@ -118,9 +124,7 @@ def _holders(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
     Of a job that this session enqueued, the minResources are reserved.
     """
     jobs, before = ssn.jobs, ssn.snapshot.jobs.phase
-    reserved = dict(
-        reserved_by_job(ssn, lacking=ssn.behaviours.inqueue_jobs_reserve_missing_only)
-    )
+    reserved = dict(reserved_by_job(ssn, lacking=ssn.behaviours.inqueue_jobs_reserve_missing_only))
     found = []
     for job, queue in enumerate(jobs.queue):
         if queue not in queues:

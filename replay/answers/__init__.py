@@ -1,0 +1,1 @@
+"""Answers as data: why something waits, since when, and which events made a number what it is."""

@@ -1,0 +1,57 @@
+"""Amounts in answers: as texts for records, and as words for sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...engine.kubernetes.amount_texts import exact_amount, short_amount
+from .records import Amounts
+
+
+def amounts_of(plain: Mapping[str, float] | None, *, zeros: bool = True) -> Amounts:
+    """Return amounts as Kubernetes writes them: cpu and memory first, the others by name.
+
+    :param zeros: keep amounts of 0.
+    """
+    some = plain or {}
+    order = sorted(some, key=lambda name: (name not in ("cpu", "memory"), name))
+    return {name: exact_amount(name, some[name]) for name in order if zeros or some[name]}
+
+
+def words(plain: Mapping[str, float], names: Iterable[str]) -> str:
+    """Return amounts as words: ``2 cpu and 4Gi memory``; bytes are rounded to a tenth."""
+    return joined([f"{word(plain.get(name, 0.0), name)} {name}" for name in in_order(names)])
+
+
+def word(amount: float, name: str) -> str:
+    """Return one amount, short enough for a sentence."""
+    text = exact_amount(name, amount)
+    if text.endswith("unlimited"):
+        return text
+    sign = "-" if amount < 0 else ""
+    return sign + short_amount(name, round(abs(amount), 3))
+
+
+def apart(one: float, other: float, name: str) -> tuple[str, str]:
+    """Return two amounts, exact where rounding would make them look the same."""
+    texts = word(one, name), word(other, name)
+    if one != other and texts[0] == texts[1]:
+        return exact_amount(name, one), exact_amount(name, other)
+    return texts
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return resources in the order of sentences: cpu, memory, the others by name."""
+    rank = {"cpu": 0, "memory": 1}
+    return sorted(names, key=lambda name: (rank.get(name, 2), name))
+
+
+def joined(parts: Iterable[str], last: str = "and") -> str:
+    """Return ``a, b and c``."""
+    some = list(parts)
+    return f"{', '.join(some[:-1])} {last} {some[-1]}" if len(some) > 1 else "".join(some)
+
+
+def counted(count: int, noun: str, many: str = "") -> str:
+    """Return ``1 pod`` or ``3 pods``."""
+    return f"{count} {noun if count == 1 else many or noun + 's'}"

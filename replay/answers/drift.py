@@ -1,0 +1,41 @@
+"""Differences between the API server and the scheduler's cache that an answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...engine.cache.drift.drift import Comparison, Difference, Unit
+from .records import Drifted, Link
+from .run import Run
+
+
+def drift_links(run: Run, podgroup: str, nodes: Sequence[str]) -> Iterator[Link]:
+    """Yield what differs about a PodGroup with its pods, its queue, and some nodes."""
+    job = run.job(podgroup)
+    units: list[Unit] = [("PodGroup", podgroup)] if podgroup else []
+    if job is not None and job.queue:
+        units.append(("Queue", job.queue))
+    units += [("Node", name) for name in nodes]
+    yield from differences(run, units)
+
+
+def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
+    """Yield what differs about some units, as links."""
+    comparison = Comparison(run.cache, run.cache.stores)
+    for unit in units:
+        for one in comparison.of(unit):
+            yield _drifted(one)
+
+
+def _drifted(one: Difference) -> Drifted:
+    what = f"{one.kind} {one.name}" + (f" {one.field}" if one.field else "")
+    truth, belief = one.truth or "nothing", one.belief or "nothing"
+    text = f"the scheduler's cache differs in {what}: {belief}; the API server has {truth}"
+    return Drifted(
+        text=text,
+        kind=one.kind,
+        name=one.name,
+        field=one.field,
+        truth=one.truth,
+        belief=one.belief,
+    )

@@ -1,0 +1,133 @@
+"""Why a session does not enqueue a PodGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...engine.session.framework.details import QueueCheck, TreeFault
+from ...engine.session.framework.trace import TraceStep
+from .amounts import amounts_of, apart, in_order, joined
+from .finding import Blocked
+from .queue_words import ENQUEUE, full_queue, invalid_tree, path_of
+from .records import Link, Overcommitted, QueueState, Refusal
+from .run import NODE, QUEUE, Run
+
+_TREE = ("tree", "root")
+_UNSOUND = "the tree of queues is not sound"
+_NOT_OPEN = frozenset({"the queue is not open", "the queue is not Open"})
+_NOT_LEAF = "the queue has queues below it"
+_QUOTA = ("", "ResourceQuota")
+
+
+def not_enqueued(run: Run, key: str) -> Blocked | None:
+    """Return why a session leaves a PodGroup Pending; None if no plugin refuses it."""
+    steps = list(run.steps(key, ENQUEUE))
+    refused = next((step for step in reversed(steps) if step.outcome == "reject"), None)
+    return None if refused is None else _refused(run, key, refused)
+
+
+def enqueue_links(run: Run, key: str) -> Iterator[Link]:
+    """Yield the checks of queues that permit a PodGroup."""
+    check = run.detail(QueueCheck, ENQUEUE, key)
+    if check is not None and check.permits:
+        yield path_of(run, check, "enqueue", ENQUEUE)
+
+
+def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
+    """Return why a plugin refuses with a message alone."""
+    message = str(step.numbers.get("message", ""))
+    if message == _UNSOUND:
+        fault = run.detail(TreeFault, *_TREE)
+        return invalid_tree(fault or TreeFault(message))
+    if message in _NOT_OPEN:
+        return closed(run, queue)
+    if message == _NOT_LEAF:
+        text = f"its queue {queue} has queues below it, and only queues without any take jobs"
+        link = QueueState(text=text, blocks=True, queue=queue, exists=True)
+        return Blocked(text, f"queue-not-leaf {queue}", (link,), ((QUEUE, queue),))
+    text = f"plugin {step.by} refuses it" + (f": {message}" if message else "")
+    link = Refusal(
+        text=text,
+        blocks=True,
+        action=step.action,
+        point=step.what,
+        plugin=step.by,
+        message=message,
+    )
+    return Blocked(text, f"refused {step.by}", (link,), ((QUEUE, queue),))
+
+
+def closed(run: Run, queue: str) -> Blocked:
+    """Return why nothing of a queue that is not open is scheduled."""
+    state = run.cache.queues[queue].state
+    text = f"its queue {queue} is {state or 'not open yet: its state is empty'}"
+    if state:
+        text += ", not Open"
+    link = QueueState(
+        text=text,
+        blocks=True,
+        queue=queue,
+        exists=True,
+        state=state,
+        parent=run.cache.queues[queue].parent,
+    )
+    return Blocked(text, f"queue-closed {queue}", (link,), ((QUEUE, queue),))
+
+
+def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
+    job = run.cache.jobs[key]
+    check = run.detail(QueueCheck, ENQUEUE, key, "enqueue")
+    if check is not None and check.plugin == step.by:
+        found = full_queue(run, check, "enqueue", ENQUEUE, key)
+        if found is not None:
+            return found
+    seen = run.detail(dict, "overcommit", key)
+    if step.by == "overcommit" and seen is not None:
+        return _overcommitted(seen)
+    found = refusal(run, step, job.queue)
+    if step.by == "resourcequota":
+        quota = str(step.numbers.get("quota", ""))
+        text = f"ResourceQuota {quota} of its namespace has no room: {_of_quota(step)}"
+        (link,) = found.links
+        assert isinstance(link, Refusal)
+        link = Refusal(
+            text=text,
+            blocks=True,
+            action=link.action,
+            point=link.point,
+            plugin=link.plugin,
+            message=link.message,
+        )
+        place = key.partition("/")[0]
+        return Blocked(text, f"quota-full {quota}", (link,), ((_QUOTA, f"{place}/{quota}"),))
+    return found
+
+
+def _of_quota(step: TraceStep) -> str:
+    message = str(step.numbers.get("message", ""))
+    return message.partition(", ")[2] or message
+
+
+def _overcommitted(seen: Mapping[str, Mapping[str, float]]) -> Blocked:
+    wanted, reserved, idle = seen["wanted"], seen["inqueue"], seen["idle"]
+    names = in_order(
+        name for name in reserved if reserved[name] - idle.get(name, 0.0) > 0 and wanted.get(name)
+    ) or in_order(name for name in reserved if reserved[name] - idle.get(name, 0.0) > 0)
+    parts = []
+    for name in names:
+        had = reserved[name] - wanted.get(name, 0.0)
+        left, wants = apart(max(idle.get(name, 0.0) - had, 0.0), wanted.get(name, 0.0), name)
+        parts.append(f"{wants} {name}, {left} are left")
+    text = (
+        "the cluster is overcommitted: jobs that are enqueued have reserved what the nodes have "
+        f"idle, times the overcommit factor; it wants {joined(parts)}"
+    )
+    link = Overcommitted(
+        text=text,
+        blocks=True,
+        wanted=amounts_of(wanted),
+        reserved=amounts_of(reserved),
+        idle=amounts_of(idle),
+        exceeded=tuple(names),
+    )
+    return Blocked(text, "overcommitted", (link,), ((NODE, ""),))

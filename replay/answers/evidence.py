@@ -1,0 +1,78 @@
+"""The events that an answer rests on: the versions of the objects that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...engine.events import KINDS, Effect, Recorded
+from ...engine.log.store import Query
+from ..moments.clock import clock_of
+from ..moments.kinds import plain_name
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.times import span_text, with_spans
+from .finding import ObjectKey
+from .records import Evidence
+
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+
+
+def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
+    """Return the events that change an object up to a moment, in order of revision.
+
+    Events without a revision count only if no event of the object has one.
+    """
+    pair, key = about
+    namespace, _, name = key.rpartition("/")
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=(pair,),
+        namespace=namespace,
+        name=name,
+    )
+    found = [
+        one
+        for one in log.store.read(query)
+        if KINDS[one.event.kind].effect in _CHANGING
+    ]
+    dated = [one for one in found if one.event.revision is not None]
+    if not dated:
+        return found
+    last = moment.revision
+    by_then = [one for one in dated if last is None or (one.event.revision or 0) <= last]
+    return sorted(by_then, key=lambda one: (one.event.revision or 0, one.position))
+
+
+def last_versions(log: Log, moment: Moment, about: Iterable[ObjectKey]) -> Iterator[Evidence]:
+    """Yield the last event of each object by a moment; objects without a name are skipped."""
+    last = [
+        versions[-1]
+        for one in dict.fromkeys(about)
+        if one[1] and (versions := versions_of(log, moment, one))
+    ]
+    yield from evidence_of(log, moment, last)
+
+
+def first_version(log: Log, moment: Moment, about: ObjectKey, uid: str = "") -> Evidence | None:
+    """Return the first event of an object, of the one with a uid if several had the name."""
+    for one in versions_of(log, moment, about):
+        if uid in {"", one.event.reference.uid}:
+            return next(evidence_of(log, moment, [one]))
+    return None
+
+
+def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Evidence]:
+    """Yield events as records, with their times."""
+    clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
+    for recorded, span in with_spans(events, clock):
+        event, reference = recorded.event, recorded.event.reference
+        place = f"{reference.namespace}/" if reference.namespace else ""
+        yield Evidence(
+            position=recorded.position,
+            revision=event.revision,
+            time=span_text(span),
+            kind=event.kind,
+            about=f"{plain_name(reference.group, reference.kind)}/{place}{reference.name}",
+        )

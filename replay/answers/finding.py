@@ -1,0 +1,51 @@
+"""What one session says about an object, before it becomes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...engine.state.coverage import Pair
+from .records import Link
+
+ObjectKey = tuple[Pair, str]
+"""A kind, and ``namespace/name`` or the name."""
+
+
+class Finding(NamedTuple):
+    """What a session says about an object.
+
+    :param sentence: the answer. :param waits: None if the data does not say.
+    :param cause: stays the same as long as the answer does.
+    :param chain: the reasons, in the order in which the scheduler comes to them.
+    :param about: the objects that the answer rests on.
+    """
+
+    sentence: str
+    waits: bool | None
+    cause: str
+    chain: tuple[Link, ...] = ()
+    about: tuple[ObjectKey, ...] = ()
+
+    def after(self, links: Iterable[Link], *about: ObjectKey) -> Finding:
+        """Return the same with reasons before its own, and objects before its own."""
+        chain = (*links, *self.chain)
+        return self._replace(chain=chain, about=tuple(dict.fromkeys((*about, *self.about))))
+
+
+class Blocked(NamedTuple):
+    """What keeps a job or a pod waiting: the words after "because", and its links.
+
+    :param because: without the object; ``{}`` does not occur in it.
+    """
+
+    because: str
+    cause: str
+    links: tuple[Link, ...]
+    about: tuple[ObjectKey, ...] = ()
+
+    def finding(self, subject: str, *, verb: str = "waits because") -> Finding:
+        """Return what this means for an object."""
+        return Finding(
+            f"{subject} {verb} {self.because}", True, self.cause, self.links, self.about
+        )

@@ -1,0 +1,282 @@
+"""Why a job waits: its PodGroup, its queue, its enqueueing, its gang, its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.kubernetes.objects import PodGroup
+from ...engine.model.job import JobInfo
+from ...engine.model.status import STATUS_NAMES
+from ...engine.session.framework.details import GangCounts
+from .amounts import amounts_of, counted, joined
+from .drift import drift_links
+from .enqueueing import enqueue_links, not_enqueued
+from .finding import Blocked, Finding, ObjectKey
+from .placing import eviction_links, gang_short, node_links, not_placed, overused, placed
+from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorded
+from .run import POD, PODGROUP, QUEUE, Run
+
+_DONE = frozenset({"Succeeded", "Failed"})
+_DEFAULT_QUEUE = "default"
+
+
+def job_finding(run: Run, key: str, subject: str) -> Finding:
+    """Return why the job of a PodGroup waits, or that it does not.
+
+    :param key: ``ns/podgroup``. :param subject: what the sentence begins with.
+    """
+    group, about = run.group(key), (PODGROUP, key)
+    if group is None:
+        return missing_group(run, key).finding(subject)
+    crash = panics(run)
+    if crash is not None:
+        return crash.finding(subject).after(_head(run, key, group), about)
+    blocked = job_blocked(run, key, group)
+    links = [*_head(run, key, group), *enqueue_links(run, key)]
+    if blocked is not None:
+        tail = (*blocked.links, *_tail(run, key, group))
+        return blocked._replace(links=tail).finding(subject).after(links, about)
+    return _unblocked(run, key, subject).after(links, about)
+
+
+def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
+    """Return what keeps the pods of a PodGroup from being placed; None if nothing does."""
+    job = run.job(key)
+    if job is None or job.pod_group is None:
+        return _not_in_cache(run, key, group)
+    if job.queue not in run.cache.queues:
+        return _no_queue(run, job)
+    phase = job.pod_group.status.phase
+    if phase in {"", "Pending"} and key not in run.answer.result.enqueued:
+        return _still_pending(run, key)
+    return _not_running(run, key, job)
+
+
+def missing_group(run: Run, key: str) -> Blocked:
+    """Return why pods of a PodGroup that does not exist wait."""
+    text = f"its PodGroup {key} does not exist, and without it the scheduler ignores the pods"
+    link = PodGroupState(text=text, blocks=True, podgroup=key, exists=False)
+    return Blocked(text, f"no-podgroup {key}", (link,), ((PODGROUP, key),))
+
+
+def panics(run: Run) -> Blocked | None:
+    """Return the crash of the session; None if it has none."""
+    crash = run.answer.result.panic
+    if crash is None:
+        return None
+    text = f"the scheduler panics in every session: {crash.message}"
+    place = tuple(map(str, crash.place))
+    link = Crash(text=text, blocks=True, message=crash.message, place=place)
+    return Blocked(text, "panic", (link,))
+
+
+def _head(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
+    """Yield the state of a PodGroup and of its queue."""
+    phase, spec = group.status.phase or "no phase", group.spec
+    queue = spec.queue or _DEFAULT_QUEUE
+    text = f"PodGroup {key} exists: {phase}, queue {queue}, minMember {spec.min_member}"
+    job = run.job(key)
+    least = None if job is None else job.min_resources
+    plain = {} if least is None else {"cpu": least.cpu, "memory": least.memory}
+    yield PodGroupState(
+        text=text,
+        podgroup=key,
+        exists=True,
+        phase=group.status.phase,
+        queue=queue,
+        min_member=spec.min_member,
+        min_resources=amounts_of({**plain, **((least and least.scalars) or {})}, zeros=False),
+    )
+    info = run.cache.queues.get(queue)
+    if info is not None:
+        yield QueueState(
+            text=f"queue {queue} exists: {info.state or 'no state'}",
+            queue=queue,
+            exists=True,
+            state=info.state,
+            parent=info.parent,
+        )
+
+
+def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
+    """Yield what is said beside the reason: the gang, evictions, drift, recorded conditions."""
+    gang = run.detail(GangCounts, "gang", key)
+    if gang is not None:
+        yield gang_link(gang)
+    waiting = run.waiting_pods(key)
+    tried = next((pod for pod in waiting if not_placed(run, pod, group.spec.queue or _DEFAULT_QUEUE, key)), None)
+    if tried is not None:
+        yield from eviction_links(run, tried, key)
+    nodes = set(dict(run.answer.result.pipelined).values())
+    yield from drift_links(run, key, sorted(nodes))
+    yield from recorded_links(run, key)
+
+
+def gang_link(gang: GangCounts) -> Gang:
+    """Return the counts of a gang as a record."""
+    states = joined(f"{n} {name}" for name, n in gang.statuses.items()) or "none exists"
+    text = f"gang: minMember {gang.least}; pods: {states}"
+    return Gang(
+        text=text,
+        least=gang.least,
+        ready=gang.ready,
+        waiting=gang.waiting,
+        valid=gang.valid,
+        statuses=dict(gang.statuses),
+        planned={pod: node for pod, (_, node) in gang.planned.items()},
+        lacking=dict(gang.lacking),
+    )
+
+
+def recorded_links(run: Run, key: str) -> Iterator[Link]:
+    """Yield what the cluster's own scheduler wrote: conditions of a PodGroup and of its pods."""
+    group = run.group(key)
+    for condition in () if group is None else group.status.conditions:
+        if condition.type == "Unschedulable" and condition.status == "True":
+            yield _recorded(f"podgroup {key}", condition.message, condition.last_transition_time)
+    for name in run.waiting_pods(key)[:1]:
+        yield from pod_conditions(run, name)
+
+
+def pod_conditions(run: Run, name: str) -> Iterator[Link]:
+    """Yield what the cluster's own scheduler wrote into a pod."""
+    pod = run.pod(name)
+    for condition in () if pod is None else pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            yield _recorded(f"pod {name}", condition.message, condition.last_transition_time)
+
+
+def _recorded(about: str, message: str, time: str | None) -> Recorded:
+    text = f'the cluster\'s scheduler wrote into {about}: "{message}"'
+    return Recorded(text=text, about=about, message=message, time=time or "")
+
+
+def _not_in_cache(run: Run, key: str, group: PodGroup) -> Blocked:
+    text = (
+        f"the scheduler's cache does not have its PodGroup {key}, which exists since "
+        f"{group.metadata.creation_timestamp or 'an unknown time'}: sessions do not see the job"
+    )
+    links = tuple(drift_links(run, key, ()))
+    state = PodGroupState(text=text, blocks=True, podgroup=key, exists=True)
+    return Blocked(text, f"stale-cache {key}", (state, *links), ((PODGROUP, key),))
+
+
+def _no_queue(run: Run, job: JobInfo) -> Blocked:
+    if run.never_listed(QUEUE):
+        text = f"the log holds no queues, so nothing can be said of its queue {job.queue}"
+        return Blocked(text, "unknown", (Note(text=text, blocks=True),), ((QUEUE, job.queue),))
+    text = f"its queue {job.queue} does not exist"
+    link = QueueState(text=text, blocks=True, queue=job.queue, exists=False)
+    return Blocked(text, f"no-queue {job.queue}", (link,), ((QUEUE, job.queue),))
+
+
+def _still_pending(run: Run, key: str) -> Blocked | None:
+    refused = not_enqueued(run, key)
+    if refused is not None:
+        return refused
+    if "enqueue" not in run.conf.actions:
+        return _not_running(run, key, run.cache.jobs[key])
+    text = "the session does not come to it: its PodGroup stays Pending"
+    return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((PODGROUP, key),))
+
+
+def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
+    """Return why an enqueued job's pods have no nodes."""
+    waiting = run.waiting_pods(key)
+    left = [pod for pod in waiting if placed(run, pod) is None]
+    short = too_few_pods(run, key, job)
+    if short is not None:
+        return short
+    if not left:
+        return _no_pods(run, key) if not job.tasks else None
+    gated = _gated(run, left)
+    gang = run.detail(GangCounts, "gang", key)
+    partly = None if gang is None else gang_short(run, key, gang)
+    found = partly or next(filter(None, (not_placed(run, pod, job.queue, key) for pod in left)), None)
+    return found or gated or overused(run, job.queue, key) or _not_tried(run, left[0])
+
+
+def _gated(run: Run, pods: list[str]) -> Blocked | None:
+    gates = {
+        gate.name
+        for name in pods
+        if (pod := run.pod(name)) is not None
+        for gate in pod.spec.scheduling_gates
+    }
+    if not gates:
+        return None
+    text = f"its pods have scheduling gates: {joined(sorted(gates))}"
+    about = tuple((POD, name) for name in pods[:1])
+    return Blocked(text, "gated", (Note(text=text, blocks=True),), about)
+
+
+def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
+    """Return which pods a gang lacks; None if it has enough that are neither failed nor leaving."""
+    seen = run.detail(dict, "JobValid", key)
+    gang = run.detail(GangCounts, "gang", key)
+    if seen is None or gang is None or not job.tasks:
+        return None
+    states = joined(f"{n} {name}" for name, n in gang.statuses.items())
+    if gang.lacking and gang.valid >= gang.least:
+        parts = [f"{valid} of {least} {role}" for role, (least, valid) in gang.lacking.items()]
+        text = f"its gang lacks pods of a role: only {joined(parts)} exist"
+    else:
+        text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {gang.valid}"
+        text += f" can count (of its pods {states})"
+    return Blocked(text, "gang-lacks-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
+
+
+def _no_pods(run: Run, key: str) -> Blocked:
+    group = run.group(key)
+    owner = None if group is None else group.metadata.controller
+    maker = f"the controller of its {owner.kind}" if owner else "a controller"
+    text = f"none of its pods exists yet: it is enqueued, and {maker} has to make them"
+    return Blocked(text, "no-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
+
+
+def _not_tried(run: Run, pod: str) -> Blocked:
+    actions = run.conf.actions
+    if not {"allocate", "backfill"} & set(actions):
+        text = f"the configuration has no action that places pods ({', '.join(actions)})"
+    else:
+        text = f"the session does not come to its pods, as pod {pod}"
+    return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
+
+
+def _unblocked(run: Run, key: str, subject: str) -> Finding:
+    """Return what becomes of a job that nothing keeps waiting."""
+    job = run.cache.jobs[key]
+    binds = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "bind"]
+    later = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "pipeline"]
+    links: list[Link] = [one for pod in (*binds, *later) if (one := placed(run, pod)) is not None]
+    about: tuple[ObjectKey, ...] = tuple((POD, pod) for pod in (*binds, *later)[:2])
+    links += [link for pod in binds[:1] for link in node_links(run, pod)]
+    if later:
+        nodes = sorted({dict(run.answer.result.pipelined)[pod] for pod in later})
+        text = (
+            f"{subject} waits until pods that are going free resources: "
+            f"{counted(len(later), 'pod')} of it will go to node {joined(nodes[:3])}"
+        )
+        return Finding(text, True, "releasing", tuple(links), about)
+    if binds:
+        text = f"{subject} waits only for the next session, which binds {_few(run, binds)}"
+        return Finding(text, True, "next-session", tuple(links), about)
+    if key in run.answer.result.enqueued:
+        text = f"{subject} waits only for the next session, which enqueues it"
+        return Finding(text, True, "next-session", tuple(links), about)
+    counts = [f"{len(tasks)} {STATUS_NAMES[status]}" for status, tasks in sorted(job.index.items())]
+    phase = "" if job.pod_group is None else job.pod_group.status.phase
+    states = f", pods: {joined(counts)}" if counts else ""
+    return Finding(f"{subject} does not wait: its PodGroup is {phase}{states}", False, "runs")
+
+
+def _decision(run: Run, pod: str) -> str:
+    link = placed(run, pod)
+    return "" if link is None else link.decision
+
+
+def _few(run: Run, pods: list[str]) -> str:
+    nodes = dict(run.answer.result.binds)
+    named = [f"{pod} to {nodes[pod]}" for pod in pods[:3]]
+    rest = len(pods) - 3
+    return joined([*named, f"{rest} more"] if rest > 0 else named)

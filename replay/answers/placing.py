@@ -1,0 +1,238 @@
+"""Why a session places none of a job's pods, or not one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.session.framework.details import (
+    EvictionSearch,
+    GangCounts,
+    NodeGroup,
+    NodesChecked,
+    QueueCheck,
+)
+from .amounts import amounts_of, counted, joined
+from .enqueueing import refusal
+from .finding import Blocked
+from .node_words import node_reason, refusals, skipped_words
+from .queue_words import ALLOCATE, OVERUSED, full_queue, path_of
+from .records import EvictionTry, Link, Nodes, Placement, Refusal, Score
+from .run import NODE, PODGROUP, Run
+
+PLACING = ("allocate", "backfill")
+_EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
+_VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
+
+
+def placed(run: Run, pod: str) -> Placement | None:
+    """Return the node that the session gives a pod, if it does."""
+    for decision, pairs in (
+        ("bind", run.answer.result.binds),
+        ("pipeline", run.answer.result.pipelined),
+    ):
+        node = dict(pairs).get(pod)
+        if node is not None:
+            says = "binds it to" if decision == "bind" else "keeps for it, until pods are gone,"
+            text = f"the session at this moment {says} node {node}"
+            return Placement(text=text, pod=pod, decision=decision, node=node)
+    return None
+
+
+def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
+    """Return why a session finds no node for a pod; None if it did not come to that pod.
+
+    :param own: its PodGroup.
+    """
+    by_queue = _queue_refuses(run, pod, queue, own)
+    if by_queue is not None:
+        return by_queue
+    for action in PLACING:
+        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        if seen is not None and not seen.passing:
+            return _no_node(run, pod, seen)
+    text = run.answer.result.fit_errors.get(pod, "")
+    return _unprepared(text) if text else None
+
+
+def node_links(run: Run, pod: str) -> Iterator[Link]:
+    """Yield the nodes that were checked for a pod that some take, and their scores."""
+    for action in PLACING:
+        check = run.detail(QueueCheck, ALLOCATE, pod, action)
+        if check is not None and check.permits:
+            yield path_of(run, check, action, ALLOCATE)
+        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        if seen is not None and seen.passing:
+            yield nodes_link(run, pod, seen)
+    for step in run.steps(pod, "score"):
+        scores = {name: float(str(score)) for name, score in step.numbers.items()}
+        text = f"action {step.action} scores nodes for it: {', '.join(_scores(scores))}"
+        yield Score(text=text, pod=pod, scores=scores)
+
+
+def overused(run: Run, queue: str, own: str) -> Blocked | None:
+    """Return why a queue's jobs are passed over: it is over its share."""
+    steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
+    if not steps or steps[-1].outcome != "permit":
+        return None
+    check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
+    if check is None:
+        return refusal(run, steps[-1], queue)
+    return full_queue(run, check, steps[-1].action, OVERUSED, own)
+
+
+def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
+    """Return why a gang can only be placed in part; None if no part was placed."""
+    if not gang.planned:
+        return None
+    waiting = run.waiting_pods(key)
+    left = [pod for pod in waiting if pod not in gang.planned]
+    queue = run.cache.jobs[key].queue
+    failing = next(filter(None, (not_placed(run, pod, queue, key) for pod in left)), None)
+    fits = gang.ready + len(gang.planned)
+    text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
+    text += " has a place" if fits == 1 else " have a place"
+    if failing is None:
+        return Blocked(text, "gang-incomplete", (), ((PODGROUP, key),))
+    who = next(pod for pod in left if not_placed(run, pod, queue, key) is not None)
+    because = failing.because.replace("its queue", "the job's queue")
+    return Blocked(
+        f"{text}: pod {who} has none, because {because}",
+        f"gang-incomplete {failing.cause}",
+        failing.links,
+        ((PODGROUP, key), *failing.about),
+    )
+
+
+def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
+    """Yield whether the session looked for pods to evict for a pod, and why it found none."""
+    if placed(run, pod) is not None:
+        return
+    for action in run.conf.actions:
+        if action not in _EVICTING:
+            continue
+        searches = [
+            run.detail(EvictionSearch, what, pod, action)
+            for what in ("victims", "victims in its job")
+        ]
+        votes: dict[str, int] = {}
+        for about in dict.fromkeys((pod, job)):
+            for step in run.steps(about):
+                if step.action == action and step.what in _VOTES:
+                    chosen = step.numbers.get("victims", ())
+                    count = len(chosen) if isinstance(chosen, list) else 0
+                    votes[step.by] = max(votes.get(step.by, 0), count)
+        yield _eviction(action, pod, searches, votes)
+
+
+def _eviction(
+    action: str, pod: str, searches: list[EvictionSearch | None], votes: dict[str, int]
+) -> EvictionTry:
+    found = [one for one in searches if one is not None]
+    if not found:
+        text = f"{action}: it does not look for victims for this pod"
+        return EvictionTry(text=text, action=action, pod=pod, tried=False, votes=votes)
+    forbidden = next((one.forbidden for one in found if one.forbidden), "")
+    nodes = max(one.nodes for one in found)
+    candidates = max(one.candidates for one in found)
+    if forbidden:
+        text = f"{action}: the pod may not evict others: {forbidden}"
+    elif not nodes:
+        text = f"{action}: on no node could evictions help"
+    elif not candidates:
+        text = f"{action}: there is no pod that it may evict"
+    else:
+        text = f"{action}: {counted(candidates, 'pod')} could be evicted"
+        none = sorted(plugin for plugin, count in votes.items() if not count)
+        if none:
+            text += f", but plugin {joined(none)} chooses none of them"
+        else:
+            text += ", but that would not make enough room on any node"
+    return EvictionTry(
+        text=text,
+        action=action,
+        pod=pod,
+        tried=True,
+        nodes=nodes,
+        candidates=candidates,
+        votes=votes,
+    )
+
+
+def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
+    about = f"{queue} {pod}"
+    refused = None
+    for step in run.trace.steps:
+        if (step.what, step.about) == (ALLOCATE, about) and step.action in PLACING:
+            refused = step if step.outcome != "permit" else None
+    if refused is None:
+        return None
+    check = run.detail(QueueCheck, ALLOCATE, pod, refused.action)
+    if check is not None and check.plugin == refused.by and not refused.numbers.get("message"):
+        found = full_queue(run, check, refused.action, ALLOCATE, own)
+        if found is not None:
+            return found
+    return refusal(run, refused, queue)
+
+
+def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
+    count = sum(len(group.nodes) for group in seen.groups)
+    skipped = not_ready(run)
+    if not count:
+        text = "there is no node that the scheduler could use"
+        text += f" ({skipped_words(skipped)})" if skipped else ""
+    elif count == 1:
+        text = f"the only node does not take it: {refusals(seen.groups)}"
+    else:
+        text = f"none of {count} nodes takes it: {refusals(seen.groups)}"
+    if skipped and count:
+        text += f"; {skipped_words(skipped)}"
+    about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
+    link = nodes_link(run, pod, seen)
+    return Blocked(text, "no-node", (link,), about)
+
+
+def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
+    """Return the groups of one or two nodes: sentences name these."""
+    return [group for group in groups if len(group.nodes) <= 2][:2]
+
+
+def nodes_link(run: Run, pod: str, seen: NodesChecked) -> Nodes:
+    """Return the nodes that were checked for a pod as a record."""
+    groups = tuple(map(node_reason, seen.groups))
+    total = len(seen.passing) + sum(len(group.nodes) for group in groups)
+    text = f"{len(seen.passing)} of {counted(total, 'node')} take pod {pod}"
+    if groups:
+        text += f"; {refusals(seen.groups)}"
+    return Nodes(
+        text=text,
+        blocks=not seen.passing,
+        pod=pod,
+        request=amounts_of(seen.request),
+        passing=seen.passing,
+        groups=groups,
+        skipped=not_ready(run),
+    )
+
+
+def not_ready(run: Run) -> dict[str, str]:
+    """Return the nodes that sessions do not see, with the reason."""
+    return {
+        name: info.reason
+        for name, info in sorted(run.cache.nodes.items())
+        if info.reason and info.node is not None
+    }
+
+
+def _unprepared(text: str) -> Blocked:
+    """Return why filters could not even be prepared for a pod, as for a missing claim."""
+    because = f'the scheduler says of all nodes: "{text}"'
+    link = Refusal(
+        text=because, blocks=True, action="allocate", point="predicate", plugin="", message=text
+    )
+    return Blocked(because, "no-node", (link,))
+
+
+def _scores(scores: dict[str, float]) -> list[str]:
+    return [f"{name} {score:.9g}" for name, score in scores.items()]
+
+

@@ -1,0 +1,150 @@
+"""Why a pod waits: the pod itself, and then its job."""
+
+from __future__ import annotations
+
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.objects import Pod
+from ...engine.model.job import JobInfo
+from .amounts import amounts_of, joined
+from .drift import differences
+from .finding import Blocked, Finding
+from .jobs import job_finding, missing_group, panics, pod_conditions
+from .placing import eviction_links, node_links, not_placed, placed
+from .records import Link, Note, PodState
+from .run import POD, PODGROUP, Run
+
+_DONE = frozenset({"Succeeded", "Failed"})
+
+
+def pod_finding(run: Run, key: str, pod: Pod) -> Finding:
+    """Return why a pod waits, or that it does not.
+
+    :param key: ``ns/pod``. :param pod: as the API server held it.
+    """
+    subject, state = f"pod {key}", pod_state(run, key, pod)
+    settled = _settled(subject, pod, _node(run, key, pod)) or _foreign(run, subject, pod)
+    if settled is not None:
+        return settled.after([state], (POD, key))
+    gated = _gated(pod)
+    if gated is not None:
+        return gated.finding(subject).after([state], (POD, key))
+    group = job_of(pod)
+    if not group:
+        text = (
+            "it names no PodGroup, and the scheduler ignores it until Volcano's controller has "
+            "made one for it"
+        )
+        blocked = Blocked(text, "no-podgroup", (Note(text=text, blocks=True),))
+        return blocked.finding(subject).after([state], (POD, key))
+    return _in_group(run, key, group).after([state], (POD, key), (PODGROUP, group))
+
+
+def pod_state(run: Run, key: str, pod: Pod) -> PodState:
+    """Return the state of a pod as a record."""
+    job = run.job(job_of(pod))
+    task = None if job is None else job.tasks.get(pod.uid)
+    node = _node(run, key, pod)
+    request = None if task is None else task.request
+    plain = {} if request is None else {"cpu": request.cpu, "memory": request.memory}
+    gates = tuple(gate.name for gate in pod.spec.scheduling_gates)
+    where = f" on node {node}" if node else ", without a node"
+    text = f"pod {key} exists: {pod.status.phase or 'no phase'}{where}"
+    if gates:
+        text += f", scheduling gates {joined(gates)}"
+    return PodState(
+        text=text,
+        phase=pod.status.phase,
+        node=node,
+        scheduler=pod.spec.scheduler_name,
+        gates=gates,
+        request=amounts_of({**plain, **((request and request.scalars) or {})}, zeros=False),
+    )
+
+
+def _node(run: Run, key: str, pod: Pod) -> str:
+    """Return the node of a pod: that of its object, or the one that its task was given."""
+    job = run.job(job_of(pod))
+    task = None if job is None else job.tasks.get(pod.uid)
+    return pod.spec.node_name or ("" if task is None else task.node_name)
+
+
+def _settled(subject: str, pod: Pod, node: str) -> Finding | None:
+    """Return the answer for a pod that needs no node any more."""
+    phase, place = pod.status.phase, f" on node {node}" if node else ""
+    if phase in _DONE:
+        return Finding(f"{subject} does not wait: it has ended ({phase}){place}", False, "ended")
+    if pod.metadata.deletion_timestamp is not None:
+        return Finding(f"{subject} does not wait: it is being deleted{place}", False, "deleting")
+    if node and phase == "Running":
+        return Finding(f"{subject} does not wait: it runs{place}", False, "runs")
+    if node:
+        text = f"{subject} does not wait for the scheduler: it is bound to node {node}"
+        return Finding(f"{text}, where its containers have to start", False, "bound")
+    return None
+
+
+def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
+    """Return the answer for a pod that another scheduler has to place."""
+    if run.cache.job_cache.handles(pod):
+        return None
+    name = pod.spec.scheduler_name or "default-scheduler"
+    own = joined(run.cache.options.scheduler_names, "or")
+    text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
+    return Finding(text, True, f"other-scheduler {name}")
+
+
+def _gated(pod: Pod) -> Blocked | None:
+    gates = [gate.name for gate in pod.spec.scheduling_gates]
+    if not gates:
+        return None
+    what = "gate" if len(gates) == 1 else "gates"
+    text = f"its scheduling {what} {joined(gates)} must be removed first"
+    return Blocked(text, "gated", (Note(text=text, blocks=True),))
+
+
+def _in_group(run: Run, key: str, group: str) -> Finding:
+    """Return why a pod without a node waits, as a member of its PodGroup."""
+    subject = f"pod {key}"
+    if run.group(group) is None:
+        found = _known_group(run, group)
+        return found.finding(subject).after(differences(run, [("PodGroup", group)]))
+    crash = panics(run)
+    job = run.job(group)
+    if crash is None and job is not None:
+        own = _own(run, key, job, group)
+        if own is not None:
+            return own
+    title = run.title(group)
+    whole = job_finding(run, group, f"{subject} waits with its {title}, which")
+    sentence = whole.sentence.replace(", which waits because", " because", 1)
+    if not whole.waits:
+        text = f"{subject} waits, but {title} does not: {whole.sentence.partition(': ')[2]}"
+        return whole._replace(sentence=text, waits=True, cause="not-tried")
+    return whole._replace(sentence=sentence)
+
+
+def _known_group(run: Run, group: str) -> Blocked:
+    if run.never_listed(PODGROUP):
+        text = f"the log holds no PodGroups, so nothing can be said of its PodGroup {group}"
+        return Blocked(text, "unknown", (Note(text=text, blocks=True),), ((PODGROUP, group),))
+    return missing_group(run, group)
+
+
+def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
+    """Return what the session says about the pod itself; None if it did not come to it."""
+    subject = f"pod {key}"
+    link = placed(run, key)
+    if link is not None and link.decision == "bind":
+        text = f"{subject} waits only for the next session, which binds it to node {link.node}"
+        links: tuple[Link, ...] = (*node_links(run, key), link)
+        return Finding(text, True, "next-session", links)
+    if link is not None:
+        text = f"{subject} waits until pods that are going free resources on node {link.node}"
+        return Finding(text, True, "releasing", (*node_links(run, key), link))
+    blocked = not_placed(run, key, job.queue, group)
+    if blocked is None:
+        return None
+    head = [one for one in job_finding(run, group, subject).chain if not one.blocks][:2]
+    tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
+    found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
+    return found.after(head, (PODGROUP, group))

@@ -1,0 +1,204 @@
+"""Accounts of queues as records and sentences: which is full, of what, and who holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
+from .amounts import amounts_of, apart, in_order, joined, word, words
+from .finding import Blocked
+from .records import Account, Held, QueuePath, QueueTree
+from .run import NODE, QUEUE, Run
+
+HOLDERS = 3
+"""How many jobs a sentence names."""
+
+ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
+_ROOT = "root"
+
+
+def account_of(level: QueueLevel) -> Account:
+    """Return an account as a record."""
+    return Account(
+        queue=level.queue,
+        compared=level.compared,
+        limit=amounts_of(level.limit),
+        capability=amounts_of(level.capability),
+        deserved=amounts_of(level.deserved, zeros=False),
+        guarantee=amounts_of(level.guarantee, zeros=False),
+        allocated=amounts_of(level.allocated),
+        inqueue=amounts_of(level.inqueue, zeros=False),
+        elastic=amounts_of(level.elastic, zeros=False),
+        wanted=amounts_of(level.wanted),
+        left=amounts_of(level.left),
+        exceeded=tuple(in_order(level.exceeded)),
+        checked=level.checked,
+    )
+
+
+def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
+    """Return a plugin's check of a queue and those above it as a record."""
+    held = sorted(check.holders, key=lambda one: (-_weight(one, _first_full(check)), one.job))
+    full = _first_full(check)
+    names = [level.queue for level in check.levels]
+    if full is None:
+        text = f"{check.plugin} permits it in {_path(names)}"
+    else:
+        text = f"{check.plugin} refuses it: {_full(run, check, full, held)}"
+    return QueuePath(
+        text=text,
+        blocks=not check.permits,
+        action=action,
+        point=point,
+        plugin=check.plugin,
+        permits=check.permits,
+        accounts=tuple(map(account_of, check.levels)),
+        holders=tuple(held_of(run, one) for one in held),
+    )
+
+
+def held_of(run: Run, one: Holder) -> Held:
+    """Return what a job holds as a record."""
+    return Held(
+        job=run.title(one.job),
+        podgroup=one.job,
+        queue=one.queue,
+        allocated=amounts_of(one.allocated, zeros=False),
+        reserved=amounts_of(one.reserved, zeros=False),
+    )
+
+
+def full_queue(
+    run: Run, check: QueueCheck, action: str, point: str, own: str = ""
+) -> Blocked | None:
+    """Return what is full, if a plugin refuses because of a queue's account.
+
+    :param own: the PodGroup that is asked about: it is not named as a holder.
+    """
+    full = None if check.permits else _first_full(check)
+    if full is None:
+        return None
+    path = path_of(run, check, action, point)
+    others = [one for one in check.holders if one.job != own]
+    held = sorted(others, key=lambda one: (-_weight(one, full), one.job))
+    about = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
+    if full.queue == _ROOT:
+        about = (*about, (NODE, ""))
+    cause = "queue-overused" if point == OVERUSED else "queue-full"
+    return Blocked(_full(run, check, full, held), f"{cause} {full.queue}", (path,), about)
+
+
+def invalid_tree(fault: TreeFault) -> Blocked:
+    """Return why nothing is scheduled while the tree of queues is invalid."""
+    text = "the tree of queues is invalid, so the capacity plugin schedules nothing"
+    if fault.what:
+        parts = []
+        for name in in_order(fault.exceeded):
+            own, theirs = apart(fault.own.get(name, 0.0), fault.theirs.get(name, 0.0), name)
+            parts.append(f"{own} of {theirs} {name}")
+        whose = f"its child {fault.child}" if fault.child else "its children together"
+        what = {"deserved": "deserves"}.get(fault.what, "has a " + fault.what)
+        source = " (what all nodes have together)" if fault.queue == _ROOT else ""
+        text += (
+            f": queue {fault.queue} {what} of less than {whose}{source}: {joined(parts)}"
+            if fault.what == "deserved"
+            else f": queue {fault.queue}'s {fault.what}{source} is less than that of {whose}:"
+            f" {joined(parts)}"
+        )
+    else:
+        text += f": {fault.text.rpartition('error: ')[2]}"
+    link = QueueTree(
+        text=text,
+        blocks=True,
+        log=fault.text,
+        what=fault.what,
+        queue=fault.queue,
+        child=fault.child,
+        own=amounts_of(fault.own),
+        theirs=amounts_of(fault.theirs),
+        exceeded=tuple(in_order(fault.exceeded)),
+    )
+    queues = dict.fromkeys(filter(None, (fault.queue, fault.child)))
+    about = (*((QUEUE, name) for name in queues), (NODE, ""))
+    return Blocked(text, f"queue-tree {fault.queue} {fault.what}".strip(), (link,), about)
+
+
+def _first_full(check: QueueCheck) -> QueueLevel | None:
+    """Return the first account without room that the release checks."""
+    if check.permits:
+        return None
+    return next((one for one in check.levels if one.checked and one.exceeded), None)
+
+
+def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder]) -> str:
+    where = _relation(full.queue, [level.queue for level in check.levels])
+    if not any(full.wanted.values()) and full.compared == "deserved":
+        return f"{where} is over its share: {_over(full)}{_by(run, full, held)}"
+    limit, names = full.limit or {}, in_order(full.exceeded)
+    parts = []
+    for name in names:
+        left = max(full.left.get(name, 0.0), 0.0)
+        wanted, rest = apart(full.wanted.get(name, 0.0), left, name)
+        of = f"{rest} of {word(limit.get(name, 0.0), name)}"
+        alone = f"{wanted} {name}, {of} are left"
+        parts.append(alone if len(names) == 1 else f"{wanted} {name} ({of} left)")
+    full_of = "has no more to deserve" if full.compared == "deserved" else "is full"
+    return f"{where} {full_of}: it wants {joined(parts)}{_by(run, full, held)}"
+
+
+def _over(full: QueueLevel) -> str:
+    names = in_order(full.exceeded)
+    parts = []
+    for name in names:
+        has, deserves = apart(full.allocated.get(name, 0.0), (full.limit or {}).get(name, 0.0), name)
+        parts.append(f"{has} of {deserves} {name}")
+    return f"it holds {joined(parts)} that it deserves"
+
+
+def _relation(queue: str, path: Sequence[str]) -> str:
+    """Return a queue by its place above the job's own."""
+    leaf = path[0]
+    if queue == leaf:
+        return f"its queue {queue}"
+    if len(path) > 1 and queue == path[1]:
+        return f"queue {queue}, the parent of its queue {leaf},"
+    return f"queue {queue}, above its queue {leaf},"
+
+
+def _path(names: Sequence[str]) -> str:
+    return joined([f"queue {names[0]}", *names[1:]])
+
+
+def _weight(one: Holder, full: QueueLevel | None) -> float:
+    """Return how much a job has of what is short, as a part of the limit."""
+    if full is None:
+        return 0.0
+    parts = (
+        (one.allocated.get(name, 0.0) + one.reserved.get(name, 0.0))
+        / max((full.limit or {}).get(name, 0.0), 1.0)
+        for name in full.exceeded
+    )
+    return sum(parts)
+
+
+def _by(run: Run, full: QueueLevel, held: Sequence[Holder]) -> str:
+    """Return who holds and reserves what is short."""
+    some = [one for one in held if _weight(one, full) > 0]
+    if not some:
+        return ""
+    alone = len(full.exceeded) == 1
+    named = [f"{run.title(one.job)} {_has(one, full.exceeded, alone=alone)}" for one in some]
+    rest = len(named) - HOLDERS
+    if rest > 0:
+        named = [*named[:HOLDERS], f"{rest} more"]
+    return f" ({joined(named)})" if alone else f"; {joined(named)}"
+
+
+def _has(one: Holder, names: Sequence[str], *, alone: bool) -> str:
+    def says(verb: str, amounts: Amounts) -> list[str]:
+        some = [name for name in in_order(names) if amounts.get(name)]
+        if not some:
+            return []
+        return [f"{verb} {word(amounts[some[0]], some[0]) if alone else words(amounts, some)}"]
+
+    return joined([*says("holds", one.allocated), *says("has reserved", one.reserved)])

@@ -1,0 +1,391 @@
+"""What an answer is made of: frozen records that every output form shows, and none changes.
+
+Amounts are texts as Kubernetes writes them. A reason has its sentence in ``text``; its other fields
+have the numbers of that sentence, and more.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..moments.coverage import Unknown
+
+Amounts = dict[str, str]
+"""Amounts of resources by name, as in ``{"cpu": "24", "memory": "56Gi"}``."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question: about which object, at which moment, and for which scheduler.
+
+    :param kind: ``pod``, ``job``, ``podgroup``, ``queue`` or ``node``.
+    :param name: with its namespace before it, unless the kind has none.
+    :param at: the moment, as printed; ``revision`` is None at the end of a log.
+    :param conf: the source of the scheduler's configuration.
+    :param assumed: what was assumed, as sentences: a release or a configuration.
+    """
+
+    kind: str
+    name: str
+    at: str
+    revision: int | None
+    release: str
+    conf: str
+    assumed: tuple[str, ...] = ()
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """An event that an answer rests on.
+
+    :param position: in the log. :param time: as printed; empty if it is not known.
+    """
+
+    position: int
+    revision: int | None
+    time: str
+    kind: str
+    about: str
+    text: str = ""
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """What a queue has and holds, as a plugin compared it.
+
+    :param compared: the name of the limit that was compared, ``realCapability`` or ``deserved``.
+    :param left: of each wanted resource, what the limit leaves beside all else that counts.
+    :param exceeded: the resources of which there is not enough.
+    :param checked: whether the release checks this queue, and came to it.
+    """
+
+    queue: str
+    compared: str
+    limit: Amounts
+    capability: Amounts
+    deserved: Amounts
+    guarantee: Amounts
+    allocated: Amounts
+    inqueue: Amounts
+    elastic: Amounts
+    wanted: Amounts
+    left: Amounts
+    exceeded: tuple[str, ...]
+    checked: bool
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job holds in a queue, and what is reserved for it beyond that."""
+
+    job: str
+    podgroup: str
+    queue: str
+    allocated: Amounts
+    reserved: Amounts
+
+
+class Miss(msgspec.Struct, frozen=True, kw_only=True):
+    """One node that does not take a pod.
+
+    :param missing: by resource, how much more must be free. :param also: further reasons.
+    """
+
+    node: str
+    missing: Amounts
+    free: Amounts
+    allocatable: Amounts
+    also: tuple[str, ...] = ()
+
+
+class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
+    """Nodes that refuse a pod for the same reasons.
+
+    :param reasons: in the scheduler's words. :param text: in ours.
+    :param final: no eviction on these nodes could help.
+    :param nearest: a few of them, those that lack least first.
+    """
+
+    reasons: tuple[str, ...]
+    text: str
+    final: bool
+    nodes: tuple[str, ...]
+    nearest: tuple[Miss, ...]
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):
+    """One link of the chain of reasons.
+
+    :param text: its sentence.
+    :param blocks: it keeps the object waiting; the last such link is the answer.
+    """
+
+    text: str
+    blocks: bool = False
+
+
+class PodState(Reason, tag="pod"):
+    """The pod itself, as the API server held it."""
+
+    phase: str
+    node: str
+    scheduler: str
+    gates: tuple[str, ...] = ()
+    request: Amounts = {}
+
+
+class PodGroupState(Reason, tag="podgroup"):
+    """The PodGroup: whether it exists, and how far it has come."""
+
+    podgroup: str
+    exists: bool
+    phase: str = ""
+    queue: str = ""
+    min_member: int = 0
+    min_resources: Amounts = {}
+
+
+class QueueState(Reason, tag="queue-state"):
+    """The queue: whether it exists, and is open."""
+
+    queue: str
+    exists: bool
+    state: str = ""
+    parent: str = ""
+
+
+class QueuePath(Reason, tag="queue"):
+    """A plugin's check of a queue and the queues above it, from leaf to root.
+
+    :param action: the action of the session. :param point: what was checked: enqueueing a job
+        (``JobEnqueueable``), placing a task (``Allocatable``), or whether the queue is
+        ``Overused``.
+    :param holders: the jobs in the first queue that is exceeded.
+    """
+
+    action: str
+    point: str
+    plugin: str
+    permits: bool
+    accounts: tuple[Account, ...]
+    holders: tuple[Held, ...] = ()
+
+
+class QueueTree(Reason, tag="tree"):
+    """The tree of queues is invalid.
+
+    :param what: ``capability``, ``deserved`` or ``guarantee``; empty if no amount is wrong.
+    :param log: what the scheduler logs.
+    """
+
+    log: str
+    what: str = ""
+    queue: str = ""
+    child: str = ""
+    own: Amounts = {}
+    theirs: Amounts = {}
+    exceeded: tuple[str, ...] = ()
+
+
+class Overcommitted(Reason, tag="overcommit"):
+    """Jobs that are enqueued would reserve more than the cluster's nodes, times a factor, have."""
+
+    wanted: Amounts
+    reserved: Amounts
+    idle: Amounts
+    exceeded: tuple[str, ...]
+
+
+class Refusal(Reason, tag="refusal"):
+    """A plugin refuses, with its own message."""
+
+    action: str
+    point: str
+    plugin: str
+    message: str
+
+
+class Gang(Reason, tag="gang"):
+    """The pods of a job, by status, and how many it needs together.
+
+    :param least: minMember. :param ready: how many hold resources or have succeeded.
+    :param valid: how many are neither failed nor being deleted.
+    :param planned: by pod, the node that the session planned and took back.
+    :param lacking: by role, its minimum and how many valid pods it has.
+    """
+
+    least: int
+    ready: int
+    waiting: int
+    valid: int
+    statuses: dict[str, int]
+    planned: dict[str, str] = {}
+    lacking: dict[str, tuple[int, int]] = {}
+
+
+class Nodes(Reason, tag="nodes"):
+    """The nodes that were checked for a pod.
+
+    :param skipped: nodes that sessions do not see, with the reason.
+    """
+
+    pod: str
+    request: Amounts
+    passing: tuple[str, ...]
+    groups: tuple[NodeReason, ...]
+    skipped: dict[str, str] = {}
+
+
+class Score(Reason, tag="scores"):
+    """The best scores of nodes for a pod."""
+
+    pod: str
+    scores: dict[str, float]
+
+
+class Placement(Reason, tag="placement"):
+    """What the session decides for a pod: ``bind``, ``pipeline`` or ``evict``."""
+
+    pod: str
+    decision: str
+    node: str
+
+
+class EvictionTry(Reason, tag="eviction"):
+    """Whether an action that evicts looked for victims for a pod, and what it found.
+
+    :param votes: by plugin, how many victims it chose at most on a node.
+    """
+
+    action: str
+    pod: str
+    tried: bool
+    nodes: int = 0
+    candidates: int = 0
+    votes: dict[str, int] = {}
+
+
+class Drifted(Reason, tag="drift"):
+    """A difference between the API server and the scheduler's cache that matters here.
+
+    :param since: position of the event that caused it; 0 if it was not searched.
+    """
+
+    kind: str
+    name: str
+    field: str
+    truth: str | None
+    belief: str | None
+    since: int = 0
+
+
+class Recorded(Reason, tag="recorded"):
+    """What the cluster's own scheduler wrote into the object."""
+
+    about: str
+    message: str
+    time: str = ""
+
+
+class Crash(Reason, tag="panic"):
+    """The scheduler of this release panics in the session."""
+
+    message: str
+    place: tuple[str, ...]
+
+
+class NodeState(Reason, tag="node"):
+    """A node in the scheduler's cache.
+
+    :param state: ``Ready``, or why sessions skip it.
+    """
+
+    state: str
+    unschedulable: bool
+    taints: tuple[str, ...]
+    allocatable: Amounts
+    used: Amounts
+    idle: Amounts
+    pods: int
+
+
+class Waiting(Reason, tag="waiting"):
+    """Jobs that wait in a queue, or pods that a node does not take."""
+
+    names: tuple[str, ...]
+
+
+class Note(Reason, tag="note"):
+    """A remark without numbers."""
+
+
+Link = (
+    PodState
+    | PodGroupState
+    | QueueState
+    | QueuePath
+    | QueueTree
+    | Overcommitted
+    | Refusal
+    | Gang
+    | Nodes
+    | Score
+    | Placement
+    | EvictionTry
+    | Drifted
+    | Recorded
+    | Crash
+    | NodeState
+    | Waiting
+    | Note
+)
+
+
+class Since(msgspec.Struct, frozen=True, kw_only=True):
+    """From when on the answer holds.
+
+    :param time: as printed. :param not_at: the last moment that was checked at which it did not
+        hold; empty if it holds since the object began to wait.
+    :param exact: nothing that sessions see happened between the two.
+    :param events: what happened in between to objects that the answer is about.
+    """
+
+    at: str
+    time: str
+    not_at: str = ""
+    exact: bool = True
+    events: tuple[Evidence, ...] = ()
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """A time during which one answer held.
+
+    :param cause: as in :class:`Why`. :param since: from when on.
+    """
+
+    cause: str
+    sentence: str
+    since: Since
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an object waits, or that it does not.
+
+    :param sentence: the answer.
+    :param waits: None if the data does not say.
+    :param cause: a few words that stay the same as long as the answer does, such as
+        ``queue-full test-root``.
+    :param chain: the reasons, in the order in which the scheduler comes to them.
+    :param began: since when the object waits: its creation, or that of its job.
+    :param stages: the answers since then, oldest first; the last is the present one.
+    :param sessions: how many sessions were run to find them.
+    :param events: the last versions of the objects that the answer rests on.
+    :param not_known: what the log does not know and this answer needs.
+    """
+
+    asked: Asked
+    sentence: str
+    waits: bool | None
+    cause: str
+    chain: tuple[Link, ...]
+    began: Evidence | None = None
+    stages: tuple[Stage, ...] = ()
+    sessions: int = 1
+    events: tuple[Evidence, ...] = ()
+    not_known: tuple[Unknown, ...] = ()

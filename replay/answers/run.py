@@ -1,0 +1,130 @@
+"""The session that an answer rests on, and what it says about single objects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.objects import Pod, PodGroup
+from ...engine.model.job import JobInfo
+from ...engine.model.status import Status
+
+from ...engine.session.framework.trace import Trace, TraceStep
+from ...engine.state.coverage import Pair, Why
+from ...engine.volcano.conf import SchedulerConf
+from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.coverage import Unknown
+from ..moments.moment import Moment
+from ..sessions.session import SessionAnswer, SessionInputs, conf_of, session_in
+
+NODE: Pair = ("", "Node")
+POD: Pair = ("", "Pod")
+QUEUE: Pair = ("scheduling.volcano.sh", "Queue")
+PODGROUP: Pair = ("scheduling.volcano.sh", "PodGroup")
+JOB: Pair = ("batch.volcano.sh", "Job")
+
+CLOSELY = 32
+"""How many pending pods of a job are followed closely."""
+
+Kind = TypeVar("Kind")
+
+
+class Run(NamedTuple):
+    """One traced session at a moment, and its inputs.
+
+    :param cache: the scheduler's cache before the session, which does not change it.
+    :param unknown: what sessions need and the log does not know at the moment.
+    """
+
+    moment: Moment
+    cache: SchedulerCache
+    answer: SessionAnswer
+    trace: Trace
+    conf: SchedulerConf
+    unknown: Sequence[Unknown] = ()
+
+    def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
+        """Yield the steps about an object, of one sort if ``what`` is given."""
+        for step in self.trace.steps:
+            if about in step.about.split() and what in {"", step.what}:
+                yield step
+
+    def detail(self, sort: type[Kind], what: str, about: str, action: str = "") -> Kind | None:
+        """Return the last details of a sort about an object, of any action unless one is named."""
+        found = None
+        for (doing, about_what, name), seen in self.trace.details.items():
+            wanted = (about_what, name) == (what, about) and action in {"", doing}
+            if wanted and isinstance(seen, sort):
+                found = seen
+        return found
+
+    def job(self, key: str) -> JobInfo | None:
+        """Return a job of the cache."""
+        return self.cache.jobs.get(key)
+
+    def pod(self, key: str) -> Pod | None:
+        """Return a pod as the API server held it."""
+        found = self.cache.stores.get("Pod", key)
+        return found if isinstance(found, Pod) else None
+
+    def group(self, key: str) -> PodGroup | None:
+        """Return a PodGroup as the API server held it."""
+        found = self.cache.stores.get("PodGroup", key)
+        return found if isinstance(found, PodGroup) else None
+
+    def waiting_pods(self, key: str) -> list[str]:
+        """Return the pending pods of a job in the cache, by name."""
+        job = self.cache.jobs.get(key)
+        pending = {} if job is None else job.index.get(Status.PENDING, {})
+        return sorted(task.key for task in pending.values())
+
+    def never_listed(self, pair: Pair) -> bool:
+        """Return whether the log has no complete list of a kind, and no object of it either."""
+        holds = bool(self.cache.stores.of(pair[1]))
+        return not holds and any(
+            one.pair == pair and one.gap.why in {Why.NEVER, Why.BEFORE} for one in self.unknown
+        )
+
+    def title(self, key: str) -> str:
+        """Return what people call a PodGroup: the job that it belongs to, or itself."""
+        return title_of(key, self.group(key) or _believed(self.cache, key))
+
+
+def _believed(cache: SchedulerCache, key: str) -> PodGroup | None:
+    job = cache.jobs.get(key)
+    return None if job is None else job.pod_group
+
+
+def title_of(key: str, group: PodGroup | None) -> str:
+    """Return ``job ns/name`` for the PodGroup of a job of Volcano, else ``podgroup ns/name``."""
+    owner = None if group is None else group.metadata.controller
+    if owner is not None and owner.kind == "Job" and owner.api_version.startswith(JOB[0]):
+        return f"job {key.partition('/')[0]}/{owner.name}"
+    return f"podgroup {key}"
+
+
+def run_of(
+    scene: SessionInputs,
+    behaviours: Behaviours,
+    cache: SchedulerCache,
+    closely: Collection[str],
+    unknown: Sequence[Unknown] = (),
+) -> Run:
+    """Run the session at a moment, with a trace that follows some objects closely."""
+    trace = Trace(closely=closely)
+    answer = session_in(scene, behaviours, cache, into=trace)
+    conf = conf_of(scene.confs, behaviours).conf
+    return Run(scene.moment, cache, answer, trace, conf, unknown)
+
+
+def closely_of_job(cache: SchedulerCache, key: str, *pods: str) -> set[str]:
+    """Return the names to follow for a job: its PodGroup, its queue, and some pending pods.
+
+    :param pods: these in any case.
+    """
+    job = cache.jobs.get(key)
+    if job is None:
+        return {key, *pods}
+    pending = sorted(task.key for task in job.index.get(Status.PENDING, {}).values())
+    return {key, job.queue, *pending[:CLOSELY], *pods}
