@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from ...engine.session.framework.details import QueueCheck, TreeFault
+from ...engine.session.framework.details import QueueCheck, ReservationCheck, TreeFault
 from ...engine.session.framework.trace import TraceStep
-from .amounts import amounts_of, apart, in_order, joined
+from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
-from .queue_words import ENQUEUE, full_queue, invalid_tree, path_of
+from .queue_words import ENQUEUE, HOLDERS, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
 from .run import NODE, QUEUE, Run
 
@@ -81,9 +81,9 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
         found = full_queue(run, check, "enqueue", ENQUEUE, key)
         if found is not None:
             return found
-    seen = run.detail(dict, "overcommit", key)
+    seen = run.detail(ReservationCheck, "overcommit", key)
     if step.by == "overcommit" and seen is not None:
-        return _overcommitted(seen)
+        return _overcommitted(run, seen)
     found = refusal(run, step, job.queue)
     if step.by == "resourcequota":
         quota = str(step.numbers.get("quota", ""))
@@ -108,19 +108,19 @@ def _of_quota(step: TraceStep) -> str:
     return message.partition(", ")[2] or message
 
 
-def _overcommitted(seen: Mapping[str, Mapping[str, float]]) -> Blocked:
-    wanted, reserved, idle = seen["wanted"], seen["inqueue"], seen["idle"]
-    names = in_order(
-        name for name in reserved if reserved[name] - idle.get(name, 0.0) > 0 and wanted.get(name)
-    ) or in_order(name for name in reserved if reserved[name] - idle.get(name, 0.0) > 0)
-    parts = []
+def _overcommitted(run: Run, seen: ReservationCheck) -> Blocked:
+    wanted, reserved, idle = seen.wanted, seen.reserved, seen.idle
+    names, parts = in_order(seen.exceeded), []
     for name in names:
-        had = reserved[name] - wanted.get(name, 0.0)
-        left, wants = apart(max(idle.get(name, 0.0) - had, 0.0), wanted.get(name, 0.0), name)
-        parts.append(f"{wants} {name}, {left} are left")
+        had = reserved.get(name, 0.0) - wanted.get(name, 0.0)
+        room = max(idle.get(name, 0.0), 0.0)
+        wants, left = apart(wanted.get(name, 0.0), max(room - had, 0.0), name)
+        of = f"{left} of {word(room, name)}"
+        alone = f"{wants} {name}, {of} are left"
+        parts.append(alone if len(names) == 1 else f"{wants} {name} ({of} left)")
     text = (
-        "the cluster is overcommitted: jobs that are enqueued have reserved what the nodes have "
-        f"idle, times the overcommit factor; it wants {joined(parts)}"
+        f"enqueued jobs may reserve no more than {seen.factor:g} times what all nodes have, less "
+        f"what is used: it wants {joined(parts)}{_reserved_by(run, seen)}"
     )
     link = Overcommitted(
         text=text,
@@ -129,5 +129,19 @@ def _overcommitted(seen: Mapping[str, Mapping[str, float]]) -> Blocked:
         reserved=amounts_of(reserved),
         idle=amounts_of(idle),
         exceeded=tuple(names),
+        holders=tuple(held_of(run, one) for one in seen.holders),
     )
     return Blocked(text, "overcommitted", (link,), ((NODE, ""),))
+
+
+def _reserved_by(run: Run, seen: ReservationCheck) -> str:
+    names = seen.exceeded
+    some = [one for one in seen.holders if any(one.reserved.get(name) for name in names)]
+    some.sort(key=lambda one: (-sum(one.reserved.get(name, 0.0) for name in names), one.job))
+    told = [
+        f"{run.title(one.job)} has reserved "
+        f"{words(one.reserved, [name for name in names if one.reserved.get(name)])}"
+        for one in some[:HOLDERS]
+    ]
+    more = len(some) - HOLDERS
+    return f" ({joined([*told, f'{more} more'] if more > 0 else told)})" if told else ""

@@ -190,6 +190,7 @@ class Overcommitted(Reason, tag="overcommit"):
     reserved: Amounts
     idle: Amounts
     exceeded: tuple[str, ...]
+    holders: tuple[Held, ...] = ()
 
 
 class Refusal(Reason, tag="refusal"):

@@ -8,9 +8,12 @@ a session without a question pays nothing. All amounts have the units of ``Trace
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 Amounts = Mapping[str, float]
+
+NOTHING: Amounts = MappingProxyType({})
 
 
 class Holder(NamedTuple):
@@ -60,6 +63,21 @@ class QueueCheck(NamedTuple):
     holders: tuple[Holder, ...]
 
 
+class ReservationCheck(NamedTuple):
+    """What enqueued jobs reserve, compared with what all nodes together leave.
+
+    :param factor: what the nodes' total is multiplied by; ``idle`` is that, less what is used.
+    :param reserved: of all enqueued jobs, with what is wanted.
+    """
+
+    factor: float
+    wanted: Amounts
+    reserved: Amounts
+    idle: Amounts
+    exceeded: tuple[str, ...]
+    holders: tuple[Holder, ...]
+
+
 class TreeFault(NamedTuple):
     """Why a tree of queues is invalid.
 
@@ -73,8 +91,8 @@ class TreeFault(NamedTuple):
     what: str = ""
     queue: str = ""
     child: str = ""
-    own: Amounts = {}
-    theirs: Amounts = {}
+    own: Amounts = NOTHING
+    theirs: Amounts = NOTHING
     exceeded: tuple[str, ...] = ()
 
 
@@ -151,4 +169,12 @@ class GangCounts(NamedTuple):
     planned: Mapping[str, tuple[str, str]]
 
 
-Detail = QueueCheck | TreeFault | NodesChecked | EvictionSearch | GangCounts | Mapping[str, object]
+Detail = (
+    QueueCheck
+    | ReservationCheck
+    | TreeFault
+    | NodesChecked
+    | EvictionSearch
+    | GangCounts
+    | Mapping[str, object]
+)

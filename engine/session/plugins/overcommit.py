@@ -11,10 +11,12 @@ from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
 from ...volcano.conf import Arguments
 from ...volcano.session.queues import Comparison
+from ..framework.details import ReservationCheck
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Verdict
 from .shared.amounts import plain
 from .shared.inqueue import reserved_by_job
+from .shared.queue_details import holdings
 
 _OPEN = "plugins/overcommit.(*overcommitPlugin).OnSessionOpen"
 FACTOR = "overcommit-factor"
@@ -64,9 +66,7 @@ class Overcommit:
                 return PERMITTED
             ssn.record_event(job, "Unschedulable", OVERUSED)
             if ssn.trace.follows(jobs.keys[job]):
-                seen = {"wanted": least, "inqueue": wanted, "idle": idle}
-                facts = {name: plain(amounts) for name, amounts in seen.items()}
-                ssn.trace.detail(self.name, jobs.keys[job], facts)
+                ssn.trace.detail(self.name, jobs.keys[job], self._check(ssn, least, wanted, idle))
             return Verdict(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         def enqueued(job: int) -> None:
@@ -76,6 +76,22 @@ class Overcommit:
 
         ssn.registry.add_job_enqueueable(self.name, enqueueable)
         ssn.registry.add_job_enqueued(self.name, enqueued)
+
+    def _check(
+        self, ssn: Session, least: Resource, reserved: Resource, idle: Resource
+    ) -> ReservationCheck:
+        """Return what was compared for a job, with who reserved it."""
+        dims, everything = least.resource_names(), reserved.resource_names()
+        over = [name for name in everything if reserved.get(name) > idle.get(name)]
+        held = holdings(ssn, ssn.queues)
+        return ReservationCheck(
+            self._factor,
+            plain(least),
+            plain(reserved),
+            plain(idle),
+            tuple(name for name in over if name in dims) or tuple(over),
+            tuple(one for one in held if any(one.reserved.values())),
+        )
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

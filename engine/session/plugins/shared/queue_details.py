@@ -114,11 +114,11 @@ def keep_check(
 
     :param below: the queues whose jobs count in the account that refuses.
     """
-    held = () if permits else _holders(ssn, below)
+    held = () if permits else holdings(ssn, below)
     ssn.trace.detail(demand.point, about, QueueCheck(plugin, permits, tuple(levels), held))
 
 
-def _holders(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
+def holdings(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:
     """Return the jobs in some queues that hold resources now, or have some reserved.
 
     Of a job that this session enqueued, the minResources are reserved.
