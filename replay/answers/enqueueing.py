@@ -43,8 +43,8 @@ def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
         return closed(run, queue)
     if message == _NOT_LEAF:
         text = f"its queue {queue} has queues below it, and only queues without any take jobs"
-        link = QueueState(text=text, blocks=True, queue=queue, exists=True)
-        return Blocked(text, f"queue-not-leaf {queue}", (link,), ((QUEUE, queue),))
+        state = QueueState(text=text, blocks=True, queue=queue, exists=True)
+        return Blocked(text, f"queue-not-leaf {queue}", (state,), ((QUEUE, queue),))
     text = f"plugin {step.by} refuses it" + (f": {message}" if message else "")
     link = Refusal(
         text=text,

@@ -32,11 +32,7 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
         namespace=namespace,
         name=name,
     )
-    found = [
-        one
-        for one in log.store.read(query)
-        if KINDS[one.event.kind].effect in _CHANGING
-    ]
+    found = [one for one in log.store.read(query) if KINDS[one.event.kind].effect in _CHANGING]
     dated = [one for one in found if one.event.revision is not None]
     if not dated:
         return found

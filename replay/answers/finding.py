@@ -46,6 +46,4 @@ class Blocked(NamedTuple):
 
     def finding(self, subject: str, *, verb: str = "waits because") -> Finding:
         """Return what this means for an object."""
-        return Finding(
-            f"{subject} {verb} {self.because}", True, self.cause, self.links, self.about
-        )
+        return Finding(f"{subject} {verb} {self.because}", True, self.cause, self.links, self.about)

@@ -27,7 +27,7 @@ def job_finding(run: Run, key: str, subject: str) -> Finding:
     """
     group, about = run.group(key), (PODGROUP, key)
     if group is None:
-        return missing_group(run, key).finding(subject)
+        return missing_group(key).finding(subject)
     crash = panics(run)
     if crash is not None:
         return crash.finding(subject).after(_head(run, key, group), about)
@@ -47,12 +47,13 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     if job.queue not in run.cache.queues:
         return _no_queue(run, job)
     phase = job.pod_group.status.phase
-    if phase in {"", "Pending"} and key not in run.answer.result.enqueued:
-        return _still_pending(run, key)
+    if phase in {"", "Pending"}:
+        enqueued = key in run.answer.result.enqueued
+        return None if enqueued and not job.tasks else _still_pending(run, key, enqueued=enqueued)
     return _not_running(run, key, job)
 
 
-def missing_group(run: Run, key: str) -> Blocked:
+def missing_group(key: str) -> Blocked:
     """Return why pods of a PodGroup that does not exist wait."""
     text = f"its PodGroup {key} does not exist, and without it the scheduler ignores the pods"
     link = PodGroupState(text=text, blocks=True, podgroup=key, exists=False)
@@ -72,7 +73,7 @@ def panics(run: Run) -> Blocked | None:
 
 def _head(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     """Yield the state of a PodGroup and of its queue."""
-    phase, spec = group.status.phase or "no phase", group.spec
+    phase, spec = group.status.phase or "without a phase yet", group.spec
     queue = spec.queue or _DEFAULT_QUEUE
     text = f"PodGroup {key} exists: {phase}, queue {queue}, minMember {spec.min_member}"
     job = run.job(key)
@@ -104,7 +105,10 @@ def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     if gang is not None:
         yield gang_link(gang)
     waiting = run.waiting_pods(key)
-    tried = next((pod for pod in waiting if not_placed(run, pod, group.spec.queue or _DEFAULT_QUEUE, key)), None)
+    tried = next(
+        (pod for pod in waiting if not_placed(run, pod, group.spec.queue or _DEFAULT_QUEUE, key)),
+        None,
+    )
     if tried is not None:
         yield from eviction_links(run, tried, key)
     nodes = set(dict(run.answer.result.pipelined).values())
@@ -170,11 +174,11 @@ def _no_queue(run: Run, job: JobInfo) -> Blocked:
     return Blocked(text, f"no-queue {job.queue}", (link,), ((QUEUE, job.queue),))
 
 
-def _still_pending(run: Run, key: str) -> Blocked | None:
-    refused = not_enqueued(run, key)
+def _still_pending(run: Run, key: str, *, enqueued: bool) -> Blocked | None:
+    refused = None if enqueued else not_enqueued(run, key)
     if refused is not None:
         return refused
-    if "enqueue" not in run.conf.actions:
+    if enqueued or "enqueue" not in run.conf.actions:
         return _not_running(run, key, run.cache.jobs[key])
     text = "the session does not come to it: its PodGroup stays Pending"
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((PODGROUP, key),))
@@ -192,7 +196,9 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     gated = _gated(run, left)
     gang = run.detail(GangCounts, "gang", key)
     partly = None if gang is None else gang_short(run, key, gang)
-    found = partly or next(filter(None, (not_placed(run, pod, job.queue, key) for pod in left)), None)
+    found = partly or next(
+        filter(None, (not_placed(run, pod, job.queue, key) for pod in left)), None
+    )
     return found or gated or overused(run, job.queue, key) or _not_tried(run, left[0])
 
 

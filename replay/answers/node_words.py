@@ -75,6 +75,13 @@ def node_reason(group: NodeGroup) -> NodeReason:
     )
 
 
+def refusal_of(group: NodeGroup, name: str) -> str:
+    """Return why one node of a group refuses a pod."""
+    near = next((one for one in group.nearest if one.node == name), None)
+    alone = () if near is None else (near,)
+    return _text(group._replace(nodes=(name,), nearest=alone))
+
+
 def refusals(groups: Sequence[NodeGroup]) -> str:
     """Return why nodes refuse a pod; those with enough resources come first."""
     return "; ".join(_text(group) for group in sorted(groups, key=_lacks))

@@ -80,15 +80,21 @@ def overused(run: Run, queue: str, own: str) -> Blocked | None:
     return full_queue(run, check, steps[-1].action, OVERUSED, own)
 
 
+def has_place(run: Run, pod: str, gang: GangCounts) -> str:
+    """Return the node that the session found for a pod, also if it was taken back."""
+    link = placed(run, pod)
+    return gang.planned.get(pod, ("", ""))[1] if link is None else link.node
+
+
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
-    """Return why a gang can only be placed in part; None if no part was placed."""
-    if not gang.planned:
+    """Return why a gang can only be placed in part; None if none of it was, or enough."""
+    fits = gang.ready + gang.waiting + len(gang.planned)
+    if not 0 < fits < gang.least:
         return None
     waiting = run.waiting_pods(key)
-    left = [pod for pod in waiting if pod not in gang.planned]
+    left = [pod for pod in waiting if not has_place(run, pod, gang)]
     queue = run.cache.jobs[key].queue
     failing = next(filter(None, (not_placed(run, pod, queue, key) for pod in left)), None)
-    fits = gang.ready + len(gang.planned)
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
     if failing is None:
@@ -223,9 +229,16 @@ def not_ready(run: Run) -> dict[str, str]:
     }
 
 
+_PREPARING = " pre-predicates failed "
+
+
 def _unprepared(text: str) -> Blocked:
     """Return why filters could not even be prepared for a pod, as for a missing claim."""
-    because = f'the scheduler says of all nodes: "{text}"'
+    head, failed, why = text.partition(_PREPARING)
+    because = f"the scheduler says of it: {text}"
+    if failed:
+        plugin = head.rpartition("plugin ")[2]
+        because = f"filter {plugin} fails for all nodes: {why.removesuffix('.')}"
     link = Refusal(
         text=because, blocks=True, action="allocate", point="predicate", plugin="", message=text
     )
@@ -234,5 +247,3 @@ def _unprepared(text: str) -> Blocked:
 
 def _scores(scores: dict[str, float]) -> list[str]:
     return [f"{name} {score:.9g}" for name, score in scores.items()]
-
-

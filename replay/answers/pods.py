@@ -5,11 +5,19 @@ from __future__ import annotations
 from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod
 from ...engine.model.job import JobInfo
+from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, joined
 from .drift import differences
 from .finding import Blocked, Finding
 from .jobs import job_finding, missing_group, panics, pod_conditions
-from .placing import eviction_links, node_links, not_placed, placed
+from .placing import (
+    eviction_links,
+    gang_short,
+    has_place,
+    node_links,
+    not_placed,
+    placed,
+)
 from .records import Link, Note, PodState
 from .run import POD, PODGROUP, Run
 
@@ -22,7 +30,7 @@ def pod_finding(run: Run, key: str, pod: Pod) -> Finding:
     :param key: ``ns/pod``. :param pod: as the API server held it.
     """
     subject, state = f"pod {key}", pod_state(run, key, pod)
-    settled = _settled(subject, pod, _node(run, key, pod)) or _foreign(run, subject, pod)
+    settled = _settled(subject, pod, _node(run, pod)) or _foreign(run, subject, pod)
     if settled is not None:
         return settled.after([state], (POD, key))
     gated = _gated(pod)
@@ -43,7 +51,7 @@ def pod_state(run: Run, key: str, pod: Pod) -> PodState:
     """Return the state of a pod as a record."""
     job = run.job(job_of(pod))
     task = None if job is None else job.tasks.get(pod.uid)
-    node = _node(run, key, pod)
+    node = _node(run, pod)
     request = None if task is None else task.request
     plain = {} if request is None else {"cpu": request.cpu, "memory": request.memory}
     gates = tuple(gate.name for gate in pod.spec.scheduling_gates)
@@ -61,7 +69,7 @@ def pod_state(run: Run, key: str, pod: Pod) -> PodState:
     )
 
 
-def _node(run: Run, key: str, pod: Pod) -> str:
+def _node(run: Run, pod: Pod) -> str:
     """Return the node of a pod: that of its object, or the one that its task was given."""
     job = run.job(job_of(pod))
     task = None if job is None else job.tasks.get(pod.uid)
@@ -127,7 +135,17 @@ def _known_group(run: Run, group: str) -> Blocked:
     if run.never_listed(PODGROUP):
         text = f"the log holds no PodGroups, so nothing can be said of its PodGroup {group}"
         return Blocked(text, "unknown", (Note(text=text, blocks=True),), ((PODGROUP, group),))
-    return missing_group(run, group)
+    return missing_group(group)
+
+
+def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
+    """Return why a pod waits that has a place: too few others of its gang have one."""
+    gang = run.detail(GangCounts, "gang", group)
+    node = "" if gang is None else has_place(run, key, gang)
+    short = None if gang is None or not node else gang_short(run, group, gang)
+    if short is None:
+        return None
+    return short._replace(because=f"{short.because} (this pod could go to node {node})")
 
 
 def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
@@ -138,6 +156,9 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
         text = f"{subject} waits only for the next session, which binds it to node {link.node}"
         links: tuple[Link, ...] = (*node_links(run, key), link)
         return Finding(text, True, "next-session", links)
+    together = _with_gang(run, key, group)
+    if together is not None:
+        return together.finding(subject)
     if link is not None:
         text = f"{subject} waits until pods that are going free resources on node {link.node}"
         return Finding(text, True, "releasing", (*node_links(run, key), link))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
 from .amounts import amounts_of, apart, in_order, joined, word, words
-from .finding import Blocked
+from .finding import Blocked, ObjectKey
 from .records import Account, Held, QueuePath, QueueTree
 from .run import NODE, QUEUE, Run
 
@@ -81,7 +81,7 @@ def full_queue(
     path = path_of(run, check, action, point)
     others = [one for one in check.holders if one.job != own]
     held = sorted(others, key=lambda one: (-_weight(one, full), one.job))
-    about = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
+    about: tuple[ObjectKey, ...] = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
@@ -135,6 +135,8 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
     if not any(full.wanted.values()) and full.compared == "deserved":
         return f"{where} is over its share: {_over(full)}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
+    if full.compared == "deserved":
+        return f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
     parts = []
     for name in names:
         left = max(full.left.get(name, 0.0), 0.0)
@@ -142,15 +144,28 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
         of = f"{rest} of {word(limit.get(name, 0.0), name)}"
         alone = f"{wanted} {name}, {of} are left"
         parts.append(alone if len(names) == 1 else f"{wanted} {name} ({of} left)")
-    full_of = "has no more to deserve" if full.compared == "deserved" else "is full"
-    return f"{where} {full_of}: it wants {joined(parts)}{_by(run, full, held)}"
+    return f"{where} is full: it wants {joined(parts)}{_by(run, full, held)}"
+
+
+def _share(full: QueueLevel) -> str:
+    """Return what a queue deserves, holds, and would hold beyond that."""
+    parts = []
+    for name in in_order(full.exceeded):
+        deserves, has = apart(
+            (full.limit or {}).get(name, 0.0), full.allocated.get(name, 0.0), name
+        )
+        more = word(full.wanted.get(name, 0.0), name)
+        parts.append(f"it deserves {deserves} {name} and holds {has}, and {more} more are wanted")
+    return joined(parts)
 
 
 def _over(full: QueueLevel) -> str:
     names = in_order(full.exceeded)
     parts = []
     for name in names:
-        has, deserves = apart(full.allocated.get(name, 0.0), (full.limit or {}).get(name, 0.0), name)
+        has, deserves = apart(
+            full.allocated.get(name, 0.0), (full.limit or {}).get(name, 0.0), name
+        )
         parts.append(f"{has} of {deserves} {name}")
     return f"it holds {joined(parts)} that it deserves"
 

@@ -6,6 +6,8 @@ have the numbers of that sentence, and more.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ..moments.coverage import Unknown
@@ -120,7 +122,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):
     blocks: bool = False
 
 
-class PodState(Reason, tag="pod"):
+class PodState(Reason, frozen=True, kw_only=True, tag="pod"):
     """The pod itself, as the API server held it."""
 
     phase: str
@@ -130,7 +132,7 @@ class PodState(Reason, tag="pod"):
     request: Amounts = {}
 
 
-class PodGroupState(Reason, tag="podgroup"):
+class PodGroupState(Reason, frozen=True, kw_only=True, tag="podgroup"):
     """The PodGroup: whether it exists, and how far it has come."""
 
     podgroup: str
@@ -141,7 +143,7 @@ class PodGroupState(Reason, tag="podgroup"):
     min_resources: Amounts = {}
 
 
-class QueueState(Reason, tag="queue-state"):
+class QueueState(Reason, frozen=True, kw_only=True, tag="queue-state"):
     """The queue: whether it exists, and is open."""
 
     queue: str
@@ -150,7 +152,7 @@ class QueueState(Reason, tag="queue-state"):
     parent: str = ""
 
 
-class QueuePath(Reason, tag="queue"):
+class QueuePath(Reason, frozen=True, kw_only=True, tag="queue"):
     """A plugin's check of a queue and the queues above it, from leaf to root.
 
     :param action: the action of the session. :param point: what was checked: enqueueing a job
@@ -167,7 +169,7 @@ class QueuePath(Reason, tag="queue"):
     holders: tuple[Held, ...] = ()
 
 
-class QueueTree(Reason, tag="tree"):
+class QueueTree(Reason, frozen=True, kw_only=True, tag="tree"):
     """The tree of queues is invalid.
 
     :param what: ``capability``, ``deserved`` or ``guarantee``; empty if no amount is wrong.
@@ -183,7 +185,7 @@ class QueueTree(Reason, tag="tree"):
     exceeded: tuple[str, ...] = ()
 
 
-class Overcommitted(Reason, tag="overcommit"):
+class Overcommitted(Reason, frozen=True, kw_only=True, tag="overcommit"):
     """Jobs that are enqueued would reserve more than the cluster's nodes, times a factor, have."""
 
     wanted: Amounts
@@ -193,7 +195,7 @@ class Overcommitted(Reason, tag="overcommit"):
     holders: tuple[Held, ...] = ()
 
 
-class Refusal(Reason, tag="refusal"):
+class Refusal(Reason, frozen=True, kw_only=True, tag="refusal"):
     """A plugin refuses, with its own message."""
 
     action: str
@@ -202,7 +204,7 @@ class Refusal(Reason, tag="refusal"):
     message: str
 
 
-class Gang(Reason, tag="gang"):
+class Gang(Reason, frozen=True, kw_only=True, tag="gang"):
     """The pods of a job, by status, and how many it needs together.
 
     :param least: minMember. :param ready: how many hold resources or have succeeded.
@@ -220,7 +222,7 @@ class Gang(Reason, tag="gang"):
     lacking: dict[str, tuple[int, int]] = {}
 
 
-class Nodes(Reason, tag="nodes"):
+class Nodes(Reason, frozen=True, kw_only=True, tag="nodes"):
     """The nodes that were checked for a pod.
 
     :param skipped: nodes that sessions do not see, with the reason.
@@ -233,14 +235,14 @@ class Nodes(Reason, tag="nodes"):
     skipped: dict[str, str] = {}
 
 
-class Score(Reason, tag="scores"):
+class Score(Reason, frozen=True, kw_only=True, tag="scores"):
     """The best scores of nodes for a pod."""
 
     pod: str
     scores: dict[str, float]
 
 
-class Placement(Reason, tag="placement"):
+class Placement(Reason, frozen=True, kw_only=True, tag="placement"):
     """What the session decides for a pod: ``bind``, ``pipeline`` or ``evict``."""
 
     pod: str
@@ -248,7 +250,7 @@ class Placement(Reason, tag="placement"):
     node: str
 
 
-class EvictionTry(Reason, tag="eviction"):
+class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     """Whether an action that evicts looked for victims for a pod, and what it found.
 
     :param votes: by plugin, how many victims it chose at most on a node.
@@ -262,7 +264,7 @@ class EvictionTry(Reason, tag="eviction"):
     votes: dict[str, int] = {}
 
 
-class Drifted(Reason, tag="drift"):
+class Drifted(Reason, frozen=True, kw_only=True, tag="drift"):
     """A difference between the API server and the scheduler's cache that matters here.
 
     :param since: position of the event that caused it; 0 if it was not searched.
@@ -276,7 +278,7 @@ class Drifted(Reason, tag="drift"):
     since: int = 0
 
 
-class Recorded(Reason, tag="recorded"):
+class Recorded(Reason, frozen=True, kw_only=True, tag="recorded"):
     """What the cluster's own scheduler wrote into the object."""
 
     about: str
@@ -284,14 +286,14 @@ class Recorded(Reason, tag="recorded"):
     time: str = ""
 
 
-class Crash(Reason, tag="panic"):
+class Crash(Reason, frozen=True, kw_only=True, tag="panic"):
     """The scheduler of this release panics in the session."""
 
     message: str
     place: tuple[str, ...]
 
 
-class NodeState(Reason, tag="node"):
+class NodeState(Reason, frozen=True, kw_only=True, tag="node"):
     """A node in the scheduler's cache.
 
     :param state: ``Ready``, or why sessions skip it.
@@ -306,13 +308,13 @@ class NodeState(Reason, tag="node"):
     pods: int
 
 
-class Waiting(Reason, tag="waiting"):
+class Waiting(Reason, frozen=True, kw_only=True, tag="waiting"):
     """Jobs that wait in a queue, or pods that a node does not take."""
 
     names: tuple[str, ...]
 
 
-class Note(Reason, tag="note"):
+class Note(Reason, frozen=True, kw_only=True, tag="note"):
     """A remark without numbers."""
 
 
@@ -336,6 +338,17 @@ Link = (
     | Waiting
     | Note
 )
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of the session's trace; amounts are texts as Kubernetes writes them."""
+
+    action: str
+    what: str
+    about: str
+    by: str
+    outcome: str
+    numbers: dict[str, Any] = {}
 
 
 class Since(msgspec.Struct, frozen=True, kw_only=True):
@@ -377,6 +390,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     :param stages: the answers since then, oldest first; the last is the present one.
     :param sessions: how many sessions were run to find them.
     :param events: the last versions of the objects that the answer rests on.
+    :param steps: the steps of the session's trace about the object.
     :param not_known: what the log does not know and this answer needs.
     """
 
@@ -389,4 +403,5 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     stages: tuple[Stage, ...] = ()
     sessions: int = 1
     events: tuple[Evidence, ...] = ()
+    steps: tuple[Step, ...] = ()
     not_known: tuple[Unknown, ...] = ()

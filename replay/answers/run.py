@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Pod, PodGroup
 from ...engine.model.job import JobInfo
 from ...engine.model.status import Status
-
 from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.state.coverage import Pair, Why
 from ...engine.volcano.conf import SchedulerConf

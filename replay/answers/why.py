@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.job_cache import job_of
@@ -14,19 +17,21 @@ from ...engine.state.facts import JobFact
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..moments.belief import belief_at
-from ..moments.coverage import SCHEDULING, Unknown, unknown_at
+from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.names import name_at, not_found
 from ..moments.scheduler_confs import ConfText, has_no_conf
-from ..sessions.session import SessionInputs, scene_at
+from ..sessions.session import SessionInputs, scene_at, step_document
 from .evidence import first_version, last_versions
 from .finding import Finding
 from .jobs import job_finding
+from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
-from .records import Asked, Evidence, Note, Why
-from .run import JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
+from .queues import jobs_below, queue_finding
+from .records import Asked, Evidence, Note, Step, Why
+from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
 
 KINDS: tuple[Pair, ...] = (POD, JOB, PODGROUP, QUEUE, NODE)
 """What ``why`` can be asked about."""
@@ -111,8 +116,7 @@ def question_of(
     sentences = list(assumed)
     if conf is None and has_no_conf(log, moment):
         sentences.append(
-            f"the log holds no configuration of the scheduler: {release} runs with its "
-            "built-in one"
+            f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
     return Question(
         named,
@@ -154,14 +158,13 @@ def _cluster_target(
     return Target(pair, name)
 
 
-def _job_target(
-    log: Log, place: str, name: str, moment: Moment, cache: SchedulerCache
-) -> Target:
+def _job_target(log: Log, place: str, name: str, moment: Moment, cache: SchedulerCache) -> Target:
     key = f"{place}/{name}"
     for group, item in sorted(cache.stores.of("PodGroup").items()):
         owner = item.metadata.controller if isinstance(item, PodGroup) else None
         if item.namespace == place and owner is not None and owner.kind == "Job":
-            if owner.name == name and owner.api_version.startswith(JOB[0]):
+            found = owner.name == name and owner.api_version.startswith(JOB[0])
+            if found:
                 return Target(JOB, key, group)
     if log.truth(moment).find(*JOB, place, name) is None:
         raise not_found(log, JOB, name, place, moment)
@@ -181,8 +184,11 @@ def run_for(question: Question, cache: SchedulerCache, target: Target) -> Run:
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
     """Return the names that a trace follows for an object."""
-    if target.pair in {QUEUE, NODE}:
-        return {target.key}
+    if target.pair == QUEUE:
+        jobs = jobs_below(cache, target.key)[:CLOSELY]
+        return {target.key}.union(*(closely_of_job(cache, key) for key in jobs))
+    if target.pair == NODE:
+        return {target.key, *waiting_pods(cache)}
     pods = [target.key] if target.pair == POD else []
     return closely_of_job(cache, target.podgroup, *pods)
 
@@ -220,7 +226,15 @@ def _of_job(run: Run, log: Log, target: Target) -> Finding:
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
 _Finder = Callable[[Run, Log, Target], Finding]
-_FINDERS: dict[Pair, _Finder] = {POD: _of_pod, PODGROUP: _of_group, JOB: _of_job}
+_FINDERS: Mapping[Pair, _Finder] = MappingProxyType(
+    {
+        POD: _of_pod,
+        PODGROUP: _of_group,
+        JOB: _of_job,
+        QUEUE: lambda run, _, target: queue_finding(run, target.key),
+        NODE: lambda run, _, target: node_finding(run, target.key),
+    }
+)
 
 
 def answer_of(log: Log, question: Question, target: Target, run: Run, finding: Finding) -> Why:
@@ -242,8 +256,26 @@ def answer_of(log: Log, question: Question, target: Target, run: Run, finding: F
         chain=finding.chain,
         began=began(log, moment, target, run),
         events=tuple(last_versions(log, moment, finding.about)),
+        steps=tuple(_steps(run, target)),
         not_known=question.unknown,
     )
+
+
+def why_document(found: Why) -> dict[str, Any]:
+    """Return an answer for JSON."""
+    document: dict[str, Any] = msgspec.to_builtins(found)
+    document["not_known"] = [document_of(one) for one in found.not_known]
+    return document
+
+
+def _steps(run: Run, target: Target) -> Iterator[Step]:
+    """Yield the steps about an object and what belongs to it."""
+    names = {target.key, target.podgroup} - {""}
+    if target.pair in {JOB, PODGROUP}:
+        names.update(run.waiting_pods(target.podgroup))
+    for step in run.trace.steps:
+        if not names.isdisjoint(step.about.split()):
+            yield msgspec.convert(step_document(step), Step)
 
 
 def began(log: Log, moment: Moment, target: Target, run: Run) -> Evidence | None:

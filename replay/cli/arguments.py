@@ -106,14 +106,19 @@ def _option(word: str, options: Options) -> Any:
 def _takes_value(word: str, options: Options) -> bool:
     """Return whether the value of the last option in a word is the next word."""
     if word.startswith("--"):
-        return "=" not in word and not options[word].is_flag
+        return "=" not in word and not is_flag(options[word])
     for place, letter in enumerate(word[1:], start=1):
         item = options.get(f"-{letter}")
         if item is None or letter == "=":
             return False
-        if not item.is_flag:
+        if not is_flag(item):
             return place == len(word) - 1
     return False
+
+
+def is_flag(item: Any) -> bool:
+    """Return whether an option has no value; one that is counted, as in ``-vv``, has none."""
+    return bool(item.is_flag or item.count)
 
 
 def _separated(arguments: Sequence[str], options: Options) -> Iterator[str]:
@@ -140,11 +145,11 @@ def _separated(arguments: Sequence[str], options: Options) -> Iterator[str]:
 def _long(word: str, rest: Iterator[str], options: Options) -> Iterator[str]:
     name, equals, value = word.partition("=")
     item = options.get(name)
-    if item is not None and item.is_flag and equals:
+    if item is not None and is_flag(item) and equals:
         yield from _flag(item, name, value)
         return
     yield word
-    if item is not None and not item.is_flag and not equals:
+    if item is not None and not is_flag(item) and not equals:
         yield from _next(rest)
 
 
@@ -156,11 +161,11 @@ def _letters(letters: str, rest: Iterator[str], options: Options) -> Iterator[st
             yield f"-{letters}"
             return
         name, letters = f"-{letters[0]}", letters[1:]
-        if item.is_flag and letters.startswith("="):
+        if is_flag(item) and letters.startswith("="):
             yield from _flag(item, name, letters[1:])
             return
         yield name
-        if not item.is_flag:
+        if not is_flag(item):
             yield from (letters.removeprefix("="),) if letters else _next(rest)
             return
 

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "Check invariants at a moment, or over a whole log.",
         "session": "Run one scheduling session at a moment.",
         "bisect": "Find the first moment or release with another answer.",
+        "why": "Say why an object waits.",
         "upgrade-check": "Show what another release would have decided differently.",
         "simulate": "Run scenarios as releases of Volcano would run them.",
         "explore": "Search for an order of a cluster's steps that ends badly.",

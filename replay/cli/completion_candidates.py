@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .arguments import command_of
+from .arguments import command_of, is_flag
 
 _SHORT_OPTION = re.compile(r"(-\w=?)(.+|(?<==))")
 _CHOICE = re.compile(r"[a-z][\w-]*(?:=…)?")
@@ -87,7 +87,7 @@ def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
         name = begun[1].rstrip("=")
         command, _, _ = command_of(root, words)
         item = _option(command, name)
-        if item is not None and not item.is_flag:
+        if item is not None and not is_flag(item):
             found = _matching(_of_words(root, [*words, name], begun[2]), begun[2])
             return [f"{begun[1]}{text}" for text in found]
     return _matching(_of_words(root, words, typed), typed)
@@ -144,7 +144,7 @@ def _waiting(command: Any, words: Sequence[str]) -> Any:
         return None
     last = words[-1]
     item = _option(command, last if last.startswith("--") else f"-{last[-1]}")
-    return None if item is None or item.is_flag else item
+    return None if item is None or is_flag(item) else item
 
 
 def _given(
@@ -162,7 +162,7 @@ def _given(
         item = options.get(name) if word.startswith("-") else None
         if not word.startswith("-"):
             plain.append(word)
-        elif item is not None and not item.is_flag:
+        elif item is not None and not is_flag(item):
             text = value if found else next(items, "")
             given |= dict.fromkeys(item.opts, text)
     return given, plain
@@ -182,7 +182,7 @@ def _values(option: Any, typed: _Typed, text: str) -> Iterable[str]:
 def _arguments(typed: _Typed, text: str) -> Iterable[str]:
     """Return the arguments that may come next."""
     match typed.path:
-        case "get" | "describe" | "history":
+        case "get" | "describe" | "history" | "why":
             return _objects(typed, text)
         case "release show" | "release diff":
             return _releases(typed, text)

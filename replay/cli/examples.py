@@ -33,6 +33,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian describe podgroup bert -n ml --at rv:1042",
             "plinian describe node/node-1 queue/gold",
         ),
+        "why": (
+            "plinian why job/train -n ml --at -5m",
+            "plinian why queue/gold -v",
+            "plinian why pod/train-0 -f cluster.json --conf volcano-scheduler.conf",
+        ),
         "history": (
             "plinian history pod/train-0 -n ml",
             "plinian history queue/gold --ignore status",

@@ -135,6 +135,23 @@ text_or_json = click.option(
     default="text",
     show_default=True,
 )
+
+
+def _text_or_document(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+    if value not in {"text", "json", "yaml"}:
+        raise click.BadParameter(f"no output form {value!r}; choose text, json or yaml")
+    return value
+
+
+text_json_or_yaml = click.option(
+    "--output",
+    "-o",
+    metavar="text|json|yaml",
+    help="The output form.",
+    callback=_text_or_document,
+    default="text",
+    show_default=True,
+)
 assume = click.option(
     "--assume",
     help="Replace an unknown release by the nearest one, and a configuration that a release "

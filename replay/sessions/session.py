@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import msgspec
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.dry_run import DryRun
 from ...engine.cache.snapshot import Snapshot
+from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.log.store import LogStore
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
@@ -239,5 +240,15 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
 
 
 def step_document(step: TraceStep) -> dict[str, Any]:
-    """Return a step of a trace for JSON."""
-    return {**step._asdict(), "numbers": dict(step.numbers)}
+    """Return a step of a trace for JSON; amounts are written as Kubernetes writes them."""
+    return {**step._asdict(), "numbers": numbers_document(step.numbers)}
+
+
+def numbers_document(numbers: Mapping[str, object]) -> dict[str, object]:
+    """Return the numbers of a step with the amounts of resources as texts."""
+    return {
+        name: {one: exact_amount(one, amount) for one, amount in value.items()}
+        if isinstance(value, Mapping)
+        else value
+        for name, value in numbers.items()
+    }

@@ -176,6 +176,12 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
     return found
 
 
+def _follow(ssn: Session, task: int, counts: tuple[int, int, int], *, own: bool) -> None:
+    """Keep how far the search came: nodes, candidates, promising nodes."""
+    if ssn.trace.on:
+        keep_search(ssn, task, counts, own=own)
+
+
 def _find_node(
     ssn: Session, statement: Statement, task: int, search: _Search, *, own: bool
 ) -> bool:
@@ -184,8 +190,7 @@ def _find_node(
     resolvable = resolvable_nodes(ssn, task)
     rows, _ = selection.predicate(task, resolvable, Purpose.PREEMPT, search.cache)
     if not len(rows):
-        if ssn.trace.on:
-            keep_search(ssn, task, own=own)
+        _follow(ssn, task, (0, 0, 0), own=own)
         return False
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, candidates, statement, task, rows, own=own)
@@ -193,9 +198,7 @@ def _find_node(
     promising = PromisingNodes(rows, np.ones(len(rows), dtype=np.bool_))
     if not ssn.behaviours.overfull_nodes_crash:
         promising = candidates.could_help("Preemptable", task, rows, who)
-    if ssn.trace.on:
-        counts = (len(rows), int(who.sum()), len(promising.nodes))
-        keep_search(ssn, task, counts, own=own)
+    _follow(ssn, task, (len(rows), int(np.count_nonzero(who)), len(promising.nodes)), own=own)
     order = selection.sorted_places(task, rows, promising.nodes)
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     takes, done = None, -1

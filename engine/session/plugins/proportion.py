@@ -22,18 +22,20 @@ from ...model.queue import QueueInfo
 from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
+from ..framework.details import QueueCheck
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
 from .shared.queue_demand import QueueDemand, queue_demands
 from .shared.queue_details import (
+    ACCOUNT,
     ALLOCATABLE,
     DESERVED,
     JOB_ENQUEUEABLE,
     OVERUSED,
     REAL_CAPABILITY,
     Demand,
-    keep_check,
+    holdings,
     queue_level,
 )
 
@@ -125,7 +127,9 @@ class Proportion:
         ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
-        """Do nothing."""
+        """Keep the accounts of queues that the trace follows."""
+        for name in sorted(ssn.trace.closely & self._attrs.keys()):
+            self._detail(ACCOUNT, name, name, Resource(), permits=False)
 
     def _open_accounts(self, ssn: Session) -> None:
         guaranteed = Resource()
@@ -264,7 +268,8 @@ class Proportion:
         limit = attr.real_capability if enqueues else attr.deserved
         demand = Demand(point, REAL_CAPABILITY if enqueues else DESERVED, comparison, wanted)
         level = queue_level(self._ssn, queue, attr, limit, demand)
-        keep_check(self._ssn, self.name, demand, about, [level], {queue}, permits=permits)
+        held = () if permits else holdings(self._ssn, {queue})
+        self._ssn.trace.detail(point, about, QueueCheck(self.name, permits, (level,), held))
 
     def _on_allocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)

@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from ....model.resource import Resource
 from ....volcano.session.queues import Comparison
-from ...framework.details import TreeFault
+from ...framework.details import QueueCheck, TreeFault
 from ...framework.session import Session
 from ..shared.amounts import plain
-from ..shared.queue_details import REAL_CAPABILITY, Demand, keep_check, queue_level
+from ..shared.queue_details import REAL_CAPABILITY, Demand, holdings, queue_level
 from .attrs import QueueAttr, QueueAttrOfEverything
 from .soundness import Complaint
 
+PLUGIN = "capacity"
 TREE = "tree"
 """What details about the tree of queues are kept under."""
 
 
-def follow(
-    ssn: Session,
-    plugin: str,
-    attr: QueueAttr,
-    asked: tuple[str, str, Resource],
-    checked: Collection[QueueAttr],
-    full: QueueAttr | None,
-) -> None:
-    """Keep the accounts from a queue up to the root, as they are compared.
+class Check(NamedTuple):
+    """What the plugin checks in a queue and those above it.
 
-    :param asked: the extension point, the object, and what it wants.
-    :param checked: those that the release checks. :param full: the first that has no room.
+    :param point: the extension point. :param about: the object. :param wanted: what it wants.
+    :param checked: the accounts that the release checks. :param full: the first without room.
     """
-    point, about, wanted = asked
+
+    point: str
+    about: str
+    wanted: Resource
+    checked: Collection[QueueAttr]
+    full: QueueAttr | None = None
+
+
+def follow(ssn: Session, attr: QueueAttr, check: Check) -> None:
+    """Keep the accounts from a queue up to the root, if the trace follows the object."""
+    if not ssn.trace.follows(check.about):
+        return
     everything = isinstance(attr, QueueAttrOfEverything)
     comparison = Comparison.EVERYTHING if everything else Comparison.REQUESTED
-    demand = Demand(point, REAL_CAPABILITY, comparison, wanted)
+    demand = Demand(check.point, REAL_CAPABILITY, comparison, check.wanted)
     levels, reached = [], True
     for account in attr.lineage:
-        seen = reached and account in checked
-        level = queue_level(
-            ssn, account.name, account, account.real_capability, demand, checked=seen
-        )
-        levels.append(level)
-        reached = reached and account is not full
-    below = () if full is None else {one.name for one in _within(full)}
-    keep_check(ssn, plugin, demand, about, levels, below, permits=full is None)
+        seen, limit = reached and account in check.checked, account.real_capability
+        levels.append(queue_level(ssn, account.name, account, limit, demand, checked=seen))
+        reached = reached and account is not check.full
+    below = () if check.full is None else {one.name for one in _within(check.full)}
+    seen_all = QueueCheck(PLUGIN, check.full is None, tuple(levels), holdings(ssn, below))
+    ssn.trace.detail(check.point, check.about, seen_all)
 
 
 def _within(attr: QueueAttr) -> Iterator[QueueAttr]:

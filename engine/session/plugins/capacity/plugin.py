@@ -20,9 +20,9 @@ from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..shared.amounts import gauge_setter, plain
-from ..shared.queue_details import ALLOCATABLE, JOB_ENQUEUEABLE
+from ..shared.queue_details import ACCOUNT, ALLOCATABLE, JOB_ENQUEUEABLE
 from .attrs import QueueAttr, compare_shares
-from .details import TREE, follow, tree_fault
+from .details import TREE, Check, follow, tree_fault
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
@@ -88,6 +88,9 @@ class Capacity:
         if ssn.behaviours.capacity_reclaims_for is ReclaimsFor.SOME_WITHIN_CAPABILITY:
             for name, attr in self._attrs.items():
                 ssn.process.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
+        for name in sorted(ssn.trace.closely & self._attrs.keys()):
+            attr = self._attrs[name]
+            follow(ssn, attr, Check(ACCOUNT, name, Resource(), attr.lineage, attr))
 
     def _open_flat(self) -> None:
         ssn = self._ssn
@@ -236,9 +239,9 @@ class Capacity:
             return _no_devices(full)
         request = info.request
         full = next((one for one in attr.lineage if not one.takes(request)), None)
-        name = self._ssn.task_name(task)
-        if self._ssn.trace.follows(name):
-            follow(self._ssn, self.name, attr, (ALLOCATABLE, name, request), attr.lineage, full)
+        if self._ssn.trace.on:
+            name = self._ssn.task_name(task)
+            follow(self._ssn, attr, Check(ALLOCATABLE, name, request, attr.lineage, full))
         if full is not None:
             return self._verdict(REJECT, full, "realCapability", full.real_capability, request)
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
@@ -260,18 +263,19 @@ class Capacity:
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED
         wanted, devices = ssn.jobs.min_resources(job), self._devices.minimum(job)
+        key = ssn.jobs.keys[job]
         accounts = attr.lineage if ssn.behaviours.enqueue_checks_ancestors else (attr,)
         for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
-                self._follow_job(job, attr, wanted, accounts, account)
+                follow(ssn, attr, Check(JOB_ENQUEUEABLE, key, wanted, accounts, account))
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
             if not self._devices.enqueues(account, devices):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
                 return _no_devices(account)
-        self._follow_job(job, attr, wanted, accounts, None)
+        follow(ssn, attr, Check(JOB_ENQUEUEABLE, key, wanted, accounts))
         verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
@@ -283,19 +287,6 @@ class Capacity:
             )
             ssn.reserved[job].append(partial(self._devices.give_back, attr, devices))
         return verdict
-
-    def _follow_job(
-        self,
-        job: int,
-        attr: QueueAttr,
-        wanted: Resource,
-        accounts: Sequence[QueueAttr],
-        full: QueueAttr | None,
-    ) -> None:
-        """Keep details of the check of a job, if the trace follows it."""
-        key = self._ssn.jobs.keys[job]
-        if self._ssn.trace.follows(key):
-            follow(self._ssn, self.name, attr, (JOB_ENQUEUEABLE, key, wanted), accounts, full)
 
     def _task_allocated(self, task: int, node: int) -> None:
         """Add the task to its queue and its ancestors; only the queue's share is updated."""

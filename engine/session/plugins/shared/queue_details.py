@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
 from ....model.resource import Resource
 from ....volcano.session.queues import Comparison
-from ...framework.details import Holder, QueueCheck, QueueLevel
+from ...framework.details import Holder, QueueLevel
 from ...framework.session import Session
 from .amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
 
 JOB_ENQUEUEABLE, ALLOCATABLE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
+ACCOUNT = "account"
+"""The account of a queue at the end of a session; nothing is compared with it."""
 REAL_CAPABILITY, DESERVED = "realCapability", "deserved"
 
 
@@ -98,24 +100,6 @@ def _only(resource: Resource, name: str) -> Resource:
     made = Resource()
     made.set(name, resource.get(name))
     return made
-
-
-def keep_check(
-    ssn: Session,
-    plugin: str,
-    demand: Demand,
-    about: str,
-    levels: Sequence[QueueLevel],
-    below: Collection[str] = (),
-    *,
-    permits: bool,
-) -> None:
-    """Keep what a plugin compared; if it refuses, also who holds what.
-
-    :param below: the queues whose jobs count in the account that refuses.
-    """
-    held = () if permits else holdings(ssn, below)
-    ssn.trace.detail(demand.point, about, QueueCheck(plugin, permits, tuple(levels), held))
 
 
 def holdings(ssn: Session, queues: Collection[str]) -> tuple[Holder, ...]:

@@ -1,0 +1,126 @@
+"""Why a node takes no pods, or which of the waiting pods it does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.model.node import NodeInfo
+from ...engine.model.resource import Resource
+from ...engine.model.status import Status
+from ...engine.session.framework.details import NodeGroup, NodesChecked
+from ...engine.session.plugins.shared.amounts import plain
+from .amounts import amounts_of, counted, in_order, joined, word
+from .drift import differences
+from .finding import Finding
+from .node_words import refusal_of
+from .records import Link, NodeState, Waiting
+from .run import CLOSELY, NODE, Run
+
+_READY = "Ready"
+_REPELS = frozenset({"NoSchedule", "NoExecute"})
+_NAMED = 3
+
+
+def node_finding(run: Run, name: str) -> Finding:
+    """Return why a node takes no pods, or what it has left."""
+    info, about = run.cache.nodes.get(name), ((NODE, name),)
+    if info is None or info.node is None:
+        text = f"node {name} exists, but the scheduler's cache does not have it"
+        stale = tuple(differences(run, [("Node", name)]))
+        return Finding(text, True, f"stale-cache {name}", stale, about)
+    refused = dict(_refused(run, name))
+    links = [_state(info), *_refusals(name, refused), *differences(run, [("Node", name)])]
+    closed = _closed(info)
+    waiting = f"; {_would(refused)}" if refused else ""
+    if closed is not None:
+        cause, because = closed
+        text = f"node {name} takes no pods: {because}{waiting}"
+        return Finding(text, True, f"{cause} {name}", tuple(links), about)
+    ready = next((one.status for one in info.node.status.conditions if one.type == "Ready"), "True")
+    dead = f", though its condition Ready is {ready}" if ready != "True" else ""
+    text = f"node {name} takes pods{dead}: {_left(info)}{waiting}"
+    return Finding(text, False, "open", tuple(links), about)
+
+
+def waiting_pods(cache: SchedulerCache) -> list[str]:
+    """Return some of the pods that wait for a node in the whole cluster, by name."""
+    pending = (job.index.get(Status.PENDING, {}).values() for job in cache.jobs.values())
+    return sorted(task.key for some in pending for task in some)[:CLOSELY]
+
+
+def _closed(info: NodeInfo) -> tuple[str, str] | None:
+    """Return the cause and the words for a node that takes no pods at all."""
+    assert info.node is not None
+    if info.reason:
+        return "not-ready", f"sessions do not see it: {info.reason}"
+    lacking = info.out_of_sync()
+    if lacking:
+        parts = []
+        for name in in_order(lacking):
+            used = word(info.used.get(name), name)
+            parts.append(f"{used} of {word(info.allocatable.get(name), name)} {name}")
+        return "out-of-sync", f"its pods use more than it has: {joined(parts)}"
+    if info.node.spec.unschedulable:
+        return "cordoned", "it is cordoned (spec.unschedulable)"
+    taints = [one for one in info.taints if one.effect in _REPELS]
+    if taints:
+        named = [f"{one.key}={one.value}:{one.effect}" for one in taints]
+        return "tainted", f"only pods that tolerate {joined(named)} may run there"
+    return None
+
+
+def _state(info: NodeInfo) -> NodeState:
+    assert info.node is not None
+    state = info.reason or _READY
+    return NodeState(
+        text=f"node {info.name} is {state} with {counted(len(info.tasks), 'pod')}: {_left(info)}",
+        state=state,
+        unschedulable=info.node.spec.unschedulable,
+        taints=tuple(f"{one.key}={one.value}:{one.effect}" for one in info.taints),
+        allocatable=_amounts(info.allocatable),
+        used=_amounts(info.used),
+        idle=_amounts(info.idle),
+        pods=len(info.tasks),
+    )
+
+
+def _left(info: NodeInfo) -> str:
+    names = [name for name in info.allocatable.resource_names() if info.allocatable.get(name)]
+    shown = [name for name in in_order(names) if name in {"cpu", "memory"} or "/" in name]
+    parts = [
+        f"{word(info.idle.get(name), name)} of {word(info.allocatable.get(name), name)} {name}"
+        for name in shown
+    ]
+    return f"{joined(parts)} are idle"
+
+
+def _amounts(resource: Resource) -> dict[str, str]:
+    return amounts_of(plain(resource))
+
+
+def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
+    """Yield the waiting pods that a node refuses, with its group of nodes."""
+    for (_, what, pod), seen in run.trace.details.items():
+        if what.startswith("predicate ") and isinstance(seen, NodesChecked):
+            for group in seen.groups:
+                if name in group.nodes:
+                    yield pod, group
+
+
+def _refusals(name: str, refused: dict[str, NodeGroup]) -> Iterator[Link]:
+    for pod, group in refused.items():
+        text = f"it does not take pod {pod}: {refusal_of(group, name)}"
+        yield Waiting(text=text, names=(pod,))
+
+
+def _would(refused: dict[str, NodeGroup]) -> str:
+    """Return how many waiting pods a node refuses, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for pod, group in refused.items():
+        by_reason.setdefault(joined(group.reasons), []).append(pod)
+    parts = [f"{counted(len(pods), 'pod')}: {reason}" for reason, pods in by_reason.items()]
+    verb = "waits" if len(refused) == 1 else "wait"
+    return (
+        f"it does not take {counted(len(refused), 'pod')} that {verb} ({'; '.join(parts[:_NAMED])})"
+    )

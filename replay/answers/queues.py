@@ -1,0 +1,147 @@
+"""Why jobs of a queue wait: its state, its account, and what keeps each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.session.framework.details import QueueCheck, QueueLevel
+from .amounts import apart, counted, in_order, joined
+from .drift import differences
+from .enqueueing import closed
+from .finding import Blocked, Finding, ObjectKey
+from .jobs import job_blocked, panics
+from .queue_words import account_of, held_of
+from .records import Link, QueuePath, QueueState, Waiting
+from .run import QUEUE, Run
+
+NAMED = 2
+"""How many different reasons a sentence names."""
+
+ACCOUNT = "account"
+
+
+def queue_finding(run: Run, name: str) -> Finding:
+    """Return why jobs of a queue, or of queues below it, wait, or that none does."""
+    info, subject = run.cache.queues.get(name), f"queue {name}"
+    about: tuple[ObjectKey, ...] = ((QUEUE, name),)
+    if info is None:
+        text = f"{subject} exists, but the scheduler's cache does not have it"
+        stale = tuple(differences(run, [("Queue", name)]))
+        return Finding(text, True, f"stale-cache {name}", stale, about)
+    state = QueueState(
+        text=f"{subject} exists: {info.state or 'no state'}",
+        queue=name,
+        exists=True,
+        state=info.state,
+        parent=info.parent,
+    )
+    crash = panics(run)
+    if crash is not None:
+        return crash.finding(f"every job of {subject}").after([state], *about)
+    blocked = {key: found for key in waiting_jobs(run, name) if (found := _blocked(run, key))}
+    links: list[Link] = [state, *_account_links(run, name), *_waiting_links(run, blocked)]
+    links += differences(run, [("Queue", name)])
+    if not blocked:
+        return _idle(run, subject, name).after(links, *about)
+    if info.state != "Open" and all(
+        one.cause == f"queue-closed {name}" for one in blocked.values()
+    ):
+        text = closed(run, name).because.replace(f"its queue {name}", "it", 1)
+        many = counted(len(blocked), "job")
+        sentence = f"{subject} lets {many} wait: {text} ({joined(_titles(run, blocked))})"
+        return Finding(sentence, True, f"queue-closed {name}", tuple(links), about)
+    return _waits(run, subject, blocked).after(links, *about)
+
+
+def waiting_jobs(run: Run, name: str) -> list[str]:
+    """Return the PodGroups of a queue, and of queues below it, that are not all placed."""
+    return [key for key in jobs_below(run.cache, name) if _waits_in(run, key)]
+
+
+def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
+    """Return the PodGroups of a queue and of the queues below it, by name."""
+    within = {name}
+    for _ in range(len(cache.queues)):
+        more = {one.name for one in cache.queues.values() if one.parent in within} - within
+        if not more:
+            break
+        within |= more
+    found = (key for key, job in cache.jobs.items() if job.queue in within)
+    return sorted(key for key in found if cache.jobs[key].pod_group is not None)
+
+
+def _waits_in(run: Run, key: str) -> bool:
+    group = run.cache.jobs[key].pod_group
+    phase = "" if group is None else group.status.phase
+    return phase in {"", "Pending", "Inqueue"} or bool(run.waiting_pods(key))
+
+
+def _blocked(run: Run, key: str) -> Blocked | None:
+    group = run.group(key)
+    return None if group is None else job_blocked(run, key, group)
+
+
+def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
+    by_cause: dict[str, list[str]] = {}
+    for key, found in blocked.items():
+        by_cause.setdefault(found.cause, []).append(key)
+    order = sorted(by_cause.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    parts = []
+    for _, keys in order[:NAMED]:
+        more = f" and {counted(len(keys) - 1, 'more', 'more')}" if len(keys) > 1 else ""
+        verb = "wait" if more else "waits"
+        parts.append(f"{run.title(keys[0])}{more} {verb} because {blocked[keys[0]].because}")
+    rest = sum(len(keys) for _, keys in order[NAMED:])
+    if rest:
+        parts.append(f"{rest} more wait for other reasons")
+    text = f"{counted(len(blocked), 'job')} of {subject} wait: {'; '.join(parts)}"
+    if len(blocked) == 1:
+        ((key, only),) = blocked.items()
+        text = f"{run.title(key)} of {subject} waits because {only.because}"
+    about = tuple(one for _, keys in order for one in blocked[keys[0]].about)
+    return Finding(text, True, " ".join(cause for cause, _ in order[:NAMED]), (), about)
+
+
+def _waiting_links(run: Run, blocked: dict[str, Blocked]) -> Iterator[Link]:
+    for key, found in blocked.items():
+        text = f"{run.title(key)} waits because {found.because}"
+        yield Waiting(text=text, names=(key,), blocks=True)
+
+
+def _titles(run: Run, blocked: dict[str, Blocked]) -> list[str]:
+    names = [run.title(key) for key in blocked]
+    return [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
+
+
+def _account_links(run: Run, name: str) -> Iterator[Link]:
+    check = run.detail(QueueCheck, ACCOUNT, name)
+    if check is not None:
+        yield QueuePath(
+            text=f"{check.plugin}'s account of queue {name}: {_held(check.levels[0])}",
+            action="close",
+            point=ACCOUNT,
+            plugin=check.plugin,
+            permits=True,
+            accounts=tuple(map(account_of, check.levels)),
+            holders=tuple(held_of(run, one) for one in check.holders),
+        )
+
+
+def _held(level: QueueLevel) -> str:
+    """Return how much of its limit a queue holds."""
+    limit, parts = level.limit or {}, []
+    for name in in_order({*level.allocated, *limit}):
+        if level.allocated.get(name) or (name in {"cpu", "memory"} and limit.get(name)):
+            pair = (level.allocated.get(name, 0.0), limit.get(name, 0.0))
+            has, of = apart(*pair, name)
+            parts.append(f"{has} of {of} {name}")
+    return joined(parts) or "nothing"
+
+
+def _idle(run: Run, subject: str, name: str) -> Finding:
+    check = run.detail(QueueCheck, ACCOUNT, name)
+    holds = "" if check is None else f"; it holds {_held(check.levels[0])}"
+    jobs = len(jobs_below(run.cache, name))
+    text = f"{subject} lets no job wait: it has {counted(jobs, 'job')}{holds}"
+    return Finding(text, False, "idle")

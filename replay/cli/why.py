@@ -1,0 +1,148 @@
+"""``plinian why``: why a pod, a job, a queue or a node waits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options
+from .assumption import check_confs, chosen
+from .command import command
+from .coverage_warnings import warn_sessions
+from .shell import note, style
+
+if TYPE_CHECKING:
+    from ..answers.records import Why
+    from ..moments.log import Log
+
+
+@command("why")
+@click.argument(
+    "named",
+    nargs=-1,
+    required=True,
+    metavar="KIND/NAME",
+    help="A pod, job, podgroup, queue or node; KIND NAME works too.",
+)
+@options.log
+@options.namespace
+@options.at
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    help="The release of Volcano; by default v1.12.1.",
+)
+@click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A volcano-scheduler.conf instead of the log's at the moment.",
+)
+@click.option(
+    "--input",
+    "-f",
+    "inputs",
+    multiple=True,
+    metavar="PATH",
+    help="Answer from this file, folder or archive instead of a log, as from the output of "
+    "kubectl get; repeatable.",
+)
+@click.option(
+    "--verbose",
+    "-v",
+    count=True,
+    help="Also print all numbers; twice: also the steps of the session about the object.",
+)
+@options.text_json_or_yaml
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
+def why(
+    named: tuple[str, ...],
+    log: str,
+    namespace: str | None,
+    at: str,
+    release: str | None,
+    conf: Path | None,
+    inputs: tuple[str, ...],
+    verbose: int,
+    output: str,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Say why an object waits.
+
+    Prints one sentence, then the reasons in the order in which the scheduler comes to them: the
+    PodGroup, the queue and those above it, the gang, the nodes, evictions. And since when it waits,
+    and which events changed the reason. All numbers are those that the session compares, which is
+    run again on the scheduler's cache at that moment. Exits with 1 if there is no such object.
+    """
+    from ..answers.why import why_at
+    from ..moments.scheduler_confs import conf_file
+    from .store_beliefs import store_beliefs
+
+    taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
+    given = None if conf is None else conf_file(conf)
+    check_confs([given], taken.names, assume=assume)
+    assumed = [f"release {name} is taken as {used}" for name, used in taken.assumed.items()]
+    if release is None:
+        assumed.append(f"no release was named: the answer is that of {taken.names[0]}")
+    with _opened(inputs, log, branch=branch, cluster=cluster) as opened_log:
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
+        if not inputs:
+            store_beliefs(log, opened_log, moment, taken.names)
+        target = opened_log.object("/".join(named), moment)
+        found = why_at(
+            opened_log,
+            target,
+            moment,
+            namespace=namespace,
+            release=taken.names[0],
+            conf=given,
+            assumed=assumed,
+        )
+    _write(found, output, verbose)
+
+
+@contextmanager
+def _opened(
+    inputs: tuple[str, ...], place: str, *, branch: str, cluster: str | None
+) -> Iterator[Log]:
+    if inputs:
+        from ..ingest.one_off import log_of
+
+        with log_of(inputs) as made:
+            yield made
+        return
+    from .open_log import opened
+
+    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+        yield log
+
+
+def _write(found: Why, output: str, depth: int) -> None:
+    from ..answers.why import why_document
+    from ..render.documents import json_text, plain, write_yaml
+    from ..render.why import why_lines
+
+    asked = found.asked
+    for line in asked.assumed:
+        note(f"assumed: {line}")
+    note(f"session at {asked.at} as {asked.release}, configuration {asked.conf}")
+    if output == "json":
+        sys.stdout.write(json_text(why_document(found), indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [plain(why_document(found))], single=True)
+    else:
+        sys.stdout.writelines(why_lines(found, depth=depth, style=style()))

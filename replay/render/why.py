@@ -1,0 +1,185 @@
+"""An answer to ``why`` as text: one sentence, then the reasons in order, then their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..answers.amounts import in_order
+from ..answers.records import (
+    Account,
+    Evidence,
+    Gang,
+    Held,
+    Link,
+    Nodes,
+    Overcommitted,
+    QueuePath,
+    Since,
+    Stage,
+    Step,
+    Why,
+)
+from .session import number_text
+from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
+
+SENTENCE, NUMBERS, STEPS = 0, 1, 2
+"""Depths: the reasons; also all numbers; also the steps of the session."""
+
+_MARK = "=>"
+_COLUMNS = (
+    *("wanted", "left", "limit", "allocated", "inqueue", "elastic", "deserved", "guarantee"),
+    "capability",
+)
+
+
+def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of an answer.
+
+    :param depth: how much is shown: one of :data:`SENTENCE`, :data:`NUMBERS`, :data:`STEPS`.
+    """
+    yield paragraph(style.bold(found.sentence), style)
+    yield "\n"
+    yield from _since(found, style)
+    yield from _reasons(found.chain, depth, style)
+    if depth >= NUMBERS and found.events:
+        yield "\n"
+        yield from lines_of(_events("RESTS ON", found.events), style=style)
+    if depth >= STEPS and found.steps:
+        yield "\n"
+        yield from lines_of(_steps(found.steps), style=style)
+
+
+def _since(found: Why, style: Style) -> Iterator[str]:
+    """Yield since when it waits, and when the reason changed."""
+    if found.began is not None:
+        yield paragraph(f"exists since {found.began.time} (@{found.began.position})", style)
+    for stage in found.stages[:-1]:
+        yield paragraph(f"{_when(stage.since)}: {stage.sentence}", style)
+    if found.stages:
+        now = found.stages[-1]
+        yield paragraph(f"{_when(now.since)}: so as at the moment{_by(now)}", style)
+    if found.began is not None or found.stages:
+        yield "\n"
+
+
+def _when(since: Since) -> str:
+    if not since.not_at:
+        return f"from {since.time or since.at} on"
+    if since.exact:
+        return f"since {since.time or since.at}"
+    return f"since some time between {since.not_at} and {since.at} ({since.time})"
+
+
+def _by(stage: Stage) -> str:
+    events = stage.since.events
+    if not events:
+        return ""
+    named = [f"{one.kind} {one.about} @{one.position}" for one in events[:3]]
+    more = f" and {len(events) - 3} more" if len(events) > 3 else ""
+    return f"; in between: {', '.join(named)}{more}"
+
+
+def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:
+    for link in chain:
+        mark = _MARK if link.blocks else "  "
+        line = f"{mark} {link.text}"
+        yield paragraph(style.removed(line) if link.blocks else line, style)
+        if link.blocks or depth >= NUMBERS:
+            yield from _numbers(link, depth, style)
+
+
+def _numbers(link: Link, depth: int, style: Style) -> Iterator[str]:
+    """Yield the table of a reason that has one, indented."""
+    tables = [table for table in _tables(link, depth) if table.rows]
+    for table in tables:
+        yield "\n"
+        yield from (f"   {line}" for line in lines_of(table, style=style))
+    if tables:
+        yield "\n"
+
+
+def _tables(link: Link, depth: int) -> Iterator[Table]:
+    if isinstance(link, QueuePath):
+        yield _accounts(link.accounts)
+        yield _holders(link.holders)
+    elif isinstance(link, Overcommitted):
+        yield _holders(link.holders)
+    elif isinstance(link, Nodes):
+        yield _nodes(link, depth)
+    elif isinstance(link, Gang) and link.planned and depth >= NUMBERS:
+        yield Table(("POD", "PLANNED NODE"), sorted(link.planned.items()))
+
+
+def _accounts(accounts: Sequence[Account]) -> Table:
+    """Return queues from leaf to root, one row for each resource that matters.
+
+    Columns without any amount are left out.
+    """
+    names, rows = _compared(accounts), []
+    for account in accounts:
+        for name in names:
+            amounts = [getattr(account, column).get(name, "") for column in _COLUMNS]
+            check = "exceeded" if name in account.exceeded else "fits"
+            check = check if account.checked else "not checked"
+            rows.append([account.queue, name, *amounts, check])
+    headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
+    used = [place for place in range(len(headers)) if _says_something(rows, place)]
+    return Table([headers[at] for at in used], [[row[at] or NONE for at in used] for row in rows])
+
+
+def _compared(accounts: Sequence[Account]) -> list[str]:
+    """Return the resources that were wanted; pods only if there were too many."""
+    wanted = {name for one in accounts for name, text in one.wanted.items() if text != "0"}
+    exceeded = {name for one in accounts for name in one.exceeded}
+    known = {name for one in accounts for name in one.limit}
+    shown = (wanted - {"pods"}) | exceeded
+    return in_order(shown or ({"cpu", "memory"} & known))
+
+
+def _says_something(rows: Sequence[Sequence[str]], place: int) -> bool:
+    return any(row[place] not in {"", "0"} for row in rows)
+
+
+def _holders(holders: Sequence[Held]) -> Table:
+    rows = [(one.job, one.queue, _listed(one.allocated), _listed(one.reserved)) for one in holders]
+    return Table(("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED"), rows)
+
+
+def _listed(amounts: dict[str, str]) -> str:
+    return ",".join(f"{name}={text}" for name, text in amounts.items()) or NONE
+
+
+def _nodes(link: Nodes, depth: int) -> Table:
+    """Return the nodes nearest to taking a pod, by reason; with more depth all that are known."""
+    rows = []
+    for group in link.groups:
+        shown = group.nearest if depth >= NUMBERS else group.nearest[:2]
+        reasons = "; ".join(group.reasons)
+        for one in shown:
+            also = f"; {'; '.join(one.also)}" if one.also else ""
+            free = {name: text for name, text in one.free.items() if name in link.request}
+            rows.append((one.node, _listed(one.missing), _listed(free), reasons + also))
+        rest = len(group.nodes) - len(shown)
+        if rest:
+            rows.append((f"({rest} more)", "", "", reasons))
+    rows += [(name, "", "", f"not in sessions: {reason}") for name, reason in link.skipped.items()]
+    return Table(("NODE", "LACKS", "FREE", "REASON"), rows)
+
+
+def _events(head: str, events: Sequence[Evidence]) -> Table:
+    rows = [(one.about, one.kind, f"@{one.position}", one.time) for one in events]
+    return Table((head, "EVENT", "POSITION", "TIME"), rows)
+
+
+def _steps(steps: Sequence[Step]) -> Table:
+    rows = []
+    for one in steps:
+        numbers = " ".join(f"{name}={_number(value)}" for name, value in one.numbers.items())
+        rows.append((one.action, one.what, one.about, one.by, one.outcome, numbers))
+    return Table(("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS"), rows)
+
+
+def _number(value: object) -> str:
+    if isinstance(value, dict):
+        return f"({','.join(f'{name}={text}' for name, text in value.items())})"
+    return number_text(value)
