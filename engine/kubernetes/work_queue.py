@@ -261,6 +261,25 @@ class WorkQueue(Generic[Item]):
         for item in self.delayed():
             self.fire(item)
 
+    @property
+    def all_delayed(self) -> bool:
+        """Whether all that the queue holds waits for a delay."""
+        return not self._ready and not self._taken
+
+    def fail_all(self) -> None:
+        """End all delays, and let every item fail once more, in order.
+
+        The same as :meth:`fire_all`, and to take each item, add it again and be done with it.
+        """
+        failures, now, each = self._failures, self.now, self._each
+        for item in self._due:
+            due = now + self.delay(item)
+            failures[item] = failures.get(item, 0) + 1
+            if each:
+                self._spent_until += each
+                due = max(due, self._spent_until)
+            self._due[item] = due
+
     def take(self) -> Item:
         """Give a worker the first item.
 

@@ -388,6 +388,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     :param chain: the reasons, in the order in which the scheduler comes to them.
     :param began: since when the object waits: its creation, or that of its job.
     :param stages: the answers since then, oldest first; the last is the present one.
+    :param made_by: the last events that made it so, in the order in which they happened.
     :param sessions: how many sessions were run to find them.
     :param events: the last versions of the objects that the answer rests on.
     :param steps: the steps of the session's trace about the object.
@@ -401,6 +402,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     chain: tuple[Link, ...]
     began: Evidence | None = None
     stages: tuple[Stage, ...] = ()
+    made_by: tuple[Evidence, ...] = ()
     sessions: int = 1
     events: tuple[Evidence, ...] = ()
     steps: tuple[Step, ...] = ()

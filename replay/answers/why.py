@@ -23,15 +23,17 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.names import name_at, not_found
 from ..moments.scheduler_confs import ConfText, has_no_conf
-from ..sessions.session import SessionInputs, scene_at, step_document
+from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .evidence import first_version, last_versions
-from .finding import Finding
+from .finding import Finding, ObjectKey
 from .jobs import job_finding
+from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, queue_finding
 from .records import Asked, Evidence, Note, Step, Why
 from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
+from .since import Past, Search, changes_of, past_of
 
 KINDS: tuple[Pair, ...] = (POD, JOB, PODGROUP, QUEUE, NODE)
 """What ``why`` can be asked about."""
@@ -237,9 +239,21 @@ _FINDERS: Mapping[Pair, _Finder] = MappingProxyType(
 )
 
 
-def answer_of(log: Log, question: Question, target: Target, run: Run, finding: Finding) -> Why:
-    """Return the answer that a finding is."""
+def answer_of(
+    log: Log,
+    question: Question,
+    target: Target,
+    run: Run,
+    finding: Finding,
+    *,
+    searches: bool = True,
+) -> Why:
+    """Return the answer that a finding is, with since when it holds."""
     moment = question.scene.moment
+    start = began(log, moment, target, run)
+    past = Past((), 0)
+    if finding.waits and searches:
+        past = _past(log, question, target, run, finding)
     return Why(
         asked=Asked(
             kind=plain_name(*target.pair),
@@ -254,11 +268,44 @@ def answer_of(log: Log, question: Question, target: Target, run: Run, finding: F
         waits=finding.waits,
         cause=finding.cause,
         chain=finding.chain,
-        began=began(log, moment, target, run),
+        began=start,
+        stages=past.stages,
+        made_by=makers_of(log, run, finding) if searches else (),
+        sessions=past.sessions + 1,
         events=tuple(last_versions(log, moment, finding.about)),
         steps=tuple(_steps(run, target)),
         not_known=question.unknown,
     )
+
+
+def _past(log: Log, question: Question, target: Target, run: Run, finding: Finding) -> Past:
+    """Return which answers held before, by the sessions at earlier moments."""
+    moment = question.scene.moment
+    about: ObjectKey = (PODGROUP, target.podgroup) if target.podgroup else (target.pair, target.key)
+    item = run.cache.stores.get(about[0][1], about[1]) if about[0] != JOB else None
+    start = first_version(log, moment, about, "" if item is None else item.uid)
+    marks = changes_of(log, moment, about)
+
+    def look(then: Moment, cache: SchedulerCache) -> Finding | None:
+        if cache.stores.get(about[0][1], about[1]) is None:
+            return None
+        scene = question.scene._replace(moment=then, now=present(log.store, then))
+        earlier = run_of(scene, question.behaviours, cache, closely(cache, target), run.unknown)
+        return _earlier(earlier, target)
+
+    return past_of(log, run, finding, Search(start, marks, look))
+
+
+def _earlier(run: Run, target: Target) -> Finding | None:
+    """Return what an earlier session says about an object; None if it did not exist then."""
+    if target.pair == POD:
+        pod = run.pod(target.key)
+        return None if pod is None else pod_finding(run, target.key, pod)
+    if target.pair in {JOB, PODGROUP}:
+        return job_finding(run, target.podgroup, run.title(target.podgroup))
+    if target.pair == QUEUE:
+        return queue_finding(run, target.key)
+    return node_finding(run, target.key)
 
 
 def why_document(found: Why) -> dict[str, Any]:

@@ -54,20 +54,21 @@ def _since(found: Why, style: Style) -> Iterator[str]:
     if found.began is not None:
         yield paragraph(f"exists since {found.began.time} (@{found.began.position})", style)
     for stage in found.stages[:-1]:
-        yield paragraph(f"{_when(stage.since)}: {stage.sentence}", style)
+        yield paragraph(f"{_when(stage.since)}: {stage.sentence}{_by(stage)}", style)
     if found.stages:
         now = found.stages[-1]
-        yield paragraph(f"{_when(now.since)}: so as at the moment{_by(now)}", style)
+        yield paragraph(f"{_when(now.since)}: for the present reason{_by(now)}", style)
+    if found.made_by:
+        named = ", ".join(f"{one.kind} {one.about} @{one.position}" for one in found.made_by)
+        yield paragraph(f"made so by {named} (last at {found.made_by[-1].time})", style)
     if found.began is not None or found.stages:
         yield "\n"
 
 
 def _when(since: Since) -> str:
-    if not since.not_at:
-        return f"from {since.time or since.at} on"
     if since.exact:
-        return f"since {since.time or since.at}"
-    return f"since some time between {since.not_at} and {since.at} ({since.time})"
+        return f"from {since.time} ({since.at})"
+    return f"from between {since.not_at} and {since.at} (by {since.time})"
 
 
 def _by(stage: Stage) -> str:
@@ -76,7 +77,7 @@ def _by(stage: Stage) -> str:
         return ""
     named = [f"{one.kind} {one.about} @{one.position}" for one in events[:3]]
     more = f" and {len(events) - 3} more" if len(events) > 3 else ""
-    return f"; in between: {', '.join(named)}{more}"
+    return f"; before that came {', '.join(named)}{more}"
 
 
 def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:

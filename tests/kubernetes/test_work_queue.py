@@ -126,3 +126,25 @@ def test_what_fails_for_ever_is_kept_as_the_same_in_the_end() -> None:
     assert seen[-1] == seen[-2]
     assert queue.failures() == {"x": 40}
     assert queue.delay("x") == 1_000_000
+
+
+@pytest.mark.parametrize("failures", range(0, 30, 7))
+def test_to_fail_all_is_to_fire_take_and_add_each_again(failures: int) -> None:
+    queues = [WorkQueue[str]() for _ in range(2)]
+    for queue in queues:
+        for name in "bca":
+            for _ in range(failures + ord(name) % 3):
+                queue.add_rate_limited(name)
+            queue.add_rate_limited(name)
+        queue.advance(1)
+        assert queue.all_delayed
+    one, other = queues
+    one.fail_all()
+    other.fire_all()
+    assert not other.all_delayed
+    for _ in range(3):
+        item = other.take()
+        other.add_rate_limited(item)
+        other.done(item)
+    assert one.waiting() == other.waiting()
+    assert one.delayed() == other.delayed() == ["b", "c", "a"]

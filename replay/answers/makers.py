@@ -1,0 +1,159 @@
+"""Which events made it so: the last changes of what a reason rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Recorded
+from ...engine.log.store import Query
+from ...engine.model.status import ALLOCATED_STATUS
+from ...engine.session.plugins.shared.amounts import plain
+from ...engine.state.coverage import Pair
+from ..moments.log import Log
+from ..moments.moment import Moment
+from .amounts import amounts_of
+from .evidence import evidence_of, versions_of
+from .finding import Finding, ObjectKey
+from .records import Evidence, Link, PodGroupState, QueuePath, QueueState, QueueTree
+from .run import NODE, POD, PODGROUP, QUEUE, Run
+
+MOST = 6
+"""How many events are named; the latest ones."""
+
+_PODS = 20
+"""How many pods of one job are looked at."""
+
+_DELETED = Effect.DELETED
+
+
+def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
+    """Return the last events that made an answer what it is, in the order in which they happened.
+
+    Of a queue that is full these are the bindings of the pods that fill it, and the last change of
+    its spec; of an invalid tree, changes of its queues and of the nodes; of an object that is gone,
+    its deletion.
+    """
+    found: dict[int, Recorded] = {}
+    for link in finding.chain:
+        if link.blocks:
+            for one in _of_link(log, run, link, finding.about):
+                found[one.position] = one
+    events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
+    return tuple(evidence_of(log, run.moment, events[-MOST:]))
+
+
+def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iterator[Recorded]:
+    moment = run.moment
+    if isinstance(link, QueuePath):
+        full = next((one for one in link.accounts if one.checked and one.exceeded), None)
+        yield from _last_change(log, moment, (QUEUE, full.queue if full else ""))
+        for held in link.holders[:MOST]:
+            yield from _placements(log, run, held.podgroup)
+    elif isinstance(link, QueueTree):
+        for name in dict.fromkeys((link.queue, link.child)):
+            if name and name not in _of_the_nodes(run, link):
+                yield from _changes(log, moment, (QUEUE, name), _part_of_spec(link.what))[-1:]
+        if _of_the_nodes(run, link):
+            yield from _last_of_nodes(log, moment)
+    elif isinstance(link, QueueState):
+        yield from _last_change(log, moment, (QUEUE, link.queue))
+    elif isinstance(link, PodGroupState):
+        yield from versions_of(log, moment, (PODGROUP, link.podgroup))[-1:]
+    else:
+        for pair, name in about:
+            if pair == NODE and name:
+                yield from _last_change(log, moment, (pair, name))
+
+
+def _of_the_nodes(run: Run, link: QueueTree) -> frozenset[str]:
+    """Return the queue at fault if its amounts are not its own, but what all nodes have."""
+    info = run.cache.queues.get(link.queue)
+    if info is None or link.what != "capability":
+        return frozenset()
+    own = amounts_of(plain(info.capability))
+    same = all(own.get(name) == link.own.get(name) for name in link.exceeded)
+    return frozenset() if same else frozenset({link.queue})
+
+
+def _part_of_spec(what: str) -> Callable[[Any], object]:
+    if not what:
+        return _spec_of
+    return lambda document: (document.get("spec") or {}).get(what)
+
+
+def _placements(log: Log, run: Run, key: str) -> Iterator[Recorded]:
+    """Yield, for each pod of a job that holds resources, the event that gave it its node."""
+    job = run.job(key)
+    tasks = [] if job is None else job.tasks.values()
+    placed = [task.key for task in tasks if task.status in ALLOCATED_STATUS]
+    for name in sorted(placed)[:_PODS]:
+        yield from _changes(log, run.moment, (POD, name), _node_of)[-1:]
+
+
+def _last_change(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
+    """Return the last event that changed what scheduling reads of an object; a list of one."""
+    if not about[1]:
+        return []
+    return _changes(log, moment, about, _READ.get(about[0], _spec_of))[-1:]
+
+
+def _changes(
+    log: Log, moment: Moment, about: ObjectKey, read: Callable[[Any], object]
+) -> list[Recorded]:
+    """Return the events of an object after which a part of it was another than before."""
+    found: list[Recorded] = []
+    before: object = None
+    for recorded in versions_of(log, moment, about):
+        effect = KINDS[recorded.event.kind].effect
+        if effect is Effect.BOUND:
+            found.append(recorded)
+            continue
+        now = None if effect is _DELETED else read(msgspec.json.decode(recorded.event.payload))
+        if now != before:
+            found.append(recorded)
+        before = now
+    return found
+
+
+def _spec_of(document: Any) -> object:
+    return document.get("spec")
+
+
+def _queue_of(document: Any) -> object:
+    return document.get("spec"), (document.get("status") or {}).get("state")
+
+
+def _node_read(document: Any) -> object:
+    return document.get("spec"), (document.get("status") or {}).get("allocatable")
+
+
+def _node_of(document: Any) -> object:
+    return (document.get("spec") or {}).get("nodeName")
+
+
+_READ: Mapping[Pair, Callable[[Any], object]] = MappingProxyType(
+    {QUEUE: _queue_of, NODE: _node_read}
+)
+
+
+def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
+    """Return the last creation or deletion of any node; a list of one."""
+    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, objects=(NODE,))
+    last = moment.revision
+    names: dict[str, None] = {}
+    for recorded in log.store.read(query):
+        revision = recorded.event.revision
+        if revision is not None and (last is None or revision <= last):
+            names[recorded.event.reference.name] = None
+    found = [one for name in names for one in _changes(log, moment, (NODE, name), _uid_of)[-1:]]
+    return sorted(found, key=lambda one: (one.event.revision or 0, one.position))[-1:]
+
+
+def _uid_of(document: Any) -> object:
+    return (document.get("metadata") or {}).get("uid"), (document.get("status") or {}).get(
+        "allocatable"
+    )
