@@ -45,7 +45,7 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     if job is None or job.pod_group is None:
         return _not_in_cache(run, key, group)
     if job.queue not in run.cache.queues:
-        return _no_queue(run, job)
+        return _no_queue(job)
     phase = job.pod_group.status.phase
     if phase in {"", "Pending"}:
         enqueued = key in run.answer.result.enqueued
@@ -165,10 +165,7 @@ def _not_in_cache(run: Run, key: str, group: PodGroup) -> Blocked:
     return Blocked(text, f"stale-cache {key}", (state, *links), ((PODGROUP, key),))
 
 
-def _no_queue(run: Run, job: JobInfo) -> Blocked:
-    if run.never_listed(QUEUE):
-        text = f"the log holds no queues, so nothing can be said of its queue {job.queue}"
-        return Blocked(text, "unknown", (Note(text=text, blocks=True),), ((QUEUE, job.queue),))
+def _no_queue(job: JobInfo) -> Blocked:
     text = f"its queue {job.queue} does not exist"
     link = QueueState(text=text, blocks=True, queue=job.queue, exists=False)
     return Blocked(text, f"no-queue {job.queue}", (link,), ((QUEUE, job.queue),))

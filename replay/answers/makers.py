@@ -47,26 +47,29 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
 
 
 def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iterator[Recorded]:
-    moment = run.moment
     if isinstance(link, QueuePath):
         full = next((one for one in link.accounts if one.checked and one.exceeded), None)
-        yield from _last_change(log, moment, (QUEUE, full.queue if full else ""))
+        yield from _last_change(log, run.moment, (QUEUE, full.queue if full else ""))
         for held in link.holders[:MOST]:
             yield from _placements(log, run, held.podgroup)
     elif isinstance(link, QueueTree):
-        for name in dict.fromkeys((link.queue, link.child)):
-            if name and name not in _of_the_nodes(run, link):
-                yield from _changes(log, moment, (QUEUE, name), _part_of_spec(link.what))[-1:]
-        if _of_the_nodes(run, link):
-            yield from _last_of_nodes(log, moment)
+        yield from _of_tree(log, run, link)
     elif isinstance(link, QueueState):
-        yield from _last_change(log, moment, (QUEUE, link.queue))
+        yield from _last_change(log, run.moment, (QUEUE, link.queue))
     elif isinstance(link, PodGroupState):
-        yield from versions_of(log, moment, (PODGROUP, link.podgroup))[-1:]
+        yield from versions_of(log, run.moment, (PODGROUP, link.podgroup))[-1:]
     else:
-        for pair, name in about:
-            if pair == NODE and name:
-                yield from _last_change(log, moment, (pair, name))
+        for one in about:
+            if one[0] == NODE:
+                yield from _last_change(log, run.moment, one)
+
+
+def _of_tree(log: Log, run: Run, link: QueueTree) -> Iterator[Recorded]:
+    for name in dict.fromkeys((link.queue, link.child)):
+        if name and name not in _of_the_nodes(run, link):
+            yield from _changes(log, run.moment, (QUEUE, name), _part_of_spec(link.what))[-1:]
+    if _of_the_nodes(run, link):
+        yield from _last_of_nodes(log, run.moment)
 
 
 def _of_the_nodes(run: Run, link: QueueTree) -> frozenset[str]:

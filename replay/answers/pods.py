@@ -114,7 +114,7 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
     """Return why a pod without a node waits, as a member of its PodGroup."""
     subject = f"pod {key}"
     if run.group(group) is None:
-        found = _known_group(run, group)
+        found = missing_group(group)
         return found.finding(subject).after(differences(run, [("PodGroup", group)]))
     crash = panics(run)
     job = run.job(group)
@@ -129,13 +129,6 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
         text = f"{subject} waits, but {title} does not: {whole.sentence.partition(': ')[2]}"
         return whole._replace(sentence=text, waits=True, cause="not-tried")
     return whole._replace(sentence=sentence)
-
-
-def _known_group(run: Run, group: str) -> Blocked:
-    if run.never_listed(PODGROUP):
-        text = f"the log holds no PodGroups, so nothing can be said of its PodGroup {group}"
-        return Blocked(text, "unknown", (Note(text=text, blocks=True),), ((PODGROUP, group),))
-    return missing_group(group)
 
 
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:

@@ -357,6 +357,7 @@ class Since(msgspec.Struct, frozen=True, kw_only=True):
     :param time: as printed. :param not_at: the last moment that was checked at which it did not
         hold; empty if it holds since the object began to wait.
     :param exact: nothing that sessions see happened between the two.
+    :param or_earlier: earlier moments were not looked at.
     :param events: what happened in between to objects that the answer is about.
     """
 
@@ -364,6 +365,7 @@ class Since(msgspec.Struct, frozen=True, kw_only=True):
     time: str
     not_at: str = ""
     exact: bool = True
+    or_earlier: bool = False
     events: tuple[Evidence, ...] = ()
 
 

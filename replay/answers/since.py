@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from ...engine.cache.cache import SchedulerCache
 from ...engine.events import KINDS, Effect, Recorded
-from ...engine.log.store import Query
+from ...engine.log.store import Query, Window
 from ...engine.state.coverage import Pair
 from ..compare.session_moments import at_revision, session_places
-from ..moments.belief import beliefs_along
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.ordered_events import STRETCH
 from ..moments.times import span_text
-from .evidence import evidence_of, versions_of
+from .evidence import evidence_of
 from .finding import Finding, ObjectKey
 from .records import Evidence, Since, Stage
-from .run import NODE, POD, PODGROUP, QUEUE, Run
+from .run import NODE, POD, PODGROUP, QUEUE
 
 MOST = 60
 """How many sessions are run at most to find since when an answer holds."""
 
-_WORK = 15_000
+_WORK = 12_000
 """About how many nodes and pods these sessions may see together."""
+
+EVENTS = 2 * STRETCH
+"""How many events before the present are read at most to look at earlier moments."""
 
 _NAMED = 6
 """How many events in between are named."""
 
 _DECIDING: tuple[Pair, ...] = (POD, NODE, PODGROUP, QUEUE)
 _CHANGING = frozenset({Effect.VERSION, Effect.DELETED, Effect.BOUND})
-
-Look = Callable[[Moment, SchedulerCache], Finding | None]
-"""Returns what the session at a moment says, given the scheduler's cache then."""
 
 
 class Sample(NamedTuple):
@@ -48,58 +48,79 @@ class Sample(NamedTuple):
     finding: Finding
 
 
-class Past(NamedTuple):
-    """The answers from the beginning to the present.
+class Plan(NamedTuple):
+    """Which earlier moments to look at.
 
-    :param sessions: how many sessions were run.
+    :param moments: ascending, each with its number among all at which sessions ran.
+    :param last: the number of the present.
+    :param whole: they reach back to the beginning; else nothing is known of the time before.
     """
 
-    stages: tuple[Stage, ...]
-    sessions: int
+    moments: tuple[tuple[int, Moment], ...]
+    last: int
+    whole: bool
 
 
-class Search(NamedTuple):
-    """What is needed to look at earlier moments.
+NO_PLAN = Plan((), 0, whole=True)
 
-    :param began: the event with which the object began.
-    :param marks: revisions at which something about the object changed; others matter less.
-    :param look: what the session at another moment says.
+
+def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size: int) -> Plan:
+    """Return the earlier moments to look at, since an object began to exist.
+
+    They are those around changes of the object, then evenly spread, so many that the answer comes
+    soon; and none that would need much of the log to be read.
+
+    :param began: the revision. :param marks: the revisions at which the object changed.
+    :param size: how many objects a session sees, about.
     """
-
-    began: Evidence | None
-    marks: Sequence[int]
-    look: Look
-
-
-def past_of(log: Log, present: Run, finding: Finding, search: Search) -> Past:
-    """Return which answers held since an object began to wait, oldest first."""
-    end, began = present.moment, search.began
-    if began is None or began.revision is None:
-        return Past((), 0)
     places = [
         one.moment.revision
-        for one in session_places(log, end, since=began.revision).found
+        for one in session_places(log, moment, since=began).found
         if one.moment.revision is not None
     ]
-    now = end.revision if end.revision is not None else max([began.revision, *places])
-    places = [one for one in places if one < now]
-    chosen = _chosen(places, search.marks, _budget(present))
-    moments = [at_revision(end, places[at]) for at in chosen]
-    found = _found(log, present, moments, search.look)
-    samples = [
-        Sample(moment, at, one)
-        for at, (moment, one) in zip(chosen, found, strict=True)
-        if one is not None
-    ]
-    samples.append(Sample(at_revision(end, now), len(places), finding))
-    return Past(tuple(_stages(log, samples)), len(samples) - 1)
+    now = moment.revision
+    places = [one for one in places if now is None or one < now]
+    first = _near(log, moment, places)
+    count = max(2, min(MOST, _WORK // max(1, size)))
+    chosen = [first + at for at in _chosen(places[first:], marks, count)]
+    moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
+    return Plan(moments, len(places), first == 0)
 
 
-def changes_of(log: Log, moment: Moment, about: ObjectKey) -> list[int]:
-    """Return the revisions at which the status of an object changed in phase or conditions."""
+def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, ...]:
+    """Return which answers held, oldest first.
+
+    :param samples: the last is the present.
+    """
+    return tuple(_stages(log, plan, samples))
+
+
+def _near(log: Log, moment: Moment, places: Sequence[int]) -> int:
+    """Return the first place from which not much of the log must be read up to a moment."""
+
+    def is_far(revision: int) -> bool:
+        window = Window(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            known=moment.known,
+            after=revision,
+            until=moment.revision,
+        )
+        return log.store.revision_after(window, EVENTS) is not None
+
+    if not places or not is_far(places[0]):
+        return 0
+    return bisect_left(places, True, key=lambda revision: not is_far(revision))
+
+
+def changes_of(versions: Iterable[Recorded]) -> list[int]:
+    """Return the revisions at which an object's status changed in phase or conditions.
+
+    :param versions: its events, in order.
+    """
     found, before = [], None
-    for recorded in versions_of(log, moment, about):
-        if KINDS[recorded.event.kind].effect is Effect.BOUND:
+    for recorded in versions:
+        if KINDS[recorded.event.kind].effect is not Effect.VERSION:
             continue
         status = msgspec.json.decode(recorded.event.payload).get("status") or {}
         told = [one.get("message") for one in status.get("conditions") or []]
@@ -108,12 +129,6 @@ def changes_of(log: Log, moment: Moment, about: ObjectKey) -> list[int]:
             found.append(recorded.event.revision)
         before = now
     return found
-
-
-def _budget(present: Run) -> int:
-    cache = present.cache
-    size = len(cache.nodes) + sum(len(job.tasks) for job in cache.jobs.values()) + 1
-    return max(2, min(MOST, _WORK // size))
 
 
 def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int]:
@@ -130,15 +145,7 @@ def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int
     return sorted(list(dict.fromkeys(order))[:count])
 
 
-def _found(
-    log: Log, present: Run, moments: Sequence[Moment], look: Look
-) -> Iterator[tuple[Moment, Finding | None]]:
-    """Yield what the sessions at some moments say, in ascending order."""
-    for moment, (cache,) in beliefs_along(log.store, moments, present.cache.behaviours):
-        yield moment, look(moment, cache)
-
-
-def _stages(log: Log, samples: Sequence[Sample]) -> Iterator[Stage]:
+def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
     """Yield runs of samples with one answer."""
     for number, sample in enumerate(samples):
         before = samples[number - 1] if number else None
@@ -148,7 +155,7 @@ def _stages(log: Log, samples: Sequence[Sample]) -> Iterator[Stage]:
         yield Stage(
             cause=sample.finding.cause,
             sentence=samples[last].finding.sentence,
-            since=_since(log, before, sample),
+            since=_since(log, plan, before, sample),
         )
 
 
@@ -160,12 +167,13 @@ def _last_like(samples: Sequence[Sample], number: int) -> int:
     return number
 
 
-def _since(log: Log, before: Sample | None, sample: Sample) -> Since:
+def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since:
     moment = sample.moment
-    assert moment.revision is not None, "samples are at revisions"
-    time = span_text(log.clock(moment).spans([moment.revision])[0])
+    time = moment.label
+    if moment.revision is not None:
+        time = span_text(log.clock(moment).spans([moment.revision])[0])
     if before is None:
-        return Since(at=moment.label, time=time)
+        return Since(at=moment.label, time=time, or_earlier=not plan.whole)
     about = (*sample.finding.about, *before.finding.about)
     return Since(
         at=moment.label,

@@ -89,6 +89,34 @@ def beliefs_along(
         yield moment, [starts[basis][0].cache for basis in bases]
 
 
+def beliefs_until(
+    store: LogStore, earlier: Sequence[Moment], moment: Moment, behaviours: Behaviours
+) -> Iterator[tuple[Moment, SchedulerCache]]:
+    """Yield earlier moments in ascending order, and then a moment, each with the cache as of then.
+
+    The log is read once, from the stored belief before the first of them. The cache continues, so
+    callers must not change it.
+
+    :param earlier: revisions before the moment, known by the same position.
+    """
+    if not earlier:
+        yield moment, belief_at(store, moment, behaviours)
+        return
+    projector, after = _begin(store, [*earlier, moment], behaviours)
+    events = OrderedEvents(store, moment, after)
+    steps = events.steps()
+    step = next(steps, None)
+    for then in earlier:
+        while step is not None and had_happened(step, then.revision):
+            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
+            step = next(steps, None)
+        yield then, projector.cache
+    while step is not None:
+        projector.apply(step.event, position=step.position, lives_on=events.lives_on)
+        step = next(steps, None)
+    yield moment, projector.cache
+
+
 def _begin(
     store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
 ) -> tuple[Projector, int]:

@@ -25,6 +25,8 @@ from sessions import document, group, node, pod, queue
 Document = dict[str, Any]
 RELEASE = "v1.12.1"
 ROOT = [queue("root"), queue("default", parent="root")]
+OTHER = pod("elsewhere", "none", 1, "gone")
+"""A pod that matters to no other: with it, the log holds pods."""
 TREE = [
     *ROOT,
     queue("test-root", parent="root", capability={"cpu": "2", "memory": "4Gi"}),
@@ -238,7 +240,7 @@ class TestGangs:
         )
 
     def test_an_enqueued_job_without_pods_waits_for_its_controller(self, ask: Any) -> None:
-        world = (node("n1"), queue("default"), owned(group("pg", 2), "job"))
+        world = (node("n1"), queue("default"), owned(group("pg", 2), "job"), OTHER)
         found = ask("podgroup/pg", PROPORTION, *world)
         assert found.sentence == (
             "job ns/job waits because none of its pods exists yet: it is enqueued, and the "
@@ -440,15 +442,54 @@ class TestQueuesAndNodesThemselves:
         dead["status"]["conditions"] = [condition]
         oldest = ask("node/n1", PROPORTION, dead, queue("default"), release="v1.10.0")
         assert oldest.sentence == "node n1 takes no pods: sessions do not see it: NotReady"
-        newer = ask("node/n1", PROPORTION, dead, queue("default"))
+        newer = ask("node/n1", PROPORTION, dead, queue("default"), OTHER)
         assert newer.sentence.startswith(
             "node n1 takes pods, though its condition Ready is False: 4 of 4 cpu"
         )
 
     def test_a_node_with_room(self, ask: Any) -> None:
-        found = ask("node/n1", PROPORTION, node("n1", 4, "8Gi"), queue("default"))
+        found = ask("node/n1", PROPORTION, node("n1", 4, "8Gi"), queue("default"), OTHER)
         assert found.waits is False
         assert found.sentence == "node n1 takes pods: 4 of 4 cpu and 8Gi of 8Gi memory are idle"
+
+
+class TestWhatIsNotKnown:
+    """Only some kinds are in the input; no answer may rest on those that are not."""
+
+    def test_without_nodes_nothing_is_said_of_resources(self, ask: Any) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "message": "0/9 nodes"}
+        told = pod("a", "pg", status={"conditions": [condition]})
+        found = ask("pod/a", PROPORTION, queue("default"), group("pg", 1), told)
+        assert found.sentence == (
+            "it is not known why pod ns/a waits: the log holds no nodes; the cluster's scheduler "
+            'wrote into pod ns/a: "0/9 nodes"'
+        )
+        assert (found.waits, found.cause) == (None, "unknown")
+
+    def test_without_queues_a_missing_queue_is_no_reason(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, node("n1"), group("pg", 1), pod("a", "pg"))
+        assert found.sentence == "it is not known why pod ns/a waits: the log holds no queues"
+
+    def test_without_podgroups_a_missing_one_is_no_reason(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, node("n1"), queue("default"), pod("a", "pg"))
+        assert found.sentence == "it is not known why pod ns/a waits: the log holds no podgroups"
+
+    def test_a_bound_pod_needs_nothing_else(self, ask: Any) -> None:
+        found = ask("pod/a", "", pod("a", "pg", 1, "n1"))
+        assert found.sentence == "pod ns/a does not wait: it runs on node n1"
+
+    def test_the_assumed_configuration_is_marked(self, ask: Any) -> None:
+        world = (node("n1", 1), queue("default"), queue("root"), group("pg", 1))
+        found = ask("pod/a", "", *world, pod("a", "pg", 2))
+        assert found.asked.conf == "built into v1.12.1"
+        assert found.asked.assumed == (
+            "the log holds no configuration of the scheduler: v1.12.1 runs with its built-in one",
+        )
+        assert "n1 lacks 1 cpu" in found.sentence or "its share" in found.sentence
+
+    def test_kinds_that_are_not_fully_known_are_named(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, queue("default"), group("pg", 1), pod("a", "pg"))
+        assert [one.name for one in found.not_known] == ["nodes"]
 
 
 def test_an_answer_is_plain_data(ask: Any) -> None:

@@ -1,0 +1,62 @@
+"""Answers that the data cannot carry: what a reason needs to be known, and what is said instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...engine.kubernetes.resources import plural_of
+from ...engine.state.coverage import Pair
+from .amounts import joined
+from .finding import Finding
+from .records import Note, Recorded
+from .run import NODE, POD, PODGROUP, QUEUE, Run
+
+_ALL = (NODE, QUEUE, PODGROUP, POD)
+_FULL = (NODE, QUEUE, PODGROUP)
+"""What is full without any pod is full with them, too."""
+
+_NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
+    {
+        "queue-full": _FULL,
+        "queue-overused": _FULL,
+        "queue-tree": (NODE, QUEUE),
+        "overcommitted": _FULL,
+        "no-queue": (QUEUE,),
+        "no-node": (NODE, POD),
+        "gang-incomplete": (NODE, POD),
+        "gang-lacks-pods": (POD,),
+        "no-pods": (POD,),
+        "no-podgroup": (PODGROUP,),
+        "not-reached": _ALL,
+        "next-session": _ALL,
+        "releasing": _ALL,
+        "panic": _ALL,
+        "idle": (PODGROUP, POD),
+        "open": (POD,),
+        "unknown": (),
+    }
+)
+"""By the first word of a cause: the kinds of which the log must hold a list."""
+
+
+def carried(run: Run, finding: Finding, title: str) -> Finding:
+    """Return a finding, or what is known instead if the log lacks a kind that it needs.
+
+    :param title: how sentences name the object.
+    """
+    needed = _NEEDS.get(finding.cause.partition(" ")[0], ())
+    lacking = [pair for pair in needed if run.never_listed(pair)]
+    if not lacking:
+        return finding
+    kinds = joined((plural_of(*pair) for pair in lacking), "or")
+    known = tuple(link for link in finding.chain if not link.blocks)
+    told = next((link for link in known if isinstance(link, Recorded)), None)
+    asked = f"why {title} waits"
+    if title.startswith(("node ", "queue ")):
+        asked = f"what waits for {title}"
+    sentence = f"it is not known {asked}: the log holds no {kinds}"
+    if told is not None:
+        sentence += f'; the cluster\'s scheduler wrote into {told.about}: "{told.message}"'
+    note = Note(text=f"sessions need {kinds}, of which the log holds no list", blocks=True)
+    return Finding(sentence, None, "unknown", (*known, note), finding.about)

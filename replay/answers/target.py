@@ -1,0 +1,114 @@
+"""The object of a question: found by its name, at a moment, without the scheduler's cache."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.state.coverage import Pair
+from ...engine.state.facts import PodFact, PodGroupFact
+from ...engine.state.truth import Entry
+from ..moments.kinds import ObjectName, plain_name
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.names import name_at, not_found
+from .finding import ObjectKey
+from .run import JOB, NODE, POD, PODGROUP, QUEUE
+
+KINDS: tuple[Pair, ...] = (POD, JOB, PODGROUP, QUEUE, NODE)
+"""What ``why`` answers about."""
+
+_SETTLED = frozenset({"Running", "Completed", "Succeeded", "Failed"})
+_CLUSTER = frozenset({QUEUE, NODE})
+
+
+class Target(NamedTuple):
+    """The object of a question, found at a moment.
+
+    :param key: ``ns/name``, or the name. :param podgroup: of a pod or a job, ``ns/name``.
+    :param phase: of a job, as the API server held it.
+    :param waits: False if it certainly does not wait: it has ended, or all of it runs.
+    """
+
+    pair: Pair
+    key: str
+    uid: str
+    podgroup: str = ""
+    phase: str = ""
+    waits: bool = True
+
+    @property
+    def title(self) -> str:
+        """How sentences name it."""
+        return f"{plain_name(*self.pair)} {self.key}"
+
+    @property
+    def scheduled(self) -> ObjectKey:
+        """The object that sessions see: of a job, its PodGroup."""
+        return (PODGROUP, self.podgroup) if self.pair == JOB else (self.pair, self.key)
+
+
+def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target:
+    """Return the object that a name means at a moment.
+
+    :param place: the namespace; ignored for queues and nodes.
+    :raises UsageError: the kind is not one of :data:`KINDS`.
+    :raises ObjectNotFound: there is none at that moment.
+    """
+    pair = (named.group, named.kind)
+    if pair not in KINDS:
+        raise UsageError(
+            f"why does not answer about a {named.kind}",
+            now="ask about a pod, a job, a podgroup, a queue or a node",
+        )
+    entry = _entry(log, pair, named.name, "" if pair in _CLUSTER else place, moment)
+    key = _key(entry)
+    target = Target(pair, key, entry.reference.uid)
+    if pair == JOB:
+        return _of_job(log, target, named.name, moment)
+    fact = entry.fact
+    if isinstance(fact, PodFact):
+        group = f"{place}/{fact.podgroup}" if fact.podgroup else ""
+        return target._replace(podgroup=group, waits=not fact.node)
+    if isinstance(fact, PodGroupFact):
+        return target._replace(podgroup=key, waits=_may_wait(log, key, fact.phase, moment))
+    return target
+
+
+def _of_job(log: Log, target: Target, name: str, moment: Moment) -> Target:
+    place = target.key.partition("/")[0]
+    truth = log.truth(moment)
+    job = truth.find(*JOB, place, target.key.partition("/")[2])
+    phase = str(getattr(job.fact, "phase", "")) if job is not None else ""
+    found = truth.find(*PODGROUP, place, name_at(log, PODGROUP, name, place, moment))
+    if found is None:
+        return target._replace(phase=phase)
+    group = _key(found)
+    waits = _may_wait(log, group, str(getattr(found.fact, "phase", "")), moment)
+    return target._replace(podgroup=group, phase=phase, waits=waits)
+
+
+def _entry(log: Log, pair: Pair, name: str, place: str, moment: Moment) -> Entry:
+    truth = log.truth(moment)
+    found = truth.find(*pair, place, name)
+    if found is None:
+        full = name_at(log, pair, name, place or None, moment)
+        found = truth.find(*pair, place, full)
+    if found is None:
+        raise not_found(log, pair, name, place or None, moment)
+    return found
+
+
+def _may_wait(log: Log, group: str, phase: str, moment: Moment) -> bool:
+    """Return whether a PodGroup may have anything that waits."""
+    if phase not in _SETTLED:
+        return True
+    place, _, name = group.partition("/")
+    pods = log.truth(moment).of(*POD, place)
+    facts = (one.fact for one in pods)
+    return any(isinstance(one, PodFact) and one.podgroup == name and not one.node for one in facts)
+
+
+def _key(entry: Entry) -> str:
+    reference = entry.reference
+    return f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name

@@ -1,0 +1,128 @@
+"""Since when an answer holds, which answers held before, and which events changed them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from answer_worlds import CAPACITY, NODES, watched_log
+
+from plinian.replay.answers import since
+from plinian.replay.answers.records import Why
+from plinian.replay.answers.why import why_at
+from sessions import group, node, pod, queue
+
+RELEASE = "v1.12.1"
+
+
+def asked(folder: Path, named: str, conf: str, *events: tuple[str, Any], at: str = "end") -> Why:
+    """Ask about an object of the namespace ``ns`` in the log of a watch."""
+    with watched_log(folder, conf, *events) as log:
+        return why_at(log, log.object(named), at, namespace="ns", release=RELEASE)
+
+
+def added(*documents: Any) -> list[tuple[str, Any]]:
+    """Return objects that are created one after the other."""
+    return [("ADDED", one) for one in documents]
+
+
+def test_the_reason_changed_when_the_room_was_taken(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), node("n1", 4), group("pg", 1), pod("a", "pg", 4)),
+        *added(group("other", 1, "Running"), pod("taker", "other", 4, "n1")),
+        *added(queue("later")),
+    )
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 lacks 4 cpu"
+    )
+    assert found.began is not None
+    assert found.began.revision == 4
+    assert [(stage.cause, stage.since.at) for stage in found.stages] == [
+        ("next-session", "rv:4"),
+        ("no-node", "rv:6"),
+    ]
+    changed = found.stages[-1].since
+    assert (changed.not_at, changed.exact) == ("rv:5", True)
+    assert [(one.revision, one.about) for one in changed.events] == [(6, "pod/ns/taker")]
+
+
+def test_what_made_a_queue_full_is_named_even_if_it_came_before(tmp_path: Path) -> None:
+    wanted = {"minResources": {"cpu": "2"}}
+    found = asked(
+        tmp_path,
+        "podgroup/late",
+        CAPACITY,
+        *added(queue("root"), queue("small", parent="root", capability={"cpu": "9"})),
+        ("MODIFIED", queue("small", parent="root", capability={"cpu": "2"})),
+        *added(node("n1", 8), group("early", 1, "Running", queue="small", **wanted)),
+        *added(pod("early-0", "early", 2, "n1")),
+        *added(group("late", 1, "Pending", queue="small", **wanted)),
+    )
+    assert found.cause == "queue-full small"
+    assert [stage.cause for stage in found.stages] == ["queue-full small"]
+    assert [(one.revision, one.about) for one in found.made_by] == [
+        (3, "queue/small"),
+        (6, "pod/ns/early-0"),
+    ]
+
+
+def test_a_deleted_node_made_the_tree_of_queues_invalid(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "podgroup/pg",
+        CAPACITY,
+        *added(queue("root"), queue("big", parent="root", capability={"cpu": "12"})),
+        *added(node("n1", 8), node("n2", 8)),
+        *added(group("pg", 1, "Pending", queue="big", minResources={"cpu": "2"})),
+        ("DELETED", node("n2", 8)),
+    )
+    assert found.cause == "queue-tree root capability"
+    assert [(one.kind, one.about) for one in found.made_by] == [
+        ("queue.observed", "queue/big"),
+        ("node.deleted", "node/n2"),
+    ]
+    changed = found.stages[-1].since
+    assert [(one.kind, one.about) for one in changed.events] == [("node.deleted", "node/n2")]
+
+
+def test_a_deleted_podgroup_is_named_with_its_deletion(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), node("n1", 1), group("pg", 1), group("keeps", 1)),
+        *added(pod("a", "pg", 4)),
+        ("DELETED", group("pg", 1)),
+    )
+    assert found.cause == "no-podgroup ns/pg"
+    assert [(one.kind, one.revision) for one in found.made_by] == [("podgroup.deleted", 6)]
+
+
+def test_with_few_sessions_the_bounds_are_said(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(since, "MOST", 2)
+    others = [pod(f"filler-{number}", "other", 1, "n1") for number in range(8)]
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), node("n1", 8), group("pg", 1), pod("a", "pg", 8)),
+        *added(group("other", 1, "Running"), *others),
+    )
+    assert found.sessions == 3
+    changed = found.stages[-1].since
+    assert changed.exact is False
+    assert (changed.not_at, changed.at) != ("rv:5", "rv:6")
+    assert int(changed.not_at.removeprefix("rv:")) < 6 <= int(changed.at.removeprefix("rv:"))
+
+
+def test_what_does_not_wait_has_no_past(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), node("n1", 4), group("pg", 1, "Running"), pod("a", "pg", 1, "n1")),
+    )
+    assert (found.waits, found.stages, found.sessions) == (False, (), 1)
