@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
+from ..moments.actors import attributed
 from ..moments.clock import clock_of
 from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.times import span_text, with_spans
+from ..moments.times import span_text
 from .finding import ObjectKey
 from .records import Evidence
 
@@ -62,13 +63,14 @@ def first_version(log: Log, moment: Moment, about: ObjectKey, uid: str = "") -> 
 def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Evidence]:
     """Yield events as records, with their times."""
     clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
-    for recorded, span in with_spans(events, clock):
+    for recorded in attributed(log.store, clock, events, branch=moment.branch):
         event, reference = recorded.event, recorded.event.reference
         place = f"{reference.namespace}/" if reference.namespace else ""
         yield Evidence(
             position=recorded.position,
             revision=event.revision,
-            time=span_text(span),
+            time=span_text(recorded.span),
             kind=event.kind,
             about=f"{plain_name(reference.group, reference.kind)}/{place}{reference.name}",
+            by=recorded.actor,
         )

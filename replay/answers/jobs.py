@@ -65,7 +65,7 @@ def panics(run: Run) -> Blocked | None:
     crash = run.answer.result.panic
     if crash is None:
         return None
-    text = f"the scheduler panics in every session: {crash.message}"
+    text = f"the scheduler of {run.answer.release} panics in this session: {crash.message}"
     place = tuple(map(str, crash.place))
     link = Crash(text=text, blocks=True, message=crash.message, place=place)
     return Blocked(text, "panic", (link,))

@@ -18,7 +18,7 @@ from ..moments.moment import Moment
 from .amounts import amounts_of
 from .evidence import evidence_of, versions_of
 from .finding import Finding, ObjectKey
-from .records import Evidence, Link, PodGroupState, QueuePath, QueueState, QueueTree
+from .records import Account, Evidence, Link, PodGroupState, QueuePath, QueueState, QueueTree
 from .run import NODE, POD, PODGROUP, QUEUE, Run
 
 MOST = 6
@@ -28,6 +28,7 @@ _PODS = 20
 """How many pods of one job are looked at."""
 
 _DELETED = Effect.DELETED
+_OBSERVED = ".observed"
 
 
 def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
@@ -42,6 +43,8 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
         if link.blocks:
             for one in _of_link(log, run, link, finding.about):
                 found[one.position] = one
+    if all(one.event.kind.endswith(_OBSERVED) for one in found.values()):
+        return ()  # lists say how things were, not what happened
     events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
     return tuple(evidence_of(log, run.moment, events[-MOST:]))
 
@@ -50,6 +53,8 @@ def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iter
     if isinstance(link, QueuePath):
         full = next((one for one in link.accounts if one.checked and one.exceeded), None)
         yield from _last_change(log, run.moment, (QUEUE, full.queue if full else ""))
+        if full is not None and _rests_on_nodes(full):
+            yield from _last_of_nodes(log, run.moment)
         for held in link.holders[:MOST]:
             yield from _placements(log, run, held.podgroup)
     elif isinstance(link, QueueTree):
@@ -62,6 +67,11 @@ def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iter
         for one in about:
             if one[0] == NODE:
                 yield from _last_change(log, run.moment, one)
+
+
+def _rests_on_nodes(full: Account) -> bool:
+    """Return whether a limit is not the queue's own, but what the nodes have and others leave."""
+    return any(full.capability.get(name) != full.limit.get(name) for name in full.exceeded)
 
 
 def _of_tree(log: Log, run: Run, link: QueueTree) -> Iterator[Recorded]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
 from .amounts import amounts_of, apart, in_order, joined, word, words
@@ -38,8 +38,8 @@ def account_of(level: QueueLevel) -> Account:
 
 def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     """Return a plugin's check of a queue and those above it as a record."""
-    held = sorted(check.holders, key=lambda one: (-_weight(one, _first_full(check)), one.job))
     full = _first_full(check)
+    held = _ranked(check.holders, full, point)
     names = [level.queue for level in check.levels]
     if full is None:
         text = f"{check.plugin} permits it in {_path(names)}"
@@ -79,13 +79,25 @@ def full_queue(
     if full is None:
         return None
     path = path_of(run, check, action, point)
-    others = [one for one in check.holders if one.job != own]
-    held = sorted(others, key=lambda one: (-_weight(one, full), one.job))
+    held = _ranked([one for one in check.holders if one.job != own], full, point)
     about: tuple[ObjectKey, ...] = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
     return Blocked(_full(run, check, full, held), f"{cause} {full.queue}", (path,), about)
+
+
+def _ranked(holders: Iterable[Holder], full: QueueLevel | None, point: str) -> list[Holder]:
+    """Return holders by how much they have of what is short, the most first.
+
+    What is reserved counts only where jobs are enqueued.
+    """
+    counted = [
+        one if point == ENQUEUE else one._replace(reserved={})
+        for one in holders
+        if point == ENQUEUE or any(one.allocated.values())
+    ]
+    return sorted(counted, key=lambda one: (-_weight(one, full), one.job))
 
 
 def invalid_tree(fault: TreeFault) -> Blocked:
@@ -95,14 +107,11 @@ def invalid_tree(fault: TreeFault) -> Blocked:
         parts = []
         for name in in_order(fault.exceeded):
             own, theirs = apart(fault.own.get(name, 0.0), fault.theirs.get(name, 0.0), name)
-            parts.append(f"{own} of {theirs} {name}")
+            parts.append(f"{own} against {theirs} {name}")
         whose = f"its child {fault.child}" if fault.child else "its children together"
-        what = {"deserved": "deserves"}.get(fault.what, "has a " + fault.what)
         source = " (what all nodes have together)" if fault.queue == _ROOT else ""
         text += (
-            f": queue {fault.queue} {what} of less than {whose}{source}: {joined(parts)}"
-            if fault.what == "deserved"
-            else f": queue {fault.queue}'s {fault.what}{source} is less than that of {whose}:"
+            f": queue {fault.queue}'s {fault.what}{source} is less than that of {whose}:"
             f" {joined(parts)}"
         )
     else:

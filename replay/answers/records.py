@@ -38,7 +38,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """An event that an answer rests on.
 
-    :param position: in the log. :param time: as printed; empty if it is not known.
+    :param position: in the log. :param time: as printed.
+    :param by: who caused it, as far as the log says.
     """
 
     position: int
@@ -46,7 +47,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     time: str
     kind: str
     about: str
-    text: str = ""
+    by: str = ""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):

@@ -59,7 +59,7 @@ def _since(found: Why, style: Style) -> Iterator[str]:
         now = found.stages[-1]
         yield paragraph(f"{_when(now.since)}: for the present reason{_by(now)}", style)
     if found.made_by:
-        named = ", ".join(f"{one.kind} {one.about} @{one.position}" for one in found.made_by)
+        named = ", ".join(_named(one) for one in found.made_by)
         yield paragraph(f"made so by {named} (last at {found.made_by[-1].time})", style)
     if found.began is not None or found.stages:
         yield "\n"
@@ -75,9 +75,14 @@ def _by(stage: Stage) -> str:
     events = stage.since.events
     if not events:
         return ""
-    named = [f"{one.kind} {one.about} @{one.position}" for one in events[:3]]
+    named = [_named(one) for one in events[:3]]
     more = f" and {len(events) - 3} more" if len(events) > 3 else ""
     return f"; before that came {', '.join(named)}{more}"
+
+
+def _named(one: Evidence) -> str:
+    by = f" by {one.by}" if one.by else ""
+    return f"{one.kind} {one.about} @{one.position}{by}"
 
 
 def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:
@@ -168,8 +173,8 @@ def _nodes(link: Nodes, depth: int) -> Table:
 
 
 def _events(head: str, events: Sequence[Evidence]) -> Table:
-    rows = [(one.about, one.kind, f"@{one.position}", one.time) for one in events]
-    return Table((head, "EVENT", "POSITION", "TIME"), rows)
+    rows = [(one.about, one.kind, f"@{one.position}", one.time, one.by or NONE) for one in events]
+    return Table((head, "EVENT", "POSITION", "TIME", "BY"), rows)
 
 
 def _steps(steps: Sequence[Step]) -> Table:

@@ -81,7 +81,7 @@ def test_a_deleted_node_made_the_tree_of_queues_invalid(tmp_path: Path) -> None:
     )
     assert found.cause == "queue-tree root capability"
     assert [(one.kind, one.about) for one in found.made_by] == [
-        ("queue.observed", "queue/big"),
+        ("queue.created", "queue/big"),
         ("node.deleted", "node/n2"),
     ]
     changed = found.stages[-1].since

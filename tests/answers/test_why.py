@@ -124,7 +124,7 @@ class TestQueues:
         assert found.sentence == (
             "podgroup ns/pg waits because the tree of queues is invalid, so the capacity plugin "
             "schedules nothing: queue root's capability (what all nodes have together) is less "
-            "than that of its child big: 30 of 200 cpu and 24Gi of 200Gi memory"
+            "than that of its child big: 30 against 200 cpu and 24Gi against 200Gi memory"
         )
         (tree,) = links(found, QueueTree)
         assert (tree.own["cpu"], tree.theirs["cpu"]) == ("30", "200")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clusters import compact, watched
+from clusters import compact, initial_end, watched
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
 
@@ -105,7 +105,10 @@ def log_of(folder: Path, conf: str, *documents: Document) -> Iterator[Log]:
 def watched_log(folder: Path, conf: str, *events: tuple[str, Document]) -> Iterator[Log]:
     """Make a log of a watch: (ADDED, MODIFIED or DELETED, object), one revision each."""
     made = versions([document for _, document in events])
-    lines = watched(*zip((kind for kind, _ in events), made, strict=True))
+    changes = zip((kind for kind, _ in events), made, strict=True)
+    kinds = sorted({document["kind"] for document in made})
+    # Nothing existed before: each kind's initial list is empty.
+    lines = watched(*(initial_end(0, kind) for kind in kinds), *changes)
     (folder / "watch.jsonl").write_bytes(lines)
     (folder / "volcano-scheduler.conf").write_text(conf)
     with opened(folder / "log.db", create=True) as log:
