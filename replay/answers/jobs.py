@@ -43,7 +43,7 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     """Return what keeps the pods of a PodGroup from being placed; None if nothing does."""
     job = run.job(key)
     if job is None or job.pod_group is None:
-        return _not_in_cache(run, key, group)
+        return _not_in_cache(key, group)
     if job.queue not in run.cache.queues:
         return _no_queue(job)
     phase = job.pod_group.status.phase
@@ -155,14 +155,13 @@ def _recorded(about: str, message: str, time: str | None) -> Recorded:
     return Recorded(text=text, about=about, message=message, time=time or "")
 
 
-def _not_in_cache(run: Run, key: str, group: PodGroup) -> Blocked:
+def _not_in_cache(key: str, group: PodGroup) -> Blocked:
     text = (
         f"the scheduler's cache does not have its PodGroup {key}, which exists since "
         f"{group.metadata.creation_timestamp or 'an unknown time'}: sessions do not see the job"
     )
-    links = tuple(drift_links(run, key, ()))
     state = PodGroupState(text=text, blocks=True, podgroup=key, exists=True)
-    return Blocked(text, f"stale-cache {key}", (state, *links), ((PODGROUP, key),))
+    return Blocked(text, f"stale-cache {key}", (state,), ((PODGROUP, key),))
 
 
 def _no_queue(job: JobInfo) -> Blocked:

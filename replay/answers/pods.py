@@ -147,7 +147,10 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     link = placed(run, key)
     if link is not None and link.decision == "bind":
         text = f"{subject} waits only for the next session, which binds it to node {link.node}"
-        links: tuple[Link, ...] = (*node_links(run, key), link)
+        wrong = tuple(differences(run, [("Node", link.node)]))
+        if wrong:
+            text += "; but the scheduler's cache is wrong about that node"
+        links: tuple[Link, ...] = (*node_links(run, key), link, *wrong)
         return Finding(text, True, "next-session", links)
     together = _with_gang(run, key, group)
     if together is not None:

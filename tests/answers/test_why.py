@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned
+from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned, watched_log
 
 from plinian.engine.errors import ObjectNotFound, UsageError
+from plinian.engine.volcano.session.history import resolve
+from plinian.replay.answers.pods import pod_finding
 from plinian.replay.answers.records import (
+    Drifted,
     EvictionTry,
     Gang,
+    Link,
     Nodes,
     PodGroupState,
     QueuePath,
@@ -19,8 +24,11 @@ from plinian.replay.answers.records import (
     Recorded,
     Why,
 )
+from plinian.replay.answers.run import run_of
 from plinian.replay.answers.why import why_at, why_document
-from sessions import document, group, node, pod, queue
+from plinian.replay.moments.belief import belief_at
+from plinian.replay.sessions.session import scene_at
+from sessions import CREATED, document, group, node, pod, queue
 
 Document = dict[str, Any]
 RELEASE = "v1.12.1"
@@ -46,7 +54,12 @@ def ask(tmp_path: Path) -> Any:
 
 def links(found: Why, sort: type) -> list[Any]:
     """Return the links of one sort."""
-    return [link for link in found.chain if isinstance(link, sort)]
+    return links_of(found.chain, sort)
+
+
+def links_of(chain: Sequence[Link], sort: type) -> list[Any]:
+    """Return the links of one sort in a chain."""
+    return [link for link in chain if isinstance(link, sort)]
 
 
 def wants(cpu: str, name: str = "pg", **more: Any) -> Document:
@@ -497,3 +510,46 @@ def test_an_answer_is_plain_data(ask: Any) -> None:
     document_of = why_document(ask("pod/a", PROPORTION, *world))
     assert document_of["asked"]["kind"] == "pod"
     assert [link["reason"] for link in document_of["chain"]][:2] == ["pod", "podgroup"]
+
+
+class TestStaleCaches:
+    def test_a_cache_that_lost_the_podgroup_is_the_reason(self, tmp_path: Path) -> None:
+        world = (node("n1"), queue("default"), group("pg", 1), pod("a", "pg"))
+        with log_of(tmp_path, NODES, *world) as log:
+            scene, behaviours = scene_at(log, "end"), resolve("v1.8.2")
+            cache = belief_at(log.store, scene.moment, behaviours)
+            lost = cache.jobs["ns/pg"]
+            lost.unset_pod_group()
+            lost.delete_task("uid-a")
+            cache.job_cache.infos.pop("ns/pg")
+            run = run_of(scene, behaviours, cache, {"ns/pg", "ns/a"})
+            held = run.pod("ns/a")
+            assert held is not None
+            found = pod_finding(run, "ns/a", held)
+        assert found.cause == "stale-cache ns/pg"
+        assert found.sentence == (
+            "pod ns/a waits with its podgroup ns/pg because the scheduler's cache does not have "
+            f"its PodGroup ns/pg, which exists since {CREATED}: sessions do not see the job"
+        )
+        told = [(one.kind, one.name) for one in links_of(found.chain, Drifted)]
+        assert told == [("PodGroup", "ns/pg"), ("Pod", "ns/a")]
+
+    def test_a_node_that_came_back_seems_empty(self, tmp_path: Path) -> None:
+        home = node("n1", 4)
+        events = [
+            *(("ADDED", one) for one in (queue("default"), home, group("old", 1, "Running"))),
+            ("ADDED", pod("old", "old", 4, "n1")),
+            ("DELETED", home),
+            ("ADDED", home),
+            *(("ADDED", one) for one in (group("pg", 1), pod("a", "pg", 4))),
+        ]
+        with watched_log(tmp_path, NODES, *events) as log:
+            found = why_at(log, log.object("pod/a"), namespace="ns", release="v1.8.2")
+        drift = links_of(found.chain, Drifted)
+        assert [(one.name, one.field, one.truth, one.belief) for one in drift][:1] == [
+            ("n1", "used.cpu", "4", "0")
+        ]
+        assert found.sentence == (
+            "pod ns/a waits only for the next session, which binds it to node n1; but the "
+            "scheduler's cache is wrong about that node"
+        )
