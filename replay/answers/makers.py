@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
-
-from ...engine.events import KINDS, Effect, Recorded
+from ...engine.events import Recorded
 from ...engine.log.store import Query
 from ...engine.model.status import ALLOCATED_STATUS
 from ...engine.session.plugins.shared.amounts import plain
@@ -16,6 +14,7 @@ from ...engine.state.coverage import Pair
 from ..moments.log import Log
 from ..moments.moment import Moment
 from .amounts import amounts_of
+from .changes import last_change, node_of, spec_of
 from .evidence import evidence_of, versions_of
 from .finding import Finding, ObjectKey
 from .records import Account, Evidence, Link, PodGroupState, QueuePath, QueueState, QueueTree
@@ -27,7 +26,6 @@ MOST = 6
 _PODS = 20
 """How many pods of one job are looked at."""
 
-_DELETED = Effect.DELETED
 _OBSERVED = ".observed"
 
 
@@ -77,7 +75,7 @@ def _rests_on_nodes(full: Account) -> bool:
 def _of_tree(log: Log, run: Run, link: QueueTree) -> Iterator[Recorded]:
     for name in dict.fromkeys((link.queue, link.child)):
         if name and name not in _of_the_nodes(run, link):
-            yield from _changes(log, run.moment, (QUEUE, name), _part_of_spec(link.what))[-1:]
+            yield from last_change(log, run.moment, (QUEUE, name), _part_of_spec(link.what))
     if _of_the_nodes(run, link):
         yield from _last_of_nodes(log, run.moment)
 
@@ -94,7 +92,7 @@ def _of_the_nodes(run: Run, link: QueueTree) -> frozenset[str]:
 
 def _part_of_spec(what: str) -> Callable[[Any], object]:
     if not what:
-        return _spec_of
+        return spec_of
     return lambda document: (document.get("spec") or {}).get(what)
 
 
@@ -104,36 +102,14 @@ def _placements(log: Log, run: Run, key: str) -> Iterator[Recorded]:
     tasks = [] if job is None else job.tasks.values()
     placed = [task.key for task in tasks if task.status in ALLOCATED_STATUS]
     for name in sorted(placed)[:_PODS]:
-        yield from _changes(log, run.moment, (POD, name), _node_of)[-1:]
+        yield from last_change(log, run.moment, (POD, name), node_of)
 
 
 def _last_change(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
     """Return the last event that changed what scheduling reads of an object; a list of one."""
     if not about[1]:
         return []
-    return _changes(log, moment, about, _READ.get(about[0], _spec_of))[-1:]
-
-
-def _changes(
-    log: Log, moment: Moment, about: ObjectKey, read: Callable[[Any], object]
-) -> list[Recorded]:
-    """Return the events of an object after which a part of it was another than before."""
-    found: list[Recorded] = []
-    before: object = None
-    for recorded in versions_of(log, moment, about):
-        effect = KINDS[recorded.event.kind].effect
-        if effect is Effect.BOUND:
-            found.append(recorded)
-            continue
-        now = None if effect is _DELETED else read(msgspec.json.decode(recorded.event.payload))
-        if now != before:
-            found.append(recorded)
-        before = now
-    return found
-
-
-def _spec_of(document: Any) -> object:
-    return document.get("spec")
+    return last_change(log, moment, about, _READ.get(about[0], spec_of))
 
 
 def _queue_of(document: Any) -> object:
@@ -142,10 +118,6 @@ def _queue_of(document: Any) -> object:
 
 def _node_read(document: Any) -> object:
     return document.get("spec"), (document.get("status") or {}).get("allocatable")
-
-
-def _node_of(document: Any) -> object:
-    return (document.get("spec") or {}).get("nodeName")
 
 
 _READ: Mapping[Pair, Callable[[Any], object]] = MappingProxyType(
@@ -162,7 +134,7 @@ def _last_of_nodes(log: Log, moment: Moment) -> list[Recorded]:
         revision = recorded.event.revision
         if revision is not None and (last is None or revision <= last):
             names[recorded.event.reference.name] = None
-    found = [one for name in names for one in _changes(log, moment, (NODE, name), _uid_of)[-1:]]
+    found = [one for name in names for one in last_change(log, moment, (NODE, name), _uid_of)]
     return sorted(found, key=lambda one: (one.event.revision or 0, one.position))[-1:]
 
 

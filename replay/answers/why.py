@@ -200,6 +200,16 @@ _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
 )
 
 
+def assumed_of(asked: str | None, used: str) -> list[str]:
+    """Return, as sentences, what was assumed about the release.
+
+    :param asked: the release that was named; None if none was. :param used: the one that is used.
+    """
+    if asked is None:
+        return [f"no release was named: the answer is that of {used}"]
+    return [] if asked == used else [f"release {asked} is taken as {used}"]
+
+
 def why_document(found: Why) -> dict[str, Any]:
     """Return an answer for JSON."""
     document: dict[str, Any] = msgspec.to_builtins(found)

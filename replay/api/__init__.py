@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
+    from .replay.answers.blame import Blame
+    from .replay.answers.records import Why
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import Held as Behaviour
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from .replay.explore.run import Anomaly, Exploration
     from .replay.explore.walk import Walk
     from .replay.explore.windows import ToldWindow, ToldWrite
+    from .replay.facade.answering import why
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.checking import invariants
@@ -105,6 +108,7 @@ __all__ = [
     "BehaviourDiff",
     "Belief",
     "Bisection",
+    "Blame",
     "BranchInfo",
     "CaseResult",
     "CaseSession",
@@ -164,6 +168,7 @@ __all__ = [
     "VerifyReport",
     "Walk",
     "Who",
+    "Why",
     "__version__",
     "anomaly_files",
     "behaviours",
@@ -186,6 +191,7 @@ __all__ = [
     "step",
     "unproven",
     "verdict_of",
+    "why",
     "windows",
     "write_run",
 ]
@@ -194,6 +200,9 @@ _PLACES = MappingProxyType(
     {
         "engine.events": "Event Recorded Reference",
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
+        "replay.answers.blame": "Blame",
+        "replay.answers.records": "Why",
+        "replay.facade.answering": "why",
         "replay.compare.bisection": "Bisection",
         "replay.compare.sessions": "Comparison",
         "replay.compare.upgrade": "Upgrade",

@@ -38,6 +38,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian why queue/gold -v",
             "plinian why pod/train-0 -f cluster.json --conf volcano-scheduler.conf",
         ),
+        "blame": (
+            "plinian blame queue/gold allocated.cpu --at -5m",
+            "plinian blame node/node-1 idle.nvidia.com/gpu",
+            "plinian blame queue/gold capability.cpu",
+        ),
         "history": (
             "plinian history pod/train-0 -n ml",
             "plinian history queue/gold --ignore status",

@@ -87,16 +87,13 @@ def why(
     and which events changed the reason. All numbers are those that the session compares, which is
     run again on the scheduler's cache at that moment. Exits with 1 if there is no such object.
     """
-    from ..answers.why import why_at
+    from ..answers.why import assumed_of, why_at
     from ..moments.scheduler_confs import conf_file
     from .store_beliefs import store_beliefs
 
     taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
-    assumed = [f"release {name} is taken as {used}" for name, used in taken.assumed.items()]
-    if release is None:
-        assumed.append(f"no release was named: the answer is that of {taken.names[0]}")
     with _opened(inputs, log, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
@@ -110,7 +107,7 @@ def why(
             namespace=namespace,
             release=taken.names[0],
             conf=given,
-            assumed=assumed,
+            assumed=assumed_of(release, taken.names[0]),
         )
     _write(found, output, verbose)
 

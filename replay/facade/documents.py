@@ -15,6 +15,8 @@ from ..render.documents import plain
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
+        "answers.records.Why": ("answers.why", "why_document"),
+        "answers.blame.Blame": ("answers.blame", "blame_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ...engine.errors import NotKnown, UsageError
+from ...engine.errors import UsageError
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..moments.log import Progress
 from ..moments.points import Point
+from .answering import AnsweringLog
 from .options import DEFAULT_RELEASE, Conf, FilePath, Names, accepted_conf, release_of, several
-from .stored import StoredLog
 
 if TYPE_CHECKING:
     from ..compare.bisection import Bisection
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..invariants.task import CheckReport
     from ..lint.task import Report
     from ..moments.drift import Drift
-    from ..moments.moment import Moment
     from ..moments.status import Status
     from ..sessions.session import SessionAnswer
     from .believed import Belief
@@ -30,7 +29,7 @@ UNLOGGED_SAMPLE = 200
 """The number of moments that ``upgrade_check`` checks if the log records no sessions."""
 
 
-class Log(StoredLog):
+class Log(AnsweringLog):
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
 
     Moments (``at``, ``before``, ``since`` …) are strings as on the command line, datetimes with a
@@ -317,24 +316,6 @@ class Log(StoredLog):
         self._check(moment, "", strict=strict)
         asked = Asked(at, since, until, release, tuple(several(invariants)), settle, conf)
         return checked(self, asked, moment, assume=assume, progress=progress)
-
-    def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
-        """Refuse a moment at which the log lacks what sessions need.
-
-        :param conf: a configuration instead of the log's; None requires that the log has one.
-        :raises NotKnown: anything is missing, and ``strict`` is set.
-        """
-        from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-        from ..moments.scheduler_confs import has_no_conf  # noqa: PLC0415
-
-        if not strict:
-            return
-        refuse(unknown_at(self, moment, SCHEDULING))
-        if conf is None and has_no_conf(self, moment):
-            raise NotKnown(
-                "the log holds no configuration of the scheduler",
-                now="give one as conf, or ingest it",
-            )
 
     def lint(
         self,

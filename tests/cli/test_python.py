@@ -62,6 +62,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release unproven": (plinian.unproven,),
     "session": (Log.session, Log.compare),
     "simulate": (plinian.simulate, plinian.simulate_all),
+    "why": (Log.why, plinian.why),
 }
 """Twins that have another name than the command, or that are several."""
 
@@ -80,6 +81,7 @@ OF_THE_TERMINAL = {
     ),
     *("--label-columns", "--ignore-not-found", "--watch-only", "--output-watch-events"),
     *("describe --selector", "events --strict", "--linear", "--all"),
+    "why --verbose",
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
@@ -202,6 +204,15 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
         f"belief nodes,jobs,tasks,queues,hypernodes,work --at {TIME} --release {OLD}",
     ),
     (lambda log: log.drift(at=MOMENT), f"drift --at {TIME}"),
+    (lambda log: log.why("job/gpu-2", at=MOMENT), f"why job/gpu-2 --at {TIME}"),
+    (
+        lambda log: log.why("pod/default/gpu-2-gpu-1", at=MOMENT, release=OLD),
+        f"why pod/default/gpu-2-gpu-1 --at {TIME} --release {OLD}",
+    ),
+    (
+        lambda log: log.blame("queue/gold", "allocated.cpu", at=MOMENT),
+        f"blame queue/gold allocated.cpu --at {TIME}",
+    ),
     (
         lambda log: log.lint(at=MOMENT, releases=[NEW], ignore="pod-above-every-node"),
         f"lint --at {TIME} --release {NEW} --ignore pod-above-every-node",
