@@ -359,7 +359,8 @@ class Since(msgspec.Struct, frozen=True, kw_only=True):
         hold; empty if it holds since the object began to wait.
     :param exact: nothing that sessions see happened between the two.
     :param or_earlier: earlier moments were not looked at.
-    :param events: what happened in between to objects that the answer is about.
+    :param events: what happened in between and may have changed the answer; of many events the
+        last ones, and ``more`` is how many were before them.
     """
 
     at: str
@@ -368,6 +369,7 @@ class Since(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool = True
     or_earlier: bool = False
     events: tuple[Evidence, ...] = ()
+    more: int = 0
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):

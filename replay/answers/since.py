@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,9 +16,10 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH
 from ..moments.times import span_text
+from .changes import node_of
 from .evidence import evidence_of
 from .finding import Finding, ObjectKey
-from .records import Evidence, Since, Stage
+from .records import Since, Stage
 from .run import NODE, POD, PODGROUP, QUEUE
 
 MOST = 60
@@ -174,20 +175,24 @@ def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since
         time = span_text(log.clock(moment).spans([moment.revision])[0])
     if before is None:
         return Since(at=moment.label, time=time, or_earlier=not plan.whole)
-    about = (*sample.finding.about, *before.finding.about)
+    events = _between(log, before.moment, moment, sample.finding.about)
     return Since(
         at=moment.label,
         time=time,
         not_at=before.moment.label,
         exact=sample.place - before.place <= 1,
-        events=tuple(_between(log, before.moment, moment, about)),
+        events=tuple(evidence_of(log, moment, events[-_NAMED:])),
+        more=max(0, len(events) - _NAMED),
     )
 
 
-def _between(
-    log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]
-) -> Iterator[Evidence]:
-    """Yield what happened in between; of many events, those about the objects of the answer."""
+def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]) -> list[Recorded]:
+    """Return the events in between that may have changed an answer, the first of each object.
+
+    What the scheduler writes into pods and PodGroups without deciding anything is left out.
+
+    :param about: the objects of the answer; the first is the one that is asked about.
+    """
     assert before.revision is not None, "samples are at revisions"
     query = Query(
         branch=after.branch,
@@ -197,17 +202,34 @@ def _between(
         revisions=(before.revision + 1, after.revision),
     )
     found = [one for one in log.store.read(query) if KINDS[one.event.kind].effect in _CHANGING]
-    found = _newest(found)
-    if len(found) > _NAMED:
-        kept = [one for one in found if _key(one) in set(about)]
-        found = kept or [one for one in found if _key(one)[0] in {NODE, QUEUE}]
-    yield from evidence_of(log, after, found[-_NAMED:])
+    return _first([one for one in found if _matters(one, set(about))])
 
 
-def _newest(found: Sequence[Recorded]) -> list[Recorded]:
-    """Return the last event of each object, in order of revision."""
-    last = {_key(one): one for one in sorted(found, key=lambda one: one.event.revision or 0)}
-    return sorted(last.values(), key=lambda one: (one.event.revision or 0, one.position))
+def _matters(recorded: Recorded, about: Collection[ObjectKey]) -> bool:
+    """Return whether an event may change what sessions decide about other objects."""
+    effect, (pair, name) = KINDS[recorded.event.kind].effect, _key(recorded)
+    if effect is not Effect.VERSION or pair == NODE:
+        return True
+    is_new = not recorded.event.kind.endswith(".updated")
+    if pair == POD:
+        return _takes_or_frees(msgspec.json.decode(recorded.event.payload), is_new=is_new)
+    return (pair, name) in about if pair == QUEUE else is_new
+
+
+def _takes_or_frees(pod: Any, *, is_new: bool) -> bool:
+    """Return whether a version of a pod is one with a new node, or one that gives its node up."""
+    if not node_of(pod):
+        return False
+    leaving = "deletionTimestamp" in pod["metadata"]
+    return is_new or leaving or (pod.get("status") or {}).get("phase") != "Running"
+
+
+def _first(found: Sequence[Recorded]) -> list[Recorded]:
+    """Return the first event of each object, in order of revision."""
+    first: dict[ObjectKey, Recorded] = {}
+    for one in sorted(found, key=lambda each: (each.event.revision or 0, each.position)):
+        first.setdefault(_key(one), one)
+    return list(first.values())
 
 
 def _key(recorded: Recorded) -> ObjectKey:

@@ -75,8 +75,9 @@ def _by(stage: Stage) -> str:
     events = stage.since.events
     if not events:
         return ""
-    named = [_named(one) for one in events[:3]]
-    more = f" and {len(events) - 3} more" if len(events) > 3 else ""
+    named = [_named(one) for one in events[-3:]]
+    rest = len(events) - 3 + stage.since.more
+    more = f" and {rest} more" if rest > 0 else ""
     return f"; before that came {', '.join(named)}{more}"
 
 
