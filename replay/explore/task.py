@@ -51,6 +51,18 @@ class _Walk(NamedTuple):
     seconds: float
 
 
+BUDGET, BUDGET_OF_ALL = "60s", "5m"
+"""How long to search if nothing else is asked; and to try every order of a scenario."""
+
+
+def default_budget(strategy: str, *, of_log: bool) -> str:
+    """Return how long to search by default.
+
+    :param of_log: from a moment of a log: its cluster is seldom so small that a search ends.
+    """
+    return BUDGET_OF_ALL if strategy == EXHAUSTIVE and not of_log else BUDGET
+
+
 def budget_seconds(text: str) -> float:
     """Return the seconds of a budget.
 
