@@ -28,7 +28,7 @@ def case(name: str, release: str) -> WalkedMachine:
         ClusterSettings(
             behaviours=behaviours,
             controllers=controller_behaviours(release),
-            conf=conf_in_force(document["conf"], behaviours),
+            conf=conf_in_force(document.get("conf", ""), behaviours),
             script=[Act(one["type"], one["object"]) for step in others for one in step["events"]],
             now=NOW,
             existing=[*map(default_queue, queues), *(one["object"] for one in first["events"])],
