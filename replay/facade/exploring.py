@@ -33,7 +33,7 @@ from ..explore.world import world_of
 from ..moments.log import opened
 from ..render.race_files import files_of
 from .cases import Document
-from .options import DEFAULT_RELEASE, FilePath, Names, several
+from .options import DEFAULT_RELEASE, FilePath, Names, release_of, several
 
 
 def explore(
@@ -48,6 +48,7 @@ def explore(
     invariants: Names = (),
     prompt: str = "none",
     delays: int | None = ONE_DELAY.delays,
+    assume: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Exploration:
     """Search for orders of a cluster's steps that end badly, and try them as every release.
@@ -62,13 +63,15 @@ def explore(
     :param prompt: components that are never late, with commas between, or ``none``.
     :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
         every order.
+    :param assume: use the nearest release for an unknown one.
     :param progress: called with (releases tried, all releases).
     :raises InputError: there is no such file, or it is no scenario of a machine.
     :raises UsageError: a release, a component, an invariant or the strategy is not known.
     """
     seconds = budget_seconds(budget)
     ids = asked_invariants(several(invariants))
-    plan = Plan(release, strategy, seed, (), ids, steps, jobs, delays)
+    name = release_of(release, assume=assume, pre_releases=True)
+    plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(_read(case), plan, prompt)
     return explore_world(world, plan, seconds, Watcher(releases=progress))
 
@@ -88,6 +91,7 @@ def explore_log(
     invariants: Names = (),
     prompt: str = "none",
     delays: int | None = ONE_DELAY.delays,
+    assume: bool = False,
 ) -> Exploration:
     """Search from a moment of a log: what existed then, and what users wrote afterwards.
 
@@ -112,8 +116,9 @@ def explore_log(
             invariants=invariants,
             prompt=prompt,
             delays=delays,
+            assume=assume,
         )
-        told = compared_with_log(recorded, at, release, result.anomalies)
+        told = compared_with_log(recorded, at, result.plan.release, result.anomalies)
     return result._replace(anomalies=told)
 
 

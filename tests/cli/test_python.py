@@ -43,6 +43,7 @@ NEEDS_NONE = {
 """Commands that have no twin in Python, with the reason."""
 
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "explore": (plinian.explore, plinian.explore_log, plinian.replay_token, plinian.windows),
     "bisect": (Log.bisect, plinian.bisect),
     "check": (Log.check, plinian.invariants),
     "branch create": (Log.create_branch,),
@@ -81,6 +82,8 @@ OF_THE_TERMINAL = {
     *("describe --selector", "events --strict", "--linear", "--all"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
+    *("explore --replay", "explore --model", "explore --windows"),
+    *("explore --evidence", "explore --pytest", "explore --scenario"),
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
 

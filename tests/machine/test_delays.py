@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_machines import ends_of, nothing, of_pod, small
+from small_machines import ends_of, nothing, of_pods, small
 
 from plinian.engine.machine.delays import Delays, Limits
 from plinian.engine.machine.machine import Machine, State
@@ -40,7 +40,7 @@ def test_without_a_limit_all_orders_are_tried(names: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("release", ["v1.8.2", "v1.12.1"])
 def test_more_delays_come_to_more_ends_and_never_to_others(release: str) -> None:
-    machine, start = of_pod(release)
+    machine, start = of_pods(release)
     each, plain, _ = ends_of(EachStep(machine), start)
     none, natural, _ = ends_within(Limits(delays=0), machine, start)
     one, some, _ = ends_within(Limits(delays=1), machine, start)
@@ -49,14 +49,14 @@ def test_more_delays_come_to_more_ends_and_never_to_others(release: str) -> None
 
 
 def test_steps_of_prompt_components_are_not_held_up() -> None:
-    machine, start = of_pod("v1.12.1")
+    machine, start = of_pods("v1.12.1")
     none, _, _ = ends_within(Limits(delays=0), machine, start)
     prompt, _, _ = ends_within(Limits(delays=2), machine, start, machine.layout.names)
     assert prompt == none
 
 
 def test_a_search_that_is_stopped_is_not_complete_and_can_go_on() -> None:
-    machine, start = of_pod("v1.12.1")
+    machine, start = of_pods("v1.12.1")
     whole = ends_within(Limits(), machine, start)[1]
     search = Delays(machine, start, nothing)
     assert list(search.run(lambda now: now.states > 100)) == []

@@ -197,8 +197,8 @@ def ends_of(space: Space, start: State) -> tuple[set[State], Exhaustive, list[st
     return ends, search, [one.violation.sentence for one in found]
 
 
-def of_pod(release: str) -> Cluster:
-    """Return a cluster in which a user creates a pod and deletes it."""
+def of_pods(release: str) -> Cluster:
+    """Return a cluster in which a user creates two pods."""
     behaviours = resolve(release)
     queues = ("default", "root") if behaviours.root_queue else ("default",)
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
@@ -210,13 +210,13 @@ def of_pod(release: str) -> Cluster:
     }
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
     spec = {"schedulerName": "volcano", "containers": [container]}
-    pod = {**object_of("Pod", "p", spec=spec), "apiVersion": "v1"}
+    pods = [{**object_of("Pod", name, spec=spec), "apiVersion": "v1"} for name in ("p", "q")]
     return cluster(
         ClusterSettings(
             behaviours=behaviours,
             controllers=controller_behaviours(release),
             conf=conf_in_force("", behaviours),
-            script=[Act("ADDED", pod), Act("DELETED", pod)],
+            script=[Act("ADDED", pod) for pod in pods],
             now=NOW,
             existing=[*map(default_queue, queues), node],
         )
