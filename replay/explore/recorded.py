@@ -88,7 +88,7 @@ class _Write(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """Writes that are taken, of those in question. :param reason: in a sentence, if there is one."""
+    """Writes that are taken, of so many in question. :param reason: a sentence, if there is one."""
 
     writes: Sequence[_Write]
     of: int
