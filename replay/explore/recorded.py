@@ -27,6 +27,7 @@ from ...engine.kubernetes.api_server import (
 from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
+from ...engine.machine.cluster import COMPONENTS
 from ...engine.machine.user import Act
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -39,24 +40,17 @@ from .scenario import MachineCase
 MOST_WRITES = 6
 """So many writes of users are taken, the first ones."""
 
-_VOLCANO, _BATCH = "scheduling.volcano.sh", "batch.volcano.sh"
+_VOLCANO, _BATCH, _FLOW = "scheduling.volcano.sh", "batch.volcano.sh", "flow.volcano.sh"
 _SURROUNDINGS: tuple[GroupKind, ...] = (
     *(("", "Node"), (_VOLCANO, "Queue"), ("scheduling.k8s.io", "PriorityClass")),
 )
 _RUNNING: tuple[GroupKind, ...] = (
     *(("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet")),
+    *((_FLOW, "JobFlow"), (_FLOW, "JobTemplate")),
     *((_BATCH, "Job"), (_VOLCANO, "PodGroup"), ("", "Pod")),
 )
 _ENDED = frozenset({"Succeeded", "Failed"})
 _OF_THE_SERVER = ("resourceVersion", "generation", "managedFields", "selfLink")
-_COMPONENTS = frozenset(
-    {
-        *("deployments", "replicasets", "statefulsets", "jobs", "gc", "queues"),
-        *("podgroups", "kubelets", "scheduler"),
-    }
-)
-"""Who writes on a branch that :mod:`.branch` wrote, beside the user."""
-
 _NO_USERS = ("system:kube-", "system:node:", "system:apiserver", "system:volume-")
 _ACCOUNTS = "system:serviceaccount:"
 
@@ -236,11 +230,14 @@ def _place_of(event: Event) -> Place:
 
 
 def is_user(actor: str) -> bool:
-    """Say whether an actor is a user, and no component that a machine has by itself."""
+    """Say whether an actor is a user, and no component that a machine has by itself.
+
+    On a branch that :mod:`.branch` wrote, components have their names in the machine.
+    """
     if actor.startswith(_ACCOUNTS):
         namespace, _, account = actor.removeprefix(_ACCOUNTS).partition(":")
         return namespace != "kube-system" and "volcano" not in f"{namespace}:{account}"
-    return actor not in _COMPONENTS and not actor.startswith(_NO_USERS)
+    return actor not in COMPONENTS and not actor.startswith(_NO_USERS)
 
 
 def _concluded(document: Document | None) -> bool:

@@ -15,7 +15,8 @@ from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ScenarioDeclared
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.api_server import Place, place_of
-from plinian.engine.machine.natural import Natural
+from plinian.engine.machine.cluster import COMPONENTS
+from plinian.engine.machine.natural import USER, Natural
 from plinian.replay.explore.recorded import case_at, is_user
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.world import server_in, world_of
@@ -161,6 +162,12 @@ def test_of_unknown_writers_only_changes_of_a_spec_are_a_users(recording: Record
     found = case_at(recording.log, "rv:7", BREAKS)
     assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
     assert "Of 1 of them the log does not say who wrote" in " ".join(found.assumed)
+
+
+@pytest.mark.parametrize("component", sorted(COMPONENTS))
+def test_on_a_branch_components_are_no_users(component: str) -> None:
+    assert not is_user(component)
+    assert is_user(USER)
 
 
 def test_a_deletion_begins_only_once(recording: Recording) -> None:
