@@ -353,8 +353,11 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
     def found(violation: Violation) -> None:
         note(f"found {violation.invariant}: {violation.sentence}")
 
+    def searching(processes: int, passed: float) -> None:
+        note(f"{passed:.0f} s: {processes} processes search, each with its own seed")
+
     with counting("releases", visible=shows_progress()) as releases:
-        result = explore_world(world, plan, seconds, Watcher(pace, found, releases))
+        result = explore_world(world, plan, seconds, Watcher(pace, found, releases, searching))
     pace.end()
     return result
 
