@@ -6,7 +6,7 @@ import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 
 Progress = Callable[[int, int], None]
 
+_EVERY_SECONDS = 5.0
+
 
 def run_all(
     work: Callable[[Task], Result],
@@ -25,6 +27,7 @@ def run_all(
     *,
     jobs: int,
     progress: Progress | None = None,
+    waiting: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
     """Yield a function's result for each task, in the order of the tasks.
 
@@ -32,6 +35,7 @@ def run_all(
         picklable.
     :param jobs: processes; 1 does all in this one.
     :param progress: called with (tasks done, total).
+    :param waiting: called every few seconds in which no task is done, with several processes.
     :raises PlinianError: of the first task that failed; tasks that have not begun are dropped.
     """
     total = len(tasks)
@@ -48,7 +52,7 @@ def run_all(
         with _without_interrupts():
             futures = [pool.submit(partial(_sendable, work), task) for task in tasks]
         for done, future in enumerate(futures, start=1):
-            yield future.result()
+            yield _awaited(future, waiting)
             if progress is not None:
                 progress(done, total)
     except KeyboardInterrupt:
@@ -59,6 +63,13 @@ def run_all(
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _awaited(future: Future[Result], waiting: Callable[[], None] | None) -> Result:
+    """Return a result, and call a function now and then until it is there."""
+    while waiting is not None and not wait([future], timeout=_EVERY_SECONDS).done:
+        waiting()
+    return future.result()
 
 
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:

@@ -187,7 +187,13 @@ def main() -> int:
             continue
         stale = True
         print(
-            *difflib.unified_diff(old.splitlines(), new.splitlines(), "said", "is", lineterm=""),
+            *difflib.unified_diff(
+                old.splitlines(),
+                new.splitlines(),
+                f"{path}: printed there",
+                f"{path}: printed now",
+                lineterm="",
+            ),
             sep="\n",
         )
         if not options.check:

@@ -193,6 +193,8 @@ class PodGroupController:
             self._update(known, group_of(pod, self._behaviours, client), client)
         if not named_group(pod):
             part = {"metadata": {"annotations": {GROUP_NAME: name}}}
+            if self._behaviours.pods_annotated_by_uid:
+                part["metadata"]["uid"] = pod["metadata"]["uid"]
             client.patch("Pod", key, part, how=STRATEGIC_MERGE)
 
     def _known(self, key: str, client: Client) -> Document | None:

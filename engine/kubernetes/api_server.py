@@ -186,9 +186,12 @@ class ApiServer:
     ) -> Document:
         """Change parts of an object, or of its status.
 
+        A uid and a resourceVersion in what is merged are preconditions.
+
         :param part: the operations of a JSON patch; else what is merged into the object.
         :param how: the content type; lists are replaced by all that merge.
         :raises NotFound: there is none of that name.
+        :raises Conflict: a precondition fails.
         :raises Invalid: a JSON patch does not fit the object.
         """
         held = self.get(kind, key)
@@ -197,6 +200,8 @@ class ApiServer:
         else:
             given = cast("Document", part)
             made = merged(held, {"status": given.get("status", {})} if status else given)
+        meant = made["metadata"]
+        self._check(Place(kind, key), held, meant.get("uid"), meant.get("resourceVersion"))
         return self._replace(Place(kind, key), held, made)
 
     def bind(self, key: str, node: str, uid: str | None = None) -> None:

@@ -48,6 +48,14 @@ MADE_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
 OWNERS_FIRST = (*MADE_OF, "JobTemplate", "PodGroup")
 """Kinds that own or are owned."""
 
+COMPONENTS = frozenset(
+    {
+        *("deployments", "replicasets", "statefulsets", "jobs", "gc", "jobflows", "jobtemplates"),
+        *("queues", "podgroups", "kubelets", "owners", "scheduler"),
+    }
+)
+"""All components that a machine can have, beside the user."""
+
 WORKLOAD_CONTROLLERS = ("deployments", "replicasets", "statefulsets")
 """Components of Kubernetes that a search may take as prompt, to see more of Volcano's."""
 

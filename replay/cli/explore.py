@@ -77,10 +77,9 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--budget",
-    default="60s",
-    show_default=True,
     metavar="DURATION",
-    help="Stop the search after this time; trying the other releases comes on top.",
+    help="Stop the search after this time, by default 60s, or 5m to try every order of a scenario; "
+    "trying the other releases comes on top.",
 )
 @click.option(
     "--strategy",
@@ -198,7 +197,7 @@ def explore(
     case: Path | None,
     release: str,
     steps: int | None,
-    budget: str,
+    budget: str | None,
     strategy: str,
     seed: int,
     jobs: int,
@@ -231,9 +230,9 @@ def explore(
     """
     from ..explore.branch import check_branch
     from ..explore.run import Plan
-    from ..explore.task import asked_invariants, budget_seconds, prepared
+    from ..explore.task import asked_invariants, budget_seconds, default_budget, prepared
 
-    seconds = budget_seconds(budget)
+    seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
     if model is not None and release == ALL:
         name = ALL
     else:
@@ -266,13 +265,13 @@ class _Recorded(NamedTuple):
     until: str
     objects: tuple[str, ...]
 
-    def case(self) -> MachineCase:
+    def case(self, release: str) -> MachineCase:
         """Return a scenario of it; what had to be assumed is noted."""
         from ..explore.recorded import case_at
         from .open_log import opened
 
         with opened(self.log, read_only=True) as log:
-            recorded = case_at(log, self.at, until=self.until, objects=self.objects)
+            recorded = case_at(log, self.at, release, until=self.until, objects=self.objects)
         for text in recorded.assumed:
             note(f"assumed: {text}")
         return recorded.case
@@ -296,7 +295,7 @@ def _read(
     from ..moments.scheduler_confs import ConfText
 
     if recorded is not None:
-        name, read = recorded.log, recorded.case()
+        name, read = recorded.log, recorded.case(release)
     else:
         assert path is not None
         name, read = str(path), read_machine_case(path)
@@ -354,8 +353,11 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
     def found(violation: Violation) -> None:
         note(f"found {violation.invariant}: {violation.sentence}")
 
+    def searching(processes: int, passed: float) -> None:
+        note(f"{passed:.0f} s: {processes} processes search, each with its own seed")
+
     with counting("releases", visible=shows_progress()) as releases:
-        result = explore_world(world, plan, seconds, Watcher(pace, found, releases))
+        result = explore_world(world, plan, seconds, Watcher(pace, found, releases, searching))
     pace.end()
     return result
 

@@ -48,9 +48,12 @@ class Held(NamedTuple):
 
 
 class BehaviourDiff(NamedTuple):
-    """A behaviour in which releases differ; ``why`` is the text of the newest of their rows.
+    """A behaviour in which releases differ.
 
-    :param values: by release. :param since: the first release of each line that has the newest.
+    :param values: by release.
+    :param why: what the last of the releases does, if it differs from the first; else what the
+        newest of their rows says.
+    :param since: the first release of each line that has the newest.
     :param pull: the pull request that introduced the newest.
     :param subject: what it is about, as in ``preempt``.
     """
@@ -186,11 +189,12 @@ def _named(part: Part, subjects: Collection[str]) -> list[tuple[str, str]]:
 
 def _differing(part: Part, subject: str, rows: Sequence[Row]) -> BehaviourDiff:
     latest = _latest(rows)
+    last = rows[-1] if rows[-1].value != rows[0].value else latest
     return BehaviourDiff(
         latest.behaviour,
         part,
         tuple(value_text(row.value) for row in rows),
-        latest.why,
+        last.why,
         latest.source,
         tuple(map(str, latest.change.landed)),
         latest.link,

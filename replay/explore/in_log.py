@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import Invariant
@@ -14,11 +15,30 @@ from ...engine.volcano.session.history import record
 from ..invariants.task import CheckTask, check
 from ..moments.belief import play
 from ..moments.log import Log
-from .recorded import on_branch_of
+from ..moments.moment import Moment
 from .run import Anomaly, InLog
 
-_Key = tuple[str, str]
-"""An invariant, and what it says of an object."""
+
+class Shown(NamedTuple):
+    """What is wrong at the end of a log. :param key: of the object, as in ``default/web-0``."""
+
+    invariant: str
+    kind: str
+    key: str
+    sentence: str
+    in_log: InLog
+
+
+def shown_later(log: Log, moment: Moment, release: str, ids: Collection[str] = ()) -> list[Shown]:
+    """Return what is wrong at the end of the branch of a moment, in the words of that end.
+
+    :param ids: the only invariants to check; by default all that a search checks.
+    """
+    asked = [one for one in checked_invariants() if not ids or one.id in ids]
+    if not asked:
+        return []
+    behaviours = record(known_release(release))
+    return list(_shown(log.on_branch_of(moment), asked, behaviours))
 
 
 def compared_with_log(
@@ -32,22 +52,21 @@ def compared_with_log(
     :param at: where the search began. It is compared with the end of that branch.
     """
     found = tuple(anomalies)
-    asked = {one.violation.invariant for one in found}
-    invariants = [one for one in checked_invariants() if one.id in asked]
-    if not invariants:
+    if not found:
         return found
-    behaviours = record(known_release(release))
-    shown = dict(_shown(on_branch_of(log, log.moment(at)), invariants, behaviours))
+    asked = {one.violation.invariant for one in found}
+    shown = {
+        (one.invariant, _about(one.sentence)): one.in_log
+        for one in shown_later(log, log.moment(at), release, asked)
+    }
     told = [
-        one._replace(in_log=shown.get(_key(one.violation.invariant, one.violation.sentence)))
+        one._replace(in_log=shown.get((one.violation.invariant, _about(one.violation.sentence))))
         for one in found
     ]
     return tuple(sorted(told, key=lambda one: one.in_log is None))
 
 
-def _shown(
-    log: Log, invariants: Sequence[Invariant], behaviours: Behaviours
-) -> Iterator[tuple[_Key, InLog]]:
+def _shown(log: Log, invariants: Sequence[Invariant], behaviours: Behaviours) -> Iterator[Shown]:
     """Yield what is violated at the end of a log, in the words of that moment, and since when."""
     end = log.moment()
     ids = tuple(one.id for one in invariants)
@@ -61,9 +80,11 @@ def _shown(
         name = violation.sentence.partition(": ")[0]
         place = since.get((violation.invariant, name))
         if place is not None:
-            key = _key(violation.invariant, violation.sentence)
-            yield key, InLog(name, place.position, place.time)
+            kind, _, key = name.partition(" ")
+            shown = InLog(name, place.position, place.time)
+            yield Shown(violation.invariant, kind, key, violation.sentence, shown)
 
 
-def _key(invariant: str, sentence: str) -> _Key:
-    return invariant, sentence.partition(": ")[2]
+def _about(sentence: str) -> str:
+    """Return what a sentence says of an object, without the object."""
+    return sentence.partition(": ")[2]

@@ -6,7 +6,8 @@ assumed for that is said in sentences, which belong to the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,35 +27,30 @@ from ...engine.kubernetes.api_server import (
 from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
+from ...engine.machine.cluster import COMPONENTS
 from ...engine.machine.user import Act
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import conf_at
 from .changes import short_key
+from .families import Families, group_of, owner_uids
+from .in_log import Shown, shown_later
 from .scenario import MachineCase
 
 MOST_WRITES = 6
 """So many writes of users are taken, the first ones."""
 
-GROUP_NAME = "scheduling.k8s.io/group-name"
-_VOLCANO, _BATCH = "scheduling.volcano.sh", "batch.volcano.sh"
+_VOLCANO, _BATCH, _FLOW = "scheduling.volcano.sh", "batch.volcano.sh", "flow.volcano.sh"
 _SURROUNDINGS: tuple[GroupKind, ...] = (
     *(("", "Node"), (_VOLCANO, "Queue"), ("scheduling.k8s.io", "PriorityClass")),
 )
 _RUNNING: tuple[GroupKind, ...] = (
     *(("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet")),
+    *((_FLOW, "JobFlow"), (_FLOW, "JobTemplate")),
     *((_BATCH, "Job"), (_VOLCANO, "PodGroup"), ("", "Pod")),
 )
 _ENDED = frozenset({"Succeeded", "Failed"})
 _OF_THE_SERVER = ("resourceVersion", "generation", "managedFields", "selfLink")
-_COMPONENTS = frozenset(
-    {
-        *("deployments", "replicasets", "statefulsets", "jobs", "gc", "queues"),
-        *("podgroups", "kubelets", "scheduler"),
-    }
-)
-"""Who writes on a branch that :mod:`.branch` wrote, beside the user."""
-
 _NO_USERS = ("system:kube-", "system:node:", "system:apiserver", "system:volume-")
 _ACCOUNTS = "system:serviceaccount:"
 
@@ -70,28 +66,52 @@ class RecordedCase(NamedTuple):
 
 
 class _Write(NamedTuple):
-    """A user's write. :param known: the log says who wrote; else it was concluded."""
+    """A user's write.
+
+    :param known: the log says who wrote; else it was concluded. :param version: the whole object.
+    """
 
     act: Act
     known: bool
+    version: Document
+
+    @property
+    def place(self) -> Place:
+        """The object that is written."""
+        return place_of(self.act.document)
 
 
-def case_at(log: Log, at: str, *, until: str = "end", objects: Sequence[str] = ()) -> RecordedCase:
+class _Choice(NamedTuple):
+    """Writes that are taken, of so many in question. :param reason: a sentence, if there is one."""
+
+    writes: Sequence[_Write]
+    of: int
+    reason: str = ""
+
+
+def case_at(
+    log: Log, at: str, release: str, *, until: str = "end", objects: Sequence[str] = ()
+) -> RecordedCase:
     """Return the scenario that begins at a moment of a log.
 
+    Users often write to many objects that have nothing to do with each other. If objects are not
+    named, the writes to one family of them are taken: that which is wrong at the end of the log,
+    or, if there are too many writes, that which users wrote most.
+
+    :param release: whose invariants say what is wrong at the end of the log.
     :param until: the last moment whose writes of users are taken.
     :param objects: as in ``deployment/web``: only their writes, and what belongs to them.
     :raises UsageError: users wrote nothing then, or the log does not have an object.
     """
     moment = log.moment(at)
-    end = on_branch_of(log, moment).moment(until)
+    end = log.on_branch_of(moment).moment(until)
     held = {kind: _held(log, kind, moment) for kind in (*_SURROUNDINGS, *_RUNNING)}
     running = [one for kind in _RUNNING for one in held[kind]]
     named = {_place_named(log, text, moment) for text in objects}
     writes = [
         write
         for write in _user_writes(log, moment, end, running)
-        if not named or place_of(write.act.document) in named
+        if not named or write.place in named
     ]
     if not writes:
         raise UsageError(
@@ -99,29 +119,57 @@ def case_at(log: Log, at: str, *, until: str = "end", objects: Sequence[str] = (
             + (f" to {', '.join(objects)}" if objects else ""),
             now="give an earlier point with --at, or other objects with --object",
         )
-    taken = writes[:MOST_WRITES]
-    focus = named or {place_of(write.act.document) for write in taken}
+    choice = _Choice(writes[:MOST_WRITES], len(writes))
+    if not named:
+        last = [one for kind in _RUNNING for one in _held(log, kind, end)]
+        versions = [*running, *(write.version for write in writes), *last]
+        shown = partial(shown_later, log, moment, release)
+        choice = _chosen(writes, Families(versions), shown)
+    focus = named or {write.place for write in choice.writes}
     kept = _belonging(running, focus)
     left_out = [one for one in held["", "Pod"] if place_of(one) not in set(map(place_of, kept))]
     nodes = _with_less_room(held["", "Node"], left_out)
     others = [one for kind in _SURROUNDINGS[1:] for one in held[kind]]
     conf = conf_at(log.store, moment)
-    assumed = tuple(_assumed(running, kept, left_out, writes, taken))
+    assumed = tuple(_assumed(running, kept, left_out, choice))
     case = MachineCase(
         name=f"log at {moment.label}",
         about=" ".join(assumed),
         conf=conf.text if conf is not None else "",
         existing=tuple(_clean(one) for one in (*nodes, *others, *kept)),
-        writes=tuple(write.act for write in taken),
+        writes=tuple(write.act for write in choice.writes),
     )
     return RecordedCase(case, assumed)
 
 
-def on_branch_of(log: Log, moment: Moment) -> Log:
-    """Return a log that reads points as on the branch of a moment."""
-    if moment.branch == log.branch:
-        return log
-    return Log(log.store, branch=moment.branch, cluster=moment.cluster)
+def _chosen(
+    writes: Sequence[_Write], families: Families, shown: Callable[[], Iterable[Shown]]
+) -> _Choice:
+    """Take the writes to objects that belong together: which are wrong later, or written most."""
+    written: dict[Place | str, list[_Write]] = {}
+    for write in writes:
+        written.setdefault(families.of(write.place), []).append(write)
+    if len(written) == 1:
+        return _Choice(writes[:MOST_WRITES], len(writes))
+    for one in shown():
+        mine = written.get(families.of(Place(one.kind, one.key)))
+        if mine is not None:
+            why = f"the log later shows {one.invariant} for {one.kind} {short_key(one.key)}"
+            return _of_family(mine, len(written), why)
+    if len(writes) <= MOST_WRITES:
+        return _Choice(writes, len(writes))
+    most = max(written.values(), key=len)
+    return _of_family(most, len(written), "users wrote to it most")
+
+
+def _of_family(writes: Sequence[_Write], families: int, why: str) -> _Choice:
+    place = writes[0].place
+    reason = (
+        f"Users wrote to {families} objects that do not belong together. Taken are the writes to "
+        f"{place.kind} {short_key(place.key)} and what belongs to it, because {why}; --object "
+        "chooses others."
+    )
+    return _Choice(writes[:MOST_WRITES], len(writes), reason)
 
 
 def _held(log: Log, kind: GroupKind, moment: Moment) -> list[Document]:
@@ -161,7 +209,7 @@ def _user_writes(
         writer = writers.get((event.revision, event.reference.name), "")
         act = _act_of(place, before, now) if not writer or is_user(writer) else None
         if act is not None and (writer or _concluded(before or now)):
-            yield _Write(act, bool(writer))
+            yield _Write(act, bool(writer), before or now or act.document)
 
 
 def _later(log: Log, moment: Moment, end: Moment) -> Iterator[Event]:
@@ -182,11 +230,14 @@ def _place_of(event: Event) -> Place:
 
 
 def is_user(actor: str) -> bool:
-    """Say whether an actor is a user, and no component that a machine has by itself."""
+    """Say whether an actor is a user, and no component that a machine has by itself.
+
+    On a branch that :mod:`.branch` wrote, components have their names in the machine.
+    """
     if actor.startswith(_ACCOUNTS):
         namespace, _, account = actor.removeprefix(_ACCOUNTS).partition(":")
         return namespace != "kube-system" and "volcano" not in f"{namespace}:{account}"
-    return actor not in _COMPONENTS and not actor.startswith(_NO_USERS)
+    return actor not in COMPONENTS and not actor.startswith(_NO_USERS)
 
 
 def _concluded(document: Document | None) -> bool:
@@ -249,23 +300,13 @@ def _belonging(running: Sequence[Document], focus: set[Place]) -> list[Document]
     grown = True
     while grown:
         uids = {one["metadata"]["uid"] for one in running if place_of(one) in kept}
-        groups = {_group_of(one) for one in running if place_of(one) in kept}
-        more = {place_of(one) for one in running if _owners(one) & uids or place_of(one) in groups}
+        groups = {group_of(one) for one in running if place_of(one) in kept}
+        more = {
+            place_of(one) for one in running if owner_uids(one) & uids or place_of(one) in groups
+        }
         grown = not more <= kept
         kept |= more
     return [one for one in running if place_of(one) in kept]
-
-
-def _owners(document: Document) -> set[str]:
-    return {one["uid"] for one in document["metadata"].get("ownerReferences") or ()}
-
-
-def _group_of(document: Document) -> Place | None:
-    """Return the PodGroup that a pod names."""
-    name = (document["metadata"].get("annotations") or {}).get(GROUP_NAME)
-    if document["kind"] != "Pod" or not name:
-        return None
-    return Place("PodGroup", f"{document['metadata'].get('namespace') or 'default'}/{name}")
 
 
 def _with_less_room(nodes: Iterable[Document], pods: Iterable[Document]) -> list[Document]:
@@ -291,14 +332,16 @@ def _assumed(
     running: Sequence[Document],
     kept: Sequence[Document],
     left_out: Sequence[Document],
-    writes: Sequence[_Write],
-    taken: Sequence[_Write],
+    choice: _Choice,
 ) -> Iterator[str]:
     """Yield what an answer rests on, in sentences."""
+    taken = choice.writes
     yield (
         "Every component had seen what existed then, and finished what it was doing, before the "
         "first write of a user."
     )
+    if choice.reason:
+        yield choice.reason
     done = ", ".join(map(_told, taken))
     yield f"Taken as writes of users, in this order: {done}."
     concluded = sum(not write.known for write in taken)
@@ -307,9 +350,9 @@ def _assumed(
             f"Of {concluded} of them the log does not say who wrote: they change the spec of an "
             "object that no controller has."
         )
-    if len(writes) > len(taken):
+    if choice.of > len(taken):
         yield (
-            f"{len(writes) - len(taken)} later writes of users are left out; --until and --object "
+            f"{choice.of - len(taken)} later writes of users are left out; --until and --object "
             "choose fewer."
         )
     if len(running) > len(kept):

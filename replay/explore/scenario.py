@@ -22,7 +22,7 @@ CHANGES = (ADDED, MODIFIED, DELETED)
 WORKLOADS = frozenset(
     {
         *("Pod", "PodGroup", "Deployment", "ReplicaSet", "ReplicationController"),
-        *("StatefulSet", "Job", "Command", "PodDisruptionBudget"),
+        *("StatefulSet", "Job", "Command", "PodDisruptionBudget", "JobFlow", "JobTemplate"),
     }
 )
 """Kinds whose objects run something. All others make up the cluster that they run in."""
@@ -31,7 +31,7 @@ KNOWN = frozenset({*KINDS, *WORKLOADS})
 """The kinds that a component of the machine watches."""
 
 SCHEDULER = "volcano"
-_MADE = frozenset({"Pod", "PodGroup", "ReplicaSet"})
+_MADE = frozenset({"Pod", "PodGroup", "ReplicaSet", "Job"})
 """Kinds that controllers make, so that a user may delete what no user wrote."""
 
 _SEE = "see docs/how-to/explore.md for its format"

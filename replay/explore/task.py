@@ -35,11 +35,13 @@ class Watcher(NamedTuple):
 
     :param progress: with states, turns and seconds. :param notice: with each anomaly.
     :param releases: with (releases tried, all releases).
+    :param searching: with (processes, seconds) now and then, while several processes search.
     """
 
     progress: Callable[[Progress, float], None] | None = None
     notice: Notice | None = None
     releases: Callable[[int, int], None] | None = None
+    searching: Callable[[int, float], None] | None = None
 
 
 QUIET = Watcher()
@@ -49,6 +51,18 @@ class _Walk(NamedTuple):
     case: MachineCase
     plan: Plan
     seconds: float
+
+
+BUDGET, BUDGET_OF_ALL = "60s", "5m"
+"""How long to search if nothing else is asked; and to try every order of a scenario."""
+
+
+def default_budget(strategy: str, *, of_log: bool) -> str:
+    """Return how long to search by default.
+
+    :param of_log: from a moment of a log: its cluster is seldom so small that a search ends.
+    """
+    return BUDGET_OF_ALL if strategy == EXHAUSTIVE and not of_log else BUDGET
 
 
 def budget_seconds(text: str) -> float:
@@ -140,8 +154,14 @@ def _in_parallel(case: MachineCase, plan: Plan, seconds: float, watcher: Watcher
     ]
     results: list[Exploration] = []
     interrupted = False
+    begin = monotonic()
+
+    def waiting() -> None:
+        if watcher.searching is not None:
+            watcher.searching(plan.jobs, monotonic() - begin)
+
     try:
-        for one in run_all(_walked, walks, jobs=plan.jobs):
+        for one in run_all(_walked, walks, jobs=plan.jobs, waiting=waiting):
             results.append(one)
             if watcher.notice is not None:
                 for each in one.anomalies:

@@ -23,6 +23,7 @@ from ..explore.task import (
     Watcher,
     asked_invariants,
     budget_seconds,
+    default_budget,
     explore_world,
     prepared,
 )
@@ -41,7 +42,7 @@ def explore(
     *,
     release: str = DEFAULT_RELEASE,
     steps: int | None = None,
-    budget: str = "60s",
+    budget: str | None = None,
     strategy: str = EXHAUSTIVE,
     seed: int = 0,
     jobs: int = 1,
@@ -55,7 +56,8 @@ def explore(
 
     :param case: a scenario file with ``"mode": "machine"``, or the content of one.
     :param steps: stop after about so many turns; then the result is the same on every machine.
-    :param budget: stop the search after this time.
+    :param budget: stop the search after this time; by default after 60 s, or 5 minutes to try every
+        order of a scenario.
     :param strategy: ``exhaustive``, or ``pct``, ``random``, ``delay``, which pick orders.
     :param seed: of what is picked. :param jobs: processes. With more than one, guard the program's
         start with ``if __name__ == "__main__":``.
@@ -68,7 +70,7 @@ def explore(
     :raises InputError: there is no such file, or it is no scenario of a machine.
     :raises UsageError: a release, a component, an invariant or the strategy is not known.
     """
-    seconds = budget_seconds(budget)
+    seconds = budget_seconds(budget or default_budget(strategy, of_log=False))
     ids = asked_invariants(several(invariants))
     name = release_of(release, assume=assume, pre_releases=True)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
@@ -84,7 +86,7 @@ def explore_log(
     objects: Names = (),
     release: str = DEFAULT_RELEASE,
     steps: int | None = None,
-    budget: str = "60s",
+    budget: str | None = None,
     strategy: str = EXHAUSTIVE,
     seed: int = 0,
     jobs: int = 1,
@@ -104,12 +106,13 @@ def explore_log(
     :raises UsageError: users wrote nothing then, or there is no such point or object.
     """
     with opened(str(log), read_only=True) as recorded:
-        case = case_at(recorded, at, until=until, objects=several(objects)).case
+        name = release_of(release, assume=assume, pre_releases=True)
+        case = case_at(recorded, at, name, until=until, objects=several(objects)).case
         result = explore(
             msgspec.json.decode(msgspec.json.encode(case.document())),
             release=release,
             steps=steps,
-            budget=budget,
+            budget=budget or default_budget(strategy, of_log=True),
             strategy=strategy,
             seed=seed,
             jobs=jobs,

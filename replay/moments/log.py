@@ -22,12 +22,19 @@ if TYPE_CHECKING:
     from .diff import Diff
     from .field_selectors import FieldSelector
     from .history import History
+    from .moment import Moment
 
 Progress = Callable[[int, int], None]
 
 
 class Log(LogStates):
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it."""
+
+    def on_branch_of(self, moment: Moment) -> Log:
+        """Return this log with points read as on the branch of a moment."""
+        if moment.branch == self.branch:
+            return self
+        return Log(self.store, branch=moment.branch, cluster=moment.cluster)
 
     def get(
         self,

@@ -11,6 +11,7 @@ import pytest
 
 from plinian.engine.errors import PlinianError, UsageError
 from plinian.engine.volcano.releases import parse_release
+from plinian.replay import parallel
 from plinian.replay.parallel import _without_interrupts, run_all
 
 
@@ -21,6 +22,14 @@ def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
     assert found == [4, 3, 2, 1, 0]
     assert told == [(done, 5) for done in range(1, 6)]
     assert list(run_all(abs, [], jobs=jobs)) == []
+
+
+def test_who_waits_for_processes_hears_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "_EVERY_SECONDS", 0.001)  # A process takes longer to start.
+    told: list[str] = []
+    found = list(run_all(abs, [-1, -2], jobs=2, waiting=lambda: told.append("waits")))
+    assert found == [1, 2]
+    assert told
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -169,12 +169,15 @@ def test_what_is_not_proven_is_listed_with_the_reason() -> None:
         assert (held["value"], held["proof"]) == (row["value"], None)
 
 
-def test_two_releases_differ_the_same_from_both_sides() -> None:
+def test_two_releases_differ_the_same_from_both_sides_and_the_last_is_described() -> None:
     there = json.loads(run("diff", "v1.8.2", "v1.12.1", "-o", "json").stdout)
     back = json.loads(run("diff", "v1.12.1", "v1.8.2", "-o", "json").stdout)
     assert [each["values"][::-1] for each in there] == [each["values"] for each in back]
-    assert [each["why"] for each in there] == [each["why"] for each in back]
     assert there
+    for found, release in ((there, "v1.12.1"), (back, "v1.8.2")):
+        shown = json.loads(run("show", release, "-o", "json").stdout)
+        texts = {each["behaviour"]: each["why"] for each in shown}
+        assert [each["why"] for each in found] == [texts[each["behaviour"]] for each in found]
     assert json.loads(run("diff", "v1.12.1", "v1.12.1", "-o", "json").stdout) == []
 
 

@@ -11,10 +11,12 @@ import pytest
 from machine_cases import BREAKS, workload
 
 from plinian.engine.errors import UsageError
-from plinian.engine.events import Event
+from plinian.engine.events import Event, Reference, canonical_json
+from plinian.engine.events.payloads import ScenarioDeclared
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.api_server import Place, place_of
-from plinian.engine.machine.natural import Natural
+from plinian.engine.machine.cluster import COMPONENTS
+from plinian.engine.machine.natural import USER, Natural
 from plinian.replay.explore.recorded import case_at, is_user
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.world import server_in, world_of
@@ -100,6 +102,15 @@ class Recording:
         )
         self.log.store.append([msgspec.structs.replace(event, earliest=None)])
 
+    def declare(self) -> None:
+        """Say that the log has the whole history of the cluster."""
+        payload = canonical_json(ScenarioDeclared(until=self.revision))
+        reference = Reference(kind="Scenario")
+        event = Event(
+            kind="scenario.declared", reference=reference, payload=payload, source="test", line=0
+        )
+        self.log.store.append([event])
+
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Iterator[Recording]:
@@ -118,7 +129,7 @@ def told(found: Any) -> list[tuple[str, Place]]:
 
 def test_what_belongs_to_the_writes_of_users_exists_and_nothing_else(recording: Recording) -> None:
     recording.write(DOWN, "updated", ADMIN)
-    found = case_at(recording.log, "rv:7")
+    found = case_at(recording.log, "rv:7", BREAKS)
     (act,) = found.case.writes
     assert (act.verb, act.document["spec"]) == ("MODIFIED", {"replicas": 0})
     names = [one["metadata"]["name"] for one in found.case.existing]
@@ -131,7 +142,7 @@ def test_what_belongs_to_the_writes_of_users_exists_and_nothing_else(recording: 
 
 def test_pods_that_are_left_out_keep_their_room(recording: Recording) -> None:
     recording.write(DOWN, "updated", ADMIN)
-    node = case_at(recording.log, "rv:7").case.existing[0]
+    node = case_at(recording.log, "rv:7", BREAKS).case.existing[0]
     assert node["status"]["allocatable"] == {"cpu": "7", "memory": "16Gi", "pods": "109"}
     assert node["status"]["capacity"] == AMOUNTS
 
@@ -139,7 +150,7 @@ def test_pods_that_are_left_out_keep_their_room(recording: Recording) -> None:
 def test_writes_of_components_are_no_writes_of_users(recording: Recording) -> None:
     recording.write(DOWN, "updated", "system:kube-controller-manager")
     recording.write(stored(OTHER, "other", replicas=0), "updated", ADMIN)
-    assert told(case_at(recording.log, "rv:7")) == [
+    assert told(case_at(recording.log, "rv:7", BREAKS)) == [
         ("MODIFIED", Place("Deployment", "default/other"))
     ]
 
@@ -148,9 +159,15 @@ def test_of_unknown_writers_only_changes_of_a_spec_are_a_users(recording: Record
     recording.write({**WEB, "status": {"replicas": 1}}, "updated")
     recording.write(stored(SET, "web-x", replicas=0), "updated")
     recording.write(DOWN, "updated")
-    found = case_at(recording.log, "rv:7")
+    found = case_at(recording.log, "rv:7", BREAKS)
     assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
     assert "Of 1 of them the log does not say who wrote" in " ".join(found.assumed)
+
+
+@pytest.mark.parametrize("component", sorted(COMPONENTS))
+def test_on_a_branch_components_are_no_users(component: str) -> None:
+    assert not is_user(component)
+    assert is_user(USER)
 
 
 def test_a_deletion_begins_only_once(recording: Recording) -> None:
@@ -159,7 +176,7 @@ def test_a_deletion_begins_only_once(recording: Recording) -> None:
     recording.write(ending, "updated", ADMIN)
     recording.write(ending, "deleted", ADMIN)
     recording.write(STRANGE, "created", ADMIN)
-    assert told(case_at(recording.log, "rv:7")) == [
+    assert told(case_at(recording.log, "rv:7", BREAKS)) == [
         ("DELETED", Place("Pod", "default/strange")),
         ("ADDED", Place("Pod", "default/strange")),
     ]
@@ -169,26 +186,26 @@ def test_only_the_objects_that_are_named_and_only_until_a_moment(recording: Reco
     recording.write(stored(OTHER, "other", replicas=0), "updated", ADMIN)
     recording.write(DOWN, "updated", ADMIN)
     recording.write(WEB, "updated", ADMIN)
-    found = case_at(recording.log, "rv:7", until="rv:9", objects=["deployment/web"])
+    found = case_at(recording.log, "rv:7", BREAKS, until="rv:9", objects=["deployment/web"])
     assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
     for objects in (["deployment/nothing"], ["replicaset/web-x"]):
         with pytest.raises(UsageError, match="no write of a user between"):
-            case_at(recording.log, "rv:7", objects=objects)
+            case_at(recording.log, "rv:7", BREAKS, objects=objects)
     with pytest.raises(UsageError, match="a Node runs nothing"):
-        case_at(recording.log, "rv:7", objects=["node/n1"])
+        case_at(recording.log, "rv:7", BREAKS, objects=["node/n1"])
 
 
 def test_more_writes_than_can_be_searched_are_counted(recording: Recording) -> None:
     for number in range(8):
         recording.write(stored(WEB, "web", replicas=number), "updated", ADMIN)
-    found = case_at(recording.log, "@7")
+    found = case_at(recording.log, "@7", BREAKS)
     assert len(found.case.writes) == 6
     assert "2 later writes of users are left out" in " ".join(found.assumed)
 
 
 def test_the_machine_begins_with_the_world_as_it_was(recording: Recording) -> None:
     recording.write(DOWN, "updated", ADMIN)
-    case = case_at(recording.log, "rv:7").case
+    case = case_at(recording.log, "rv:7", BREAKS).case
     assert parse_machine_case(msgspec.json.encode(case.document())) == case
     world = world_of(case, BREAKS)
     held = server_in(world, world.start)
@@ -225,3 +242,38 @@ def scaled(world: Any) -> Any:
 )
 def test_who_is_a_user(actor: str, *, expected: bool) -> None:
     assert is_user(actor) is expected
+
+
+def test_of_many_objects_the_one_that_users_wrote_most_is_taken(recording: Recording) -> None:
+    for number in range(5):
+        recording.write(stored(OTHER, "other", replicas=number), "updated", ADMIN)
+    for number in (0, 2, 3, 4, 5, 6):
+        recording.write(stored(WEB, "web", replicas=number), "updated", ADMIN)
+    found = case_at(recording.log, "rv:7", BREAKS)
+    assert set(told(found)) == {("MODIFIED", Place("Deployment", "default/web"))}
+    assert "to 2 objects that do not belong together" in " ".join(found.assumed)
+    assert "to Deployment web and what belongs to it, because users wrote to it most" in " ".join(
+        found.assumed
+    )
+
+
+def test_few_writes_to_several_objects_are_all_taken(recording: Recording) -> None:
+    recording.write(stored(OTHER, "other", replicas=0), "updated", ADMIN)
+    recording.write(DOWN, "updated", ADMIN)
+    found = case_at(recording.log, "rv:7", BREAKS)
+    assert len(told(found)) == 2
+    assert "do not belong together" not in " ".join(found.assumed)
+
+
+def test_of_several_objects_the_one_that_the_log_later_shows_wrong_is_taken(
+    recording: Recording,
+) -> None:
+    recording.write(stored(OTHER, "other", replicas=0), "updated", ADMIN)
+    recording.write(DOWN, "updated", ADMIN)
+    recording.write(GROUP, "deleted", CONTROLLER)
+    recording.declare()
+    found = case_at(recording.log, "rv:7", BREAKS)
+    assert told(found) == [("MODIFIED", Place("Deployment", "default/web"))]
+    assert "what belongs to it, because the log later shows I-04 for Pod web-x-a" in " ".join(
+        found.assumed
+    )

@@ -10,6 +10,7 @@ from machine_cases import NODE, one_pod, scaled, steps, workload
 
 from plinian.engine.errors import InputError
 from plinian.replay.explore.scenario import lacking, parse_machine_case
+from plinian.replay.explore.world import world_of
 
 
 def parsed(case: Any) -> Any:
@@ -104,3 +105,14 @@ def test_what_is_no_scenario_of_a_machine_is_refused_with_its_place(
 def test_a_scenario_that_is_cut_short_is_no_json() -> None:
     with pytest.raises(InputError, match="not JSON"):
         parse_machine_case(json.dumps(scaled()).encode()[:100])
+
+
+def test_flows_of_jobs_run_too() -> None:
+    about = {"apiVersion": "flow.volcano.sh/v1alpha1", "metadata": {"name": "f"}}
+    spec = {"jobRetainPolicy": "retain", "flows": [{"name": "a"}]}
+    flow = {**about, "kind": "JobFlow", "spec": spec}
+    events = [{"type": "ADDED", "object": flow}]
+    case = parse_machine_case(
+        json.dumps({"mode": "machine", "steps": [{"events": events}]}).encode()
+    )
+    assert "jobflows" in world_of(case, "v1.15.1").machine.layout.names

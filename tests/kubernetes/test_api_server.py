@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -189,6 +190,26 @@ def test_jobs_of_volcano_and_of_kubernetes_have_places_of_their_own() -> None:
 def test_a_pod_is_pending_until_something_else_is_written() -> None:
     server = ApiServer()
     assert server.create(pod())["status"] == {"phase": "Pending"}
+
+
+@pytest.mark.parametrize(
+    ("meant", "refused"),
+    [
+        ({}, False),
+        ({"uid": "pod-ml-a-1", "resourceVersion": "1"}, False),
+        ({"uid": "pod-ml-a-2"}, True),
+        ({"resourceVersion": "9"}, True),
+    ],
+)
+def test_a_patch_may_name_the_object_that_it_means(meant: dict[str, str], *, refused: bool) -> None:
+    server = ApiServer()
+    made = server.create(pod("a"))
+    part = {"metadata": {**meant, "labels": {"x": "1"}}}
+    with pytest.raises(Conflict) if refused else nullcontext():
+        server.patch("Pod", "ml/a", part)
+    held = server.get("Pod", "ml/a")
+    assert held["metadata"]["uid"] == made["metadata"]["uid"]
+    assert ("labels" in held["metadata"]) is not refused
 
 
 def test_a_json_patch_writes_fields_and_needs_what_they_are_in() -> None:

@@ -11,11 +11,11 @@ from plinian.engine.controllers.kubelet import ENDS_AS
 from plinian.engine.kubernetes.api_server import ApiServer, Document
 from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.machine.checks import checked_ids, violations_in
-from plinian.engine.machine.cluster import cluster, parts_of
+from plinian.engine.machine.cluster import COMPONENTS, cluster, parts_of
 from plinian.engine.machine.job_checks import JOB_IDS, JobsAtRest
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
-from plinian.engine.machine.natural import Natural, Violation
+from plinian.engine.machine.natural import USER, Natural, Violation
 from plinian.engine.machine.seen import of_collector, of_kubelets, of_owners
 from plinian.engine.machine.user import Act
 from plinian.engine.machine.walks import Plan, Strategy, Walks
@@ -113,6 +113,17 @@ def test_a_cluster_has_the_components_that_its_objects_need(
     script: list[Act], components: list[str]
 ) -> None:
     assert [*parts_of(settings("v1.12.1", script), ObjectTable())] == components
+
+
+def test_every_component_that_a_cluster_can_have_is_listed() -> None:
+    flow = {"kind": "JobFlow", "metadata": {"name": "f"}, "spec": {}}
+    workloads = [
+        {"kind": kind, "metadata": {"name": "w"}, "spec": {}}
+        for kind in ("Deployment", "StatefulSet")
+    ]
+    given = [flow, *workloads, job(ttlSecondsAfterFinished=5)]
+    script = [Act("ADDED", one) for one in given]
+    assert {*parts_of(settings("v1.12.1", script), ObjectTable())} == {USER, *COMPONENTS}
 
 
 def test_components_see_only_what_they_use() -> None:

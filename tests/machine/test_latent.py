@@ -6,23 +6,14 @@ The states of the cache are those that the code of v1.15.1 itself came to in the
 from __future__ import annotations
 
 import pytest
-from walked_machines import WalkedMachine
+from walked_machines import WalkedMachine, of_corpus
 
-from corpus import PAGES
 from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.machine.checks import violations_in
 from plinian.engine.machine.scheduler import SchedulerComponent
-from plinian.replay.explore.scenario import read_machine_case
-from plinian.replay.explore.world import world_of
 
 NEWEST = "v1.15.1"
 FIRST, SECOND, OTHER = "pod-default-a-1", "pod-default-a-2", "pod-default-c-1"
-
-
-def case(name: str, release: str) -> WalkedMachine:
-    """Return a scenario of the corpus as a machine of a release, at rest."""
-    world = world_of(read_machine_case(PAGES / f"{name}.case.json"), release)
-    return WalkedMachine(world.machine, world.start)
 
 
 def cache_of(run: WalkedMachine) -> SchedulerCache:
@@ -69,7 +60,7 @@ def resync(run: WalkedMachine) -> None:
 
 def refused_binding(release: str) -> WalkedMachine:
     """Return a run in which the binding of the first pod was refused, and the second one read."""
-    run = case("l1-refused-binding", release)
+    run = of_corpus("l1-refused-binding", release)
     run.make("user acts", "scheduler sees Pod", "scheduler session")
     run.make("user acts", "user acts", "scheduler binds")
     assert node(run) == (0, [(FIRST, "BINDING")])
@@ -108,7 +99,7 @@ def test_a_pod_that_was_read_after_a_refused_binding_is_placed_twice_and_vanishe
 def test_the_deletion_of_a_pod_removes_the_next_one_of_its_name_from_the_node(
     release: str,
 ) -> None:
-    run = case("l1-refused-eviction", release)
+    run = of_corpus("l1-refused-eviction", release)
     run.make("user acts", "user acts", "scheduler sees PodGroup", "scheduler sees Pod")
     run.make("user acts")
     deliver(run, "kubelets sees Pod")
@@ -137,7 +128,7 @@ def test_the_deletion_of_a_pod_removes_the_next_one_of_its_name_from_the_node(
 
 
 def test_a_node_without_a_node_object_stays_in_the_cache() -> None:
-    run = case("l6-node-without-a-node", NEWEST)
+    run = of_corpus("l6-node-without-a-node", NEWEST)
     run.make("user acts", "scheduler sees Pod")
     assert node(run, "ghost") == (0, [("pod-default-a-1", "BOUND")])
     run.make("user acts")
@@ -148,7 +139,7 @@ def test_a_node_without_a_node_object_stays_in_the_cache() -> None:
 
 @pytest.mark.parametrize("release", ["v1.8.2", "v1.12.1", NEWEST])
 def test_a_node_that_goes_and_comes_back_is_empty(release: str) -> None:
-    run = case("b04-node-flaps", release)
+    run = of_corpus("b04-node-flaps", release)
     for there in (False, True):
         run.make("user acts", "scheduler sees Node")
         deliver(run, "scheduler takes from nodeQueue")
@@ -160,7 +151,7 @@ def test_a_node_that_goes_and_comes_back_is_empty(release: str) -> None:
 
 
 def test_a_node_worker_that_is_late_keeps_the_pods() -> None:
-    run = case("b04-node-flaps", NEWEST)
+    run = of_corpus("b04-node-flaps", NEWEST)
     run.make("user acts", "user acts", "scheduler sees Node", "scheduler sees Node")
     run.make("scheduler takes from nodeQueue")
     assert node(run) == (0, [("pod-default-a-1", "RUNNING")])
@@ -195,14 +186,14 @@ def scale_at_once(run: WalkedMachine) -> None:
     ],
 )
 def test_a_pod_that_names_its_podgroup_gets_no_new_one(release: str, *, violated: bool) -> None:
-    run = case("n02-scaled-to-0-and-back", release)
+    run = of_corpus("n02-scaled-to-0-and-back", release)
     scale_at_once(run)
     assert invariants(run) == ({"I-04"} if violated else set())
 
 
 @pytest.mark.parametrize("release", ["v1.8.2", "v1.9.1", "v1.12.1", "v1.13.0", NEWEST, "hardened"])
 def test_a_podgroup_whose_deletion_is_not_seen_yet_is_not_created_again(release: str) -> None:
-    run = case("n03-late-podgroup-deletion", release)
+    run = of_corpus("n03-late-podgroup-deletion", release)
     scale_at_once(run)
     run.make("podgroups sees ReplicaSet", "podgroups sees ReplicaSet")
     run.rest()
@@ -215,8 +206,8 @@ def test_a_podgroup_whose_deletion_is_not_seen_yet_is_not_created_again(release:
 
 @pytest.mark.parametrize("release", ["v1.8.0", "v1.8.2", NEWEST])
 def test_nothing_is_wrong_with_a_pod_that_is_bound_and_runs(release: str) -> None:
-    run = case("l6-node-without-a-node", release)
+    run = of_corpus("l6-node-without-a-node", release)
     assert not invariants(run)
-    run = case("n02-scaled-to-0-and-back", release)
+    run = of_corpus("n02-scaled-to-0-and-back", release)
     run.make("user acts")
     assert not invariants(run)

@@ -207,6 +207,11 @@ def _restart_unit(seen: Outcome) -> RestartUnit:
     return RestartUnit.PARTITION if of_partition else RestartUnit.POD
 
 
+def _group_kept(seen: Outcome) -> bool | None:
+    """Whether the group is not deleted when a task restarts; None if none ever does."""
+    return not seen.actions("delete podgroups") if seen.actions("delete pods") else None
+
+
 def _restarting_syncs(seen: Outcome) -> bool:
     """Whether the group is deleted once, and not again while the job restarts."""
     return len(seen.actions("delete podgroups")) == 1
@@ -290,6 +295,10 @@ PODGROUP_VIEWS: Mapping[str, View] = MappingProxyType(
             lambda seen: all("uid" in one for one in seen.actions("delete podgroups")),
         ),
         "named_podgroups_restored": View("replicaset-group-deleted", _restored),
+        "pods_annotated_by_uid": View(
+            "pod-topology",
+            lambda seen: "uid" in seen.actions("patch pods")[0]["patch"]["metadata"],
+        ),
     }
 )
 """How behaviours of the controller of PodGroups are seen."""
@@ -362,6 +371,8 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
                 for one in seen.actions("update podgroups")
             ),
         ),
+        "targeted_restarts_keep_podgroup": View("job-restart-task-of-one", _group_kept),
+        "job_podgroups_read_live": View("job-of-one-restarts", _does("get podgroups")),
         "shared_podgroups_changed": View("job-group-update-fails", _spoils("PodGroup")),
         "given_up_pods_never_retried": View(
             "job-deletions-fail-always",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from plinian.engine.kubernetes.api_server import Document, Place
 from plinian.engine.machine.layout import API
 from plinian.engine.machine.machine import Machine, State
 from plinian.engine.machine.natural import Natural
+from plinian.replay.explore.scenario import read_machine_case
+from plinian.replay.explore.world import world_of
+
+CORPUS = Path(__file__).parents[2] / "docs" / "corpus"
 
 
 class WalkedMachine:
@@ -50,3 +56,9 @@ class WalkedMachine:
         """Return a component as it is now."""
         part = self.machine.layout.names.index(name)
         return self.machine.transitions.component(part, self.state[part + 1])
+
+
+def of_corpus(name: str, release: str) -> WalkedMachine:
+    """Return a scenario of the corpus as a machine of a release, at rest."""
+    world = world_of(read_machine_case(CORPUS / f"{name}.case.json"), release)
+    return WalkedMachine(world.machine, world.start)

@@ -140,7 +140,10 @@ def test_what_no_release_checks_ours_does() -> None:
     remedies = {
         "podgroup_deletions_checked": True,
         "named_podgroups_restored": True,
+        "pods_annotated_by_uid": True,
         "job_cleanup_checked": True,
+        "targeted_restarts_keep_podgroup": True,
+        "job_podgroups_read_live": True,
     }
     assert dataclasses.replace(newest, release="hardened", **remedies) == ours
     for name in remedies:

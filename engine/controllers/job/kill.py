@@ -151,28 +151,34 @@ def kill_job(
         kill.job = with_status(kill.job, status)
         held.spoil_job(info, kill.job)
     kill.choose_all(retain)
-    _carry_out(kill, status, update)
+    if _carried_out(kill, status, update):
+        delete_group(held, client, kill.job)
 
 
 def kill_target(
     held: Held, client: Client, info: JobInfo, target: Target, update: UpdateStatus | None
 ) -> None:
-    """Delete some pods of a job, and its PodGroup; the version stays.
+    """Delete some pods of a job, and its PodGroup unless the release spares it.
+
+    The version stays.
 
     :raises Refused, Failed: a request failed.
     :raises Panic: the pod is not known, and the release does not expect that.
     """
     kill = _Kill(held, client, info)
-    if "deletionTimestamp" not in kill.job["metadata"] and kill.choose(target):
-        _carry_out(kill, status_of(kill.job), update)
+    if "deletionTimestamp" in kill.job["metadata"] or not kill.choose(target):
+        return
+    done = _carried_out(kill, status_of(kill.job), update)
+    if done and not held.own.targeted_restarts_keep_podgroup:
+        delete_group(held, client, kill.job)
 
 
-def _carry_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> None:
+def _carried_out(kill: _Kill, status: Status, update: UpdateStatus | None) -> bool:
+    """Delete pods and write the status, and say whether the kill goes on."""
     if kill.held.own.killed_pods_marked:
         kill.mark()
     kill.delete()
-    if kill.write(status, update):
-        delete_group(kill.held, kill.client, kill.job)
+    return kill.write(status, update)
 
 
 def delete_pod(held: Held, client: Client, pod: Document) -> bool:

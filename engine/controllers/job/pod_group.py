@@ -40,13 +40,14 @@ def owner_of(job: Document) -> list[Document]:
     ]
 
 
-def known_group(held: Held, job: Document, *, old: bool) -> Document | None:
-    """Return the PodGroup of a job that its lister has, or None.
+def known_group(held: Held, client: Client, job: Document, *, old: bool) -> Document | None:
+    """Return the PodGroup of a job that its lister has, or the API server, or None.
 
     :param old: also one that has only the job's name, as before v1.5.
     """
-    found = held.find("PodGroup", f"{namespace_of(job)}/{group_name(job)}")
-    return held.find("PodGroup", key_of(job)) if found is None and old else found
+    find = client.find if held.own.job_podgroups_read_live else held.find
+    found = find("PodGroup", f"{namespace_of(job)}/{group_name(job)}")
+    return find("PodGroup", key_of(job)) if found is None and old else found
 
 
 def ensure_group(held: Held, client: Client, job: Document) -> None:
@@ -54,7 +55,7 @@ def ensure_group(held: Held, client: Client, job: Document) -> None:
 
     :raises Refused: the request failed; that there is one already is no failure.
     """
-    group = known_group(held, job, old=True)
+    group = known_group(held, client, job, old=True)
     if group is None:
         with suppress(AlreadyExists):
             client.create(_new(held, job))
@@ -77,7 +78,7 @@ def delete_group(held: Held, client: Client, job: Document) -> None:
 
     :raises Refused: the request failed; that there is none is no failure.
     """
-    group = known_group(held, job, old=held.own.old_podgroup_names_known)
+    group = known_group(held, client, job, old=held.own.old_podgroup_names_known)
     key = f"{namespace_of(job)}/{group_name(job)}"
     if held.own.podgroup_deletions_checked and group is not None:
         metadata = group["metadata"]

@@ -51,7 +51,7 @@ def sync_job(held: Held, client: Client, info: JobInfo, update: UpdateStatus) ->
     if held.find("Queue", job["spec"].get("queue", "")) is None:
         raise Failed("queue not found")
     job = _prepared(held, client, job)
-    group = known_group(held, job, old=held.own.old_podgroup_names_known)
+    group = known_group(held, client, job, old=held.own.old_podgroup_names_known)
     if group is None or group.get("status", {}).get("phase", "") in NOT_ADMITTED:
         _write_waiting(held, client, job, update)
     else:

@@ -71,6 +71,12 @@ class JobWriteBehaviours:
     pods_have_retry_count: bool
     """A job's pods record how often the job had been restarted when they were created."""
 
+    targeted_restarts_keep_podgroup: bool
+    """The restart of a task, a partition or a pod leaves the job's PodGroup alone."""
+
+    job_podgroups_read_live: bool
+    """A job's PodGroup is read from the API server; else it is as the informer delivered it."""
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -324,6 +330,34 @@ ROWS: tuple[Row, ...] = (
         source="pkg/controllers/job/job_controller_util.go createJobPod",
         why="How often a job was restarted is in volcano.sh/job-retry-count of its pods.",
         pull=3544,
+    ),
+    Row(
+        "targeted_restarts_keep_podgroup",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go killPods",
+        why="A restart of one pod deletes the PodGroup of all; new pods wait for the next one.",
+    ),
+    Row(
+        "targeted_restarts_keep_podgroup",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controllers/job_writes.py; tests/machine/test_remedies.py",
+        why="A pod that is restarted finds its PodGroup as it was.",
+    ),
+    Row(
+        "job_podgroups_read_live",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A PodGroup that a restart has just deleted may not be recreated: its pods wait.",
+    ),
+    Row(
+        "job_podgroups_read_live",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controllers/job_writes.py; tests/machine/test_remedies.py",
+        why="Each sync of a job asks the API server for its PodGroup, and creates a missing one.",
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -44,6 +44,9 @@ class PodGroupBehaviours:
     named_podgroups_restored: bool
     """A workload's PodGroup is created if the API server has none, even if its pod names it."""
 
+    pods_annotated_by_uid: bool
+    """A PodGroup's name is written into the pod that was seen, and no later one of its name."""
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -213,6 +216,20 @@ ROWS: tuple[Row, ...] = (
         landed("hardened"),
         source="engine/volcano/controllers/podgroup.py; tests/machine/test_latent.py",
         why="After each change of a workload with replicas, its PodGroup is there.",
+    ),
+    Row(
+        "pods_annotated_by_uid",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go updatePodAnnotations",
+        why="A pod of a recreated StatefulSet may name the PodGroup of the old one, and waits.",
+    ),
+    Row(
+        "pods_annotated_by_uid",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controllers/podgroup.py; tests/machine/test_remedies.py",
+        why="The patch names the pod's uid, and is refused for another pod.",
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -12,7 +12,7 @@ class PreemptBehaviours:
     """The action ``preempt``: what differs between releases."""
 
     best_effort_victims_skipped: bool
-    """``preempt`` skips victims without requests; else only such pods can evict them."""
+    """``preempt`` skips victims without requests; else pods without requests can evict them."""
 
     bound_pods_preempted: bool
     """``preempt`` also evicts pods that are bound but do not run yet."""

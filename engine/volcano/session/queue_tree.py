@@ -81,6 +81,9 @@ class QueueTreeBehaviours:
     unchecked_queues_have_zero_limit: bool
     """A queue that the check of the tree does not reach has limit 0; else no limit."""
 
+    unbuilt_queues_skipped: bool
+    """A pod that is placed in a queue without account counts nowhere; else the scheduler crashes."""
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -288,6 +291,22 @@ ROWS: tuple[Row, ...] = (
         why="A queue below itself may use nothing; the scheduler still crashes as it prepares for a"
         " pod, as it copies the queue without end.",
         pull=4611,
+    ),
+    Row(
+        "unbuilt_queues_skipped",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go OnSessionOpen, AllocateFunc",
+        why="An invalid tree can leave queues without account; placing a pod of such a queue crashes"
+        " the scheduler. Only backfill still places pods then.",
+    ),
+    Row(
+        "unbuilt_queues_skipped",
+        True,
+        landed("v1.15.0"),
+        source="plugins/capacity/capacity.go OnSessionOpen, AllocateFunc",
+        why="A pod of a queue without account is placed, and the log has a warning.",
+        pull=4982,
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -13,7 +13,7 @@ from plinian.engine.session.framework import immediate, orders, voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
-from sessions import Document, group, job, node, opened, pod, queue, tasks
+from sessions import RELEASE, Document, group, job, node, opened, pod, queue, tasks
 
 CONF = """
 actions: "enqueue, allocate"
@@ -25,10 +25,12 @@ tiers:
 ROOT = queue("root")
 
 
-def tree(*documents: Document, root: Document | None = ROOT) -> tuple[Session, Capacity]:
+def tree(
+    *documents: Document, root: Document | None = ROOT, release: str = RELEASE
+) -> tuple[Session, Capacity]:
     """Return a session with only this plugin, and the plugin."""
     given = documents if root is None else (root, *documents)
-    ssn, plugins = opened(CONF, *given)
+    ssn, plugins = opened(CONF, *given, release=release)
     plugin = plugins["capacity"]
     assert isinstance(plugin, Capacity)
     return ssn, plugin
@@ -216,6 +218,16 @@ def test_a_placing_in_a_queue_without_account_crashes() -> None:
     assert "b" not in plugin._attrs
     with pytest.raises(Panic, match="nil pointer"):
         immediate.allocate(ssn, *tasks(ssn, "p"), 0)
+
+
+def test_newer_releases_place_in_a_queue_without_account() -> None:
+    ssn, plugin = tree(
+        *(NODE, queue("a", parent="gone"), queue("b"), group("j", queue="b"), pod("p", "j")),
+        release="v1.15.0",
+    )
+    assert "b" not in plugin._attrs
+    immediate.allocate(ssn, *tasks(ssn, "p"), 0)
+    assert ssn.tasks.node[tasks(ssn, "p")[0]] == 0
 
 
 def test_queues_that_are_each_others_parents_are_never_reached() -> None:

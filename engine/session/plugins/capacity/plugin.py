@@ -291,6 +291,8 @@ class Capacity:
     def _task_allocated(self, task: int, node: int) -> None:
         """Add the task to its queue and its ancestors; only the queue's share is updated."""
         attr = self._account(task, "5")
+        if attr is None:
+            return
         info = self._ssn.tasks.info[task]
         for account in attr.lineage:
             account.allocated.add(info.request)
@@ -304,6 +306,8 @@ class Capacity:
         :raises Panic: they hold less.
         """
         attr = self._account(task, "6")
+        if attr is None:
+            return
         info = self._ssn.tasks.info[task]
         try:
             for account in attr.lineage:
@@ -314,10 +318,13 @@ class Capacity:
             self._devices.release(attr, info.devices)
         self._record(attr)
 
-    def _account(self, task: int, closure: str) -> QueueAttr:
-        """Return the account of a task's queue; an incomplete tree may lack it."""
+    def _account(self, task: int, closure: str) -> QueueAttr | None:
+        """Return the account of a task's queue; an incomplete tree may lack it.
+
+        :raises Panic: it lacks it, and the release reads it all the same.
+        """
         attr = self._attrs.get(self._ssn.jobs.queue[self._ssn.tasks.job[task]])
-        if attr is None:
+        if attr is None and not self._ssn.behaviours.unbuilt_queues_skipped:
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference",
                 (f"{_CLOSURE}{closure}",),
