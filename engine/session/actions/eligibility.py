@@ -49,7 +49,7 @@ def keep_search(
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:
-    """Return whether a task may preempt: its policy allows it, and no nominated node keeps it waiting.
+    """Return whether a task may preempt: its policy allows it, and it need not wait.
 
     A pod with a nominated node waits if it fits there, or if pods of lower priority that it
     preempted still terminate. It may preempt again if the node can never fit. If filters were not

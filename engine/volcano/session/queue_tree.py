@@ -82,7 +82,7 @@ class QueueTreeBehaviours:
     """A queue that the check of the tree does not reach has limit 0; else no limit."""
 
     unbuilt_queues_skipped: bool
-    """A pod that is placed in a queue without account counts nowhere; else the scheduler crashes."""
+    """A pod placed in a queue without account counts nowhere; else the scheduler crashes."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -297,8 +297,8 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/capacity/capacity.go OnSessionOpen, AllocateFunc",
-        why="An invalid tree can leave queues without account; placing a pod of such a queue crashes"
-        " the scheduler. Only backfill still places pods then.",
+        why="An invalid tree can leave queues without account; placing a pod of such a queue"
+        " crashes the scheduler. Only backfill still places pods then.",
     ),
     Row(
         "unbuilt_queues_skipped",
