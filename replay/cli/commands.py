@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "bisect": "Find the first moment or release with another answer.",
         "why": "Say why an object waits.",
         "blame": "Show which events make up a number.",
+        "what-if": "Run the session of a moment with something changed.",
         "upgrade-check": "Show what another release would have decided differently.",
         "simulate": "Run scenarios as releases of Volcano would run them.",
         "explore": "Search for an order of a cluster's steps that ends badly.",

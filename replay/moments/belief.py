@@ -53,11 +53,25 @@ def belief_at(
         difference).
     :param progress: called with (position reached, last position) from time to time.
     """
+    return projector_at(
+        store, moment, behaviours, options, use_stored=use_stored, progress=progress
+    ).cache
+
+
+def projector_at(
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    options: CacheOptions | None = None,
+    *,
+    use_stored: bool = True,
+    progress: Progress | None = None,
+) -> Projector:
+    """Return what drives the cache of :func:`belief_at`, to continue from there."""
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:
-        return play(store, moment, Projector(behaviours, options), progress=progress).cache
-    projector = start.projector
-    return play(store, moment, projector, after=start.revision, progress=progress).cache
+        return play(store, moment, Projector(behaviours, options), progress=progress)
+    return play(store, moment, start.projector, after=start.revision, progress=progress)
 
 
 def beliefs_along(

@@ -36,7 +36,7 @@ ORDER = (
     *("migrations", "migrations.versions"),
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
-    *("replay.explore", "replay.answers"),
+    *("replay.explore", "replay.answers", "replay.what_if"),
     *("replay.render", "replay.facade", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""

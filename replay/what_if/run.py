@@ -1,0 +1,164 @@
+"""One session of a moment as it was, and with changes, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.model.panic import Panic
+from ...engine.session.framework.outcome import SessionResult
+from ...engine.volcano.session.history import resolve
+from ..compare.decisions import Differing, decisions_of, differing
+from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import ConfText
+from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
+from .changes import Change
+from .world import Beginning
+
+ORIGINAL = "original"
+
+
+class Variant(NamedTuple):
+    """What is otherwise in one session.
+
+    :param name: of its column. :param conf: a configuration instead of that of the original.
+    :param release: another release.
+    """
+
+    name: str
+    changes: tuple[Change, ...] = ()
+    conf: ConfText | None = None
+    release: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is otherwise, in a few words each."""
+        conf = () if self.conf is None else (f"configuration {self.conf.source}",)
+        release = () if self.release is None else (f"release {self.release}",)
+        return (*(change.text for change in self.changes), *conf, *release)
+
+
+class Side(NamedTuple):
+    """A session that was run. :param texts: what is otherwise; empty in the original."""
+
+    name: str
+    texts: tuple[str, ...]
+    answer: SessionAnswer
+
+
+class WhatIf(NamedTuple):
+    """Sessions side by side; the first one is the original.
+
+    :param decisions: those that are not the same on all sides.
+    """
+
+    sides: tuple[Side, ...]
+    decisions: tuple[Differing, ...]
+    not_known: tuple[Unknown, ...]
+
+
+class Sessions:
+    """Runs sessions at a moment with changes; each release's cache is built once."""
+
+    def __init__(self, log: Log, moment: Moment, release: str, conf: ConfText | None) -> None:
+        self.log, self.moment, self.release = log, moment, release
+        self._scene = scene_at(log, moment, conf)
+        self._beginnings: dict[str, Beginning] = {}
+
+    def beginning(self, release: str | None = None) -> Beginning:
+        """Return the moment with the cache of a release, by default the original's."""
+        name = release or self.release
+        if name not in self._beginnings:
+            self._beginnings[name] = Beginning(self.log, self.moment, resolve(name))
+        return self._beginnings[name]
+
+    def original(self) -> SessionAnswer:
+        """Run the session of the moment as it was."""
+        begin = self.beginning()
+        return session_in(self._scene, begin.behaviours, begin.cache)
+
+    def run(self, variant: Variant) -> SessionAnswer:
+        """Run the session with changes.
+
+        :raises ObjectNotFound: a change is of an object that does not exist.
+        :raises UsageError: a change has no effect on sessions, or its result is no valid object.
+        """
+        begin = self.beginning(variant.release)
+        scene = self._scene_of(variant)
+        if not variant.changes:
+            return session_in(scene, begin.behaviours, begin.cache)
+        world = begin.world()
+        try:
+            for change in variant.changes:
+                change.apply(world)
+        except Panic as panic:
+            answer = session_in(scene, begin.behaviours, begin.cache)
+            return answer._replace(result=SessionResult(panic=panic))
+        return session_in(scene, begin.behaviours, world.cache)
+
+    def _scene_of(self, variant: Variant) -> SessionInputs:
+        return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))
+
+
+def what_if(
+    log: Log,
+    at: str | Moment,
+    variants: Sequence[Variant],
+    *,
+    release: str,
+    conf: ConfText | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> WhatIf:
+    """Run the session at a moment as it was and with each variant, and compare the decisions.
+
+    Changes reach the scheduler's cache before the session begins. What controllers would do because
+    of them does not happen.
+
+    :param release: of the original. :param conf: instead of that in the log at the moment.
+    :param progress: called with (sessions run, all).
+    :raises ObjectNotFound: a change is of an object that does not exist then.
+    :raises UsageError: a release is not known; a change is of an object that sessions do not see,
+        or makes it invalid.
+    """
+    moment = log.moment(at) if isinstance(at, str) else at
+    sessions = Sessions(log, moment, release, conf)
+    sides = [Side(ORIGINAL, (), sessions.original())]
+    for number, variant in enumerate(variants, start=1):
+        sides.append(Side(variant.name, variant.texts, sessions.run(variant)))
+        if progress is not None:
+            progress(number, len(variants))
+    return WhatIf(
+        tuple(sides),
+        tuple(differing([decisions_of(side.answer) for side in sides])),
+        tuple(unknown_at(log, moment, SCHEDULING)),
+    )
+
+
+def what_if_document(found: WhatIf) -> dict[str, Any]:
+    """Return the result for JSON."""
+    return {
+        "at": found.sides[0].answer.at,
+        "not_known": [document_of(one) for one in found.not_known],
+        "sides": [
+            {"name": side.name, "changes": list(side.texts), **_short(side.answer)}
+            for side in found.sides
+        ],
+        "decisions": [
+            {
+                "decision": row.kind,
+                "object": row.about,
+                **{side.name: value for side, value in zip(found.sides, row.values, strict=True)},
+            }
+            for row in found.decisions
+        ],
+    }
+
+
+def _short(answer: SessionAnswer) -> dict[str, Any]:
+    left_out = {"at", "trace", "node_scores", "not_known", "unsure", "metrics"}
+    whole = answer_document(answer)
+    return {name: msgspec.to_builtins(one) for name, one in whole.items() if name not in left_out}

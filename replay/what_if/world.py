@@ -1,0 +1,185 @@
+"""A moment of a log that can be changed: the objects then, and the scheduler's cache of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.projector import WATCHED, Projector
+from ...engine.cache.restored import unpack
+from ...engine.cache.stored import pack
+from ...engine.errors import EventMalformed, ObjectNotFound, UsageError
+from ...engine.kubernetes.objects import Object, decode
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.kubernetes.store import fault_of
+from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.belief import projector_at
+from ..moments.kinds import plain_name
+from ..moments.log import Log
+from ..moments.moment import Moment
+
+Document = dict[str, Any]
+Place = tuple[GroupKind, str, str]
+"""A kind, a namespace (empty if it has none) and a name."""
+
+JOB: GroupKind = ("batch.volcano.sh", "Job")
+POD: GroupKind = ("", "Pod")
+NODE: GroupKind = ("", "Node")
+PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
+
+
+class Beginning:
+    """A moment of a log with the cache of a release, from which any number of worlds begin."""
+
+    def __init__(self, log: Log, moment: Moment, behaviours: Behaviours) -> None:
+        self.log, self.moment, self.behaviours = log, moment, behaviours
+        self._projector = projector_at(log.store, moment, behaviours)
+        self._packed = b""
+        self._payloads: dict[int, bytes] = {}
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache at the moment; callers must not change it."""
+        return self._projector.cache
+
+    def world(self) -> World:
+        """Return a world in which nothing is changed yet."""
+        if not self._packed:
+            self._packed = pack(self._projector)
+        return World(self, unpack(self._packed, self.behaviours, self._read))
+
+    def _read(self, positions: Sequence[int]) -> Mapping[int, bytes]:
+        new = [position for position in positions if position not in self._payloads]
+        if new:
+            self._payloads.update(self.log.store.payloads(new, self.moment.branch))
+        return self._payloads
+
+
+class World:
+    """The cluster at a moment, with changes.
+
+    :ivar projector: drives the scheduler's cache, which gets each change at once.
+    """
+
+    def __init__(self, beginning: Beginning, projector: Projector) -> None:
+        self._begin = beginning
+        self._changed: dict[Place, Document | None] = {}
+        self.projector = projector
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache, after all changes."""
+        return self.projector.cache
+
+    def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
+        """Return a copy of an object as it is now; None if there is none."""
+        place = _place(pair, namespace, name)
+        if place in self._changed:
+            held = self._changed[place]
+        else:
+            try:
+                (held,) = self._begin.log.get(
+                    pair, name, at=self._begin.moment, namespace=place[1] or None
+                )
+            except ObjectNotFound:
+                held = None
+        return None if held is None else _copied(held)
+
+    def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
+        """Return a copy of an object.
+
+        :raises ObjectNotFound: there is none.
+        """
+        held = self.find(pair, namespace, name)
+        if held is None:
+            where = f"{namespace}/{name}" if _place(pair, namespace, name)[1] else name
+            raise ObjectNotFound(
+                f"there is no {plain_name(*pair)} {where} at {self._begin.moment.label}",
+                now="name one that exists then",
+            )
+        return held
+
+    def of(self, kind: str) -> Iterator[Object]:
+        """Yield the objects of a kind that the scheduler watches, by key."""
+        yield from (item for _, item in sorted(self.cache.stores.of(kind).items()))
+
+    def put(self, document: Document) -> None:
+        """Create an object, or replace it.
+
+        :raises UsageError: sessions do not see objects of its kind, or it is no valid object.
+        """
+        pair = _pair(document)
+        kind = _watched(pair)
+        if lacks := fault_of(document):
+            raise UsageError(f"not a valid object: {lacks}", now="correct the change")
+        document = _next_version(document)
+        try:
+            item = decode(kind, document)
+        except EventMalformed as fault:
+            raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
+        self._changed[_place(pair, item.namespace, item.name)] = document
+        self.projector.driver.deliver(kind.__name__, item)
+        self.projector.driver.work()
+
+    def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
+        """Delete an object, and what belongs to a job: its PodGroup and its pods.
+
+        :raises ObjectNotFound: there is none.
+        :raises UsageError: sessions do not see objects of its kind.
+        """
+        uid = self.get(pair, namespace, name)["metadata"].get("uid", "")
+        if pair != JOB:
+            self._gone(pair, namespace, name)
+            return
+        self._changed[_place(pair, namespace, name)] = None
+        for of in (POD, PODGROUP):
+            for item in [one for one in self.of(of[1]) if _is_owned(one, uid)]:
+                self._gone(of, item.namespace, item.name)
+
+    def _gone(self, pair: GroupKind, namespace: str, name: str) -> None:
+        kind = _watched(pair).__name__
+        place = _place(pair, namespace, name)
+        self._changed[place] = None
+        held = self.cache.stores.get(kind, f"{place[1]}/{name}" if place[1] else name)
+        if held is not None:
+            self.projector.driver.deliver_deletion(kind, held)
+            self.projector.driver.work()
+
+
+def _watched(pair: GroupKind) -> type[Object]:
+    kind = WATCHED.get(pair)
+    if kind is None:
+        raise UsageError(
+            f"sessions do not see a {plain_name(*pair)}, so a change of it has no effect on them",
+            now="change the pods, podgroups, queues or nodes that it stands for",
+        )
+    return kind
+
+
+def _pair(document: Document) -> GroupKind:
+    group = str(document.get("apiVersion", "")).rpartition("/")[0]
+    return group, str(document.get("kind", ""))
+
+
+def _place(pair: GroupKind, namespace: str, name: str) -> Place:
+    return pair, "" if pair in CLUSTER_SCOPED else namespace or "default", name
+
+
+def _next_version(document: Document) -> Document:
+    """Return an object with another resourceVersion: handlers skip a version that they know."""
+    metadata = document["metadata"]
+    before = str(metadata.get("resourceVersion", ""))
+    version = int(before) + 1 if before.isascii() and before.isdigit() else 1
+    return {**document, "metadata": {**metadata, "resourceVersion": str(version)}}
+
+
+def _copied(document: Document) -> Document:
+    copied: Document = msgspec.json.decode(msgspec.json.encode(document))
+    return copied
+
+
+def _is_owned(item: Object, uid: str) -> bool:
+    return any(owner.uid == uid for owner in item.metadata.owner_references)
