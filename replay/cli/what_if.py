@@ -93,7 +93,7 @@ class _Asked(NamedTuple):
     "--delete",
     multiple=True,
     metavar="KIND/NAME",
-    help="The object does not exist; with a job also its PodGroup and its pods.",
+    help="The object does not exist; with a job or a PodGroup also its pods.",
 )
 @click.option(
     "--conf",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,11 +14,15 @@ from . import options
 from .assumption import check_confs, chosen
 from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import note, style
+from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..answers.records import Why
+    from ..moments.kinds import ObjectName
     from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..moments.scheduler_confs import ConfText
+    from ..what_if.help import WouldHelp
 
 
 @command("why")
@@ -58,6 +62,18 @@ if TYPE_CHECKING:
     count=True,
     help="Also print all numbers; twice: also the steps of the session about the object.",
 )
+@click.option(
+    "--what-would-help",
+    is_flag=True,
+    help="Also find single changes with which it starts, by running the session with each.",
+)
+@click.option(
+    "--budget",
+    default="30s",
+    show_default=True,
+    metavar="DURATION",
+    help="Stop to try changes after this time.",
+)
 @options.text_json_or_yaml
 @options.assume
 @options.as_known_at
@@ -73,6 +89,8 @@ def why(
     conf: Path | None,
     inputs: tuple[str, ...],
     verbose: int,
+    what_would_help: bool,
+    budget: str,
     output: str,
     assume: bool,
     as_known_at: str | None,
@@ -109,7 +127,52 @@ def why(
             conf=given,
             assumed=assumed_of(release, taken.names[0]),
         )
-    _write(found, output, verbose)
+        question = _Question(opened_log, target, moment, namespace, given)
+        helps = _helps(question, found, budget) if what_would_help else None
+    _write(found, helps, output, verbose)
+
+
+class _Question(NamedTuple):
+    log: Log
+    named: ObjectName
+    moment: Moment
+    namespace: str | None
+    conf: ConfText | None
+
+
+def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
+    """Try changes; None if the object does not wait.
+
+    :raises UsageError: the object is a queue or a node, or the budget is no duration.
+    """
+    from time import monotonic
+
+    from ...engine.errors import UsageError
+    from ..answers.target import target_of
+    from ..explore.task import budget_seconds
+    from ..render.progress import counting
+    from ..what_if.help import what_would_help
+
+    log, named, moment = question.log, question.named, question.moment
+    target = target_of(log, named, named.place(question.namespace) or "default", moment)
+    if not target.podgroup and target.pair[1] in {"Queue", "Node"}:
+        raise UsageError(
+            f"--what-would-help looks for what starts a pod or a job, not a {named.kind}",
+            now="ask about a pod, a job or a podgroup",
+        )
+    if not found.waits:
+        return None
+    end = monotonic() + budget_seconds(budget)
+    with counting("changes", visible=shows_progress()) as progress:
+        return what_would_help(
+            log,
+            moment,
+            target,
+            found,
+            conf=question.conf,
+            go_on=lambda: monotonic() < end,
+            progress=progress,
+        )
 
 
 @contextmanager
@@ -128,18 +191,24 @@ def _opened(
         yield log
 
 
-def _write(found: Why, output: str, depth: int) -> None:
+def _write(found: Why, helps: WouldHelp | None, output: str, depth: int) -> None:
     from ..answers.why import why_document
     from ..render.documents import json_text, plain, write_yaml
-    from ..render.why import why_lines
+    from ..render.why import help_lines, why_lines
+    from ..what_if.help import would_help_document
 
     asked = found.asked
     for line in asked.assumed:
         note(f"assumed: {line}")
     note(f"session at {asked.at} as {asked.release}, configuration {asked.conf}")
+    document = why_document(found)
+    if helps is not None:
+        document["would_help"] = would_help_document(helps)
     if output == "json":
-        sys.stdout.write(json_text(why_document(found), indent=2) + "\n")
+        sys.stdout.write(json_text(document, indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [plain(why_document(found))], single=True)
+        write_yaml(sys.stdout, [plain(document)], single=True)
     else:
         sys.stdout.writelines(why_lines(found, depth=depth, style=style()))
+        if helps is not None:
+            sys.stdout.writelines(help_lines(helps, style=style()))

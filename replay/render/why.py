@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
 from ..answers.records import (
     Account,
@@ -19,7 +22,10 @@ from ..answers.records import (
     Step,
     Why,
 )
+from ..what_if.help import Remedy, WouldHelp
+from ..what_if.suggestions import GONE, RELEASE
 from .session import number_text
+from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 SENTENCE, NUMBERS, STEPS = 0, 1, 2
@@ -30,6 +36,51 @@ _COLUMNS = (
     *("wanted", "left", "limit", "allocated", "inqueue", "elastic", "deserved", "guarantee"),
     "capability",
 )
+
+
+def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the changes with which the object starts, and how many were tried."""
+    yield "\n"
+    if found.found:
+        shown, more = _few(found.found)
+        rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
+        heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
+        yield from lines_of(Table(heads, rows), style=style)
+        rest = f"; {more} more jobs help, too" if more else ""
+        yield f"Found by running the session with each of {found.tried} single changes{rest}.\n"
+    else:
+        yield f"With none of {found.tried} single changes that were tried does it start.\n"
+    if found.left:
+        yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
+
+
+def _few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
+    """Return the changes to show, and how many are not: of jobs a few, releases together."""
+    shown: list[Remedy] = []
+    gone = [one for one in found if one.kind == GONE]
+    releases: dict[tuple[object, ...], list[Remedy]] = {}
+    for one in found:
+        if one.kind == RELEASE:
+            releases.setdefault((one.starts, one.evicts, one.no_longer), []).append(one)
+        elif one.kind != GONE:
+            shown.append(one)
+    shown += gone[:_JOBS]
+    for same in releases.values():
+        names = {one.text.removeprefix("release ") for one in same}
+        ordered = [str(release) for release in RELEASES if str(release) in names]
+        shown.append(msgspec.structs.replace(same[0], text=f"release {spans(ordered)}"))
+    return shown, len(gone) - len(gone[:_JOBS])
+
+
+def _names(some: Sequence[str]) -> str:
+    if not some:
+        return NONE
+    rest = len(some) - _NAMES
+    return ", ".join(some[:_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+_NAMES = 3
+_JOBS = 3
 
 
 def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:

@@ -110,7 +110,7 @@ class Cordon(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """An object is gone; with a job also its PodGroup and its pods."""
+    """An object is gone; with a job also its PodGroup, and with a PodGroup also its pods."""
 
     named: ObjectName
 

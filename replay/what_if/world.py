@@ -125,19 +125,27 @@ class World:
         self.projector.driver.work()
 
     def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
-        """Delete an object, and what belongs to a job: its PodGroup and its pods.
+        """Delete an object; with a job also its PodGroup, and with a PodGroup also its pods.
 
         :raises ObjectNotFound: there is none.
         :raises UsageError: sessions do not see objects of its kind.
         """
         uid = self.get(pair, namespace, name)["metadata"].get("uid", "")
-        if pair != JOB:
+        if pair == JOB:
+            self._changed[_place(pair, namespace, name)] = None
+            for group in [one for one in self.of(PODGROUP[1]) if _is_owned(one, uid)]:
+                self._group_gone(group.namespace, group.name)
+        elif pair == PODGROUP:
+            self._group_gone(namespace, name)
+        else:
             self._gone(pair, namespace, name)
-            return
-        self._changed[_place(pair, namespace, name)] = None
-        for of in (POD, PODGROUP):
-            for item in [one for one in self.of(of[1]) if _is_owned(one, uid)]:
-                self._gone(of, item.namespace, item.name)
+
+    def _group_gone(self, namespace: str, name: str) -> None:
+        key = "/".join(_place(PODGROUP, namespace, name)[1:])
+        job = self.cache.jobs.get(key)
+        for pod in sorted(task.key for task in job.tasks.values()) if job else ():
+            self._gone(POD, *pod.split("/"))
+        self._gone(PODGROUP, namespace, name)
 
     def _gone(self, pair: GroupKind, namespace: str, name: str) -> None:
         kind = _watched(pair).__name__

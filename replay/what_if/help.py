@@ -1,0 +1,142 @@
+"""What would make a waiting object start, found by running the session with one change after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...engine.errors import PlinianError
+from ...engine.model.job import JobInfo
+from ...engine.model.status import READY_STATUS, Status
+from ..answers.records import Why
+from ..answers.target import Target
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import ConfText
+from ..sessions.session import SessionAnswer
+from .run import Sessions
+from .suggestions import Suggestion, suggestions_for
+
+NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """A change with which the object starts.
+
+    :param kind: of change: ``uncordon``, ``open``, ``limit``, ``gang``, ``node``, ``gone``,
+        ``release``.
+    :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
+        pods can be created.
+    :param evicts: pods that the session then evicts.
+    :param no_longer: pods that the original session binds, and this one does not.
+    """
+
+    kind: str
+    text: str
+    starts: str
+    evicts: tuple[str, ...] = ()
+    no_longer: tuple[str, ...] = ()
+
+
+class WouldHelp(msgspec.Struct, frozen=True, kw_only=True):
+    """The changes that help, the cheapest first.
+
+    :param tried: how many changes were tried. :param left: how many were not, for lack of time.
+    """
+
+    found: tuple[Remedy, ...]
+    tried: int
+    left: int
+
+
+def what_would_help(
+    log: Log,
+    moment: Moment,
+    target: Target,
+    why: Why,
+    *,
+    conf: ConfText | None = None,
+    go_on: Callable[[], bool] = lambda: True,
+    progress: Callable[[int, int], None] | None = None,
+) -> WouldHelp:
+    """Run the session with each single change that may help a pod, a job or a PodGroup.
+
+    :param why: the answer for the object at the moment.
+    :param conf: as for the answer. :param go_on: returns False when the time is over.
+    :param progress: called with (changes tried, all).
+    """
+    sessions = Sessions(log, moment, why.asked.release, conf)
+    original = sessions.original()
+    cache = sessions.beginning().cache
+    suggestions = suggestions_for(why, target.podgroup, cache)
+    remedies: list[Remedy | None] = []
+    for number, suggestion in enumerate(suggestions, start=1):
+        if not go_on():
+            break
+        remedies.append(_tried(sessions, suggestion, target, original))
+        if progress is not None:
+            progress(number, len(suggestions))
+    return WouldHelp(
+        found=tuple(one for one in remedies if one is not None),
+        tried=len(remedies),
+        left=len(suggestions) - len(remedies),
+    )
+
+
+def _tried(
+    sessions: Sessions, suggestion: Suggestion, target: Target, original: SessionAnswer
+) -> Remedy | None:
+    """Run the session with a change; None if the object does not start."""
+    try:
+        answer = sessions.run(suggestion.variant)
+    except PlinianError:
+        return None  # It cannot be made, for instance because the log lacks the object.
+    starts = starts_in(answer, target)
+    if not starts:
+        return None
+    binds = dict(answer.result.binds)
+    return Remedy(
+        kind=suggestion.kind,
+        text=suggestion.text,
+        starts=starts,
+        evicts=tuple(pod for pod, _ in answer.result.evictions),
+        no_longer=tuple(pod for pod, _ in original.result.binds if pod not in binds),
+    )
+
+
+def starts_in(answer: SessionAnswer, target: Target) -> str:
+    """Return when a session lets an object start; empty if it does not.
+
+    A job starts when enough of its pods for its gang have a node. If it has no pods yet, it must be
+    enqueued first: then they are created.
+    """
+    result = answer.result
+    if result.panic is not None:
+        return ""
+    bound, later = dict(result.binds), dict(result.pipelined)
+    if target.podgroup != target.key and target.pair[1] == "Pod":
+        return NOW if target.key in bound else AFTER_EVICTIONS if target.key in later else ""
+    job = answer.cache.jobs.get(target.podgroup)
+    if job is None:
+        return ""
+    pending = [task.key for task in job.index.get(Status.PENDING, {}).values()]
+    if not pending:
+        return ENQUEUED if target.podgroup in result.enqueued else ""
+    now = sum(pod in bound for pod in pending)
+    ready = now + _ready(job)
+    if now and ready >= job.min_available:
+        return NOW
+    waits = sum(pod in later for pod in pending)
+    return AFTER_EVICTIONS if waits and ready + waits >= job.min_available else ""
+
+
+def _ready(job: JobInfo) -> int:
+    return sum(len(job.index.get(status, {})) for status in sorted(READY_STATUS))
+
+
+def would_help_document(found: WouldHelp) -> dict[str, Any]:
+    """Return the changes for JSON."""
+    document: dict[str, Any] = msgspec.to_builtins(found)
+    return document
