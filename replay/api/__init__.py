@@ -100,6 +100,8 @@ if TYPE_CHECKING:
     from .replay.moments.scheduler_confs import ConfText
     from .replay.moments.status import Status
     from .replay.sessions.session import SessionAnswer
+    from .replay.what_if.help import WouldHelp
+    from .replay.what_if.run import WhatIf
 
 
 __all__ = [
@@ -167,8 +169,10 @@ __all__ = [
     "Verdict",
     "VerifyReport",
     "Walk",
+    "WhatIf",
     "Who",
     "Why",
+    "WouldHelp",
     "__version__",
     "anomaly_files",
     "behaviours",
@@ -202,6 +206,8 @@ _PLACES = MappingProxyType(
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blame": "Blame",
         "replay.answers.records": "Why",
+        "replay.what_if.help": "WouldHelp",
+        "replay.what_if.run": "WhatIf",
         "replay.facade.answering": "why",
         "replay.compare.bisection": "Bisection",
         "replay.compare.sessions": "Comparison",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,42 +15,9 @@ from .coverage_warnings import warn_sessions
 from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from ..what_if.changes import Change
     from ..what_if.run import WhatIf
-
-CHANGED = "changed"
-"""The name of the only variant."""
-
-
-class _Asked(NamedTuple):
-    """The changes on the command line."""
-
-    fields: tuple[str, ...]
-    files: tuple[str, ...]
-    nodes: tuple[str, ...]
-    how_many: int
-    cordon: tuple[str, ...]
-    uncordon: tuple[str, ...]
-    delete: tuple[str, ...]
-    namespace: str | None
-
-    def changes(self) -> Iterator[Change]:
-        """Yield them: manifests first, then fields, nodes, deletions."""
-        from ..what_if.changes import Cordon, Delete, added_nodes, manifests, named_in, set_field
-
-        yield from manifests(self.files, self.namespace)
-        for text in self.fields:
-            yield set_field(text, self.namespace)
-        for text in self.nodes:
-            yield added_nodes(text, self.how_many)
-        for node in self.cordon:
-            yield Cordon(node.removeprefix("node/"))
-        for node in self.uncordon:
-            yield Cordon(node.removeprefix("node/"), undo=True)
-        for text in self.delete:
-            yield Delete(named_in(text, self.namespace))
 
 
 @command("what-if")
@@ -144,35 +111,19 @@ def what_if(
 
     It is one session: what controllers, kubelets and later sessions would do does not happen.
     """
-    from ...engine.errors import UsageError
     from ..moments.scheduler_confs import conf_file
     from ..render.progress import counting
-    from ..what_if.run import Variant
     from ..what_if.run import what_if as run
+    from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
-    asked = _Asked(fields, files, nodes, count, cordon, uncordon, delete, namespace)
-    changes = list(asked.changes())
+    wanted = Wanted(fields, files, nodes, count, cordon, uncordon, delete, namespace)
     given = None if conf is None else conf_file(conf)
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
-    alone = not changes and given is None
-    if len(taken) > 2:
-        raise UsageError("more than two releases", now="give that of the original, and one to try")
-    tried = taken[-1] if len(taken) == 2 or (alone and release) else None
-    original = options.DEFAULT_RELEASE if tried and len(taken) == 1 else taken[0]
-    if tried is None and alone:
-        raise UsageError(
-            "nothing is changed",
-            now="say what, with --set, --add-node, --cordon, --delete, -f, --conf or --release",
-        )
-    variants = [Variant(CHANGED, tuple(changes), given, tried)]
-    if each:
-        variants = [Variant(change.text, (change,)) for change in changes]
-        if given is not None:
-            variants.append(Variant(given.source, conf=given))
-        if tried is not None:
-            variants.append(Variant(tried, release=tried))
+    alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
+    original, tried = _releases(taken, alone=alone and bool(release))
+    variants = variants_of(wanted, given, tried, each=each)
     check_confs([given], sorted({original, tried or original}), assume=assume)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
@@ -182,6 +133,21 @@ def what_if(
             found = run(opened_log, moment, variants, release=original, progress=progress)
     _note(found, named=bool(release))
     _write(found, output)
+
+
+def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str, str | None]:
+    """Return the release of the original, and the one that is tried, if there is one.
+
+    :param alone: the release is the only change.
+    :raises UsageError: there are more than two.
+    """
+    from ...engine.errors import UsageError
+
+    if len(taken) > 2:
+        raise UsageError("more than two releases", now="give that of the original, and one to try")
+    if len(taken) == 2:
+        return taken[0], taken[1]
+    return (options.DEFAULT_RELEASE, taken[0]) if alone else (taken[0], None)
 
 
 def _note(found: WhatIf, *, named: bool) -> None:

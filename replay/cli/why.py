@@ -147,19 +147,12 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
     """
     from time import monotonic
 
-    from ...engine.errors import UsageError
-    from ..answers.target import target_of
     from ..explore.task import budget_seconds
     from ..render.progress import counting
-    from ..what_if.help import what_would_help
+    from ..what_if.help import startable, what_would_help
 
-    log, named, moment = question.log, question.named, question.moment
-    target = target_of(log, named, named.place(question.namespace) or "default", moment)
-    if not target.podgroup and target.pair[1] in {"Queue", "Node"}:
-        raise UsageError(
-            f"--what-would-help looks for what starts a pod or a job, not a {named.kind}",
-            now="ask about a pod, a job or a podgroup",
-        )
+    log, moment = question.log, question.moment
+    target = startable(log, question.named, question.namespace, moment)
     if not found.waits:
         return None
     end = monotonic() + budget_seconds(budget)

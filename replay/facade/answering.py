@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from ...engine.errors import NotKnown
 from ..answers.blame import Blame, blame_at
 from ..answers.records import Why
@@ -10,8 +13,21 @@ from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog
 from ..moments.moment import Moment
 from ..moments.points import Point
-from .options import DEFAULT_RELEASE, Conf, FilePath, accepted_conf, paths_of, release_of
+from .options import (
+    DEFAULT_RELEASE,
+    Conf,
+    FilePath,
+    Names,
+    accepted_conf,
+    paths_of,
+    release_of,
+    several,
+)
 from .stored import StoredLog
+
+if TYPE_CHECKING:
+    from ..what_if.help import WouldHelp
+    from ..what_if.run import WhatIf
 
 
 class AnsweringLog(StoredLog):
@@ -43,6 +59,97 @@ class AnsweringLog(StoredLog):
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         return _why(self, named, moment, namespace, (release, conf, assume))
+
+    def what_would_help(
+        self,
+        named: str,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        release: str | None = None,
+        conf: Conf | None = None,
+        budget: str = "30s",
+        assume: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> WouldHelp:
+        """Return single changes with which an object starts, found by running the session.
+
+        The other parameters are those of :meth:`why`.
+
+        :param named: a pod, job or podgroup. :param budget: stop to try changes after this time.
+        :param progress: called with (changes tried, all).
+        :raises UsageError: it is a queue or a node; or as :meth:`why`.
+        """
+        from time import monotonic  # noqa: PLC0415 -- only needed here
+
+        from ..explore.task import budget_seconds  # noqa: PLC0415
+        from ..what_if.help import startable, what_would_help  # noqa: PLC0415
+
+        moment = self.moment(at)
+        name = self.object(named, moment)
+        target = startable(self, name, namespace, moment)
+        found = _why(self, named, moment, namespace, (release, conf, assume))
+        given = accepted_conf(conf, [found.asked.release], assume=assume)
+        end = monotonic() + budget_seconds(budget)
+        return what_would_help(
+            self,
+            moment,
+            target,
+            found,
+            conf=given,
+            go_on=lambda: monotonic() < end,
+            progress=progress,
+        )
+
+    def what_if(
+        self,
+        *,
+        at: Point = "end",
+        fields: Names = (),
+        files: FilePath | Sequence[FilePath] = (),
+        add_nodes: Names = (),
+        count: int = 1,
+        cordon: Names = (),
+        uncordon: Names = (),
+        delete: Names = (),
+        conf: Conf | None = None,
+        release: str = DEFAULT_RELEASE,
+        try_release: str | None = None,
+        each: bool = False,
+        namespace: str | None = None,
+        assume: bool = False,
+    ) -> WhatIf:
+        """Return the session of a moment as it was, and with something changed.
+
+        :param fields: as in ``queue/x.spec.capability.cpu=40``. :param files: with manifests.
+        :param add_nodes: names of nodes; ``count`` empty ones are added like each.
+        :param cordon: nodes that take no more pods. :param uncordon: that take pods again.
+        :param delete: objects that do not exist, as in ``job/train``.
+        :param conf: another configuration. :param release: of the original.
+        :param try_release: another release. :param each: every change alone.
+        :param namespace: of objects that name none.
+        :param assume: use the nearest release for an unknown one.
+        :raises ObjectNotFound: a change is of an object that does not exist then.
+        :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
+        """
+        from ..what_if.run import what_if  # noqa: PLC0415 -- only needed here
+        from ..what_if.wanted import Wanted, variants_of  # noqa: PLC0415
+
+        original = release_of(release, assume=assume)
+        tried = None if try_release is None else release_of(try_release, assume=assume)
+        wanted = Wanted(
+            several(fields),
+            [str(path) for path in paths_of(files)],
+            several(add_nodes),
+            count,
+            several(cordon),
+            several(uncordon),
+            several(delete),
+            namespace,
+        )
+        given = accepted_conf(conf, [tried or original], assume=assume)
+        variants = variants_of(wanted, given, tried, each=each)
+        return what_if(self, self.moment(at), variants, release=original)
 
     def blame(
         self,

@@ -175,17 +175,6 @@ def named_in(text: str, namespace: str | None) -> ObjectName:
     return named._replace(namespace=named.place(namespace) or "")
 
 
-def added_nodes(text: str, count: int) -> AddNodes:
-    """Parse ``like=NODE``.
-
-    :raises UsageError: it has another form.
-    """
-    key, _, like = text.partition("=")
-    if key != "like" or not like:
-        raise UsageError(f"{text!r} names no node", now="write like=NODE, as in like=n7")
-    return AddNodes(like, count)
-
-
 def manifests(paths: Sequence[str], namespace: str | None) -> list[Apply]:
     """Return the changes of files: their objects, and those in their lists.
 

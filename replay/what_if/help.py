@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ...engine.errors import PlinianError
+from ...engine.errors import PlinianError, UsageError
 from ...engine.model.job import JobInfo
 from ...engine.model.status import READY_STATUS, Status
 from ..answers.records import Why
-from ..answers.target import Target
+from ..answers.run import NODE, QUEUE
+from ..answers.target import Target, target_of
+from ..moments.kinds import ObjectName
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
@@ -49,6 +51,21 @@ class WouldHelp(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Remedy, ...]
     tried: int
     left: int
+
+
+def startable(log: Log, named: ObjectName, namespace: str | None, moment: Moment) -> Target:
+    """Return the object of a question that may start.
+
+    :raises UsageError: it is a queue or a node.
+    :raises ObjectNotFound: there is no such object at that moment.
+    """
+    target = target_of(log, named, named.place(namespace) or "default", moment)
+    if target.pair in {QUEUE, NODE}:
+        raise UsageError(
+            f"no change makes a {named.kind} start: only pods and jobs do",
+            now="ask about a pod, a job or a podgroup",
+        )
+    return target
 
 
 def what_would_help(

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.amounts import amounts, written
-from ...engine.kubernetes.objects import Node
+from ...engine.kubernetes.amounts import Amount, amounts, written
+from ...engine.kubernetes.objects import Node, Queue
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.volcano.releases import RELEASES
 from ..answers.records import (
@@ -61,7 +61,7 @@ def suggestions_for(why: Why, podgroup: str, cache: SchedulerCache) -> list[Sugg
     found: dict[str, Suggestion] = {}
     every = (
         *_cordoned(cache),
-        *_of_chain(why.chain, podgroup),
+        *_of_chain(why.chain, podgroup, cache),
         *_new_nodes(cache),
         *_gone(cache, podgroup),
         *_releases(why.asked.release),
@@ -71,12 +71,12 @@ def suggestions_for(why: Why, podgroup: str, cache: SchedulerCache) -> list[Sugg
     return sorted(found.values(), key=lambda one: (KINDS.index(one.kind), one.size, one.text))
 
 
-def _of_chain(chain: Iterable[Link], podgroup: str) -> Iterator[Suggestion]:
+def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
     for link in chain:
         if isinstance(link, QueuePath) and not link.permits:
             yield from _room(link.accounts)
         elif isinstance(link, QueueTree) and link.what:
-            yield from _sound(link)
+            yield from _sound(link, cache)
         elif isinstance(link, QueueState) and link.exists and link.state not in {"", "Open"}:
             change = SetField(_queue(link.queue), ("status", "state"), "Open")
             yield _one(OPEN, 0, f"queue {link.queue} is open", change)
@@ -123,16 +123,42 @@ def _raised(own: Amounts, account: Account) -> Amounts:
     return {name: text for name, text in written(new).items() if name in account.exceeded}
 
 
-def _sound(tree: QueueTree) -> Iterator[Suggestion]:
-    """Yield the amounts that make a tree of queues valid."""
+def _sound(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield the amounts that make a tree of queues valid: of the upper queue, or of its child."""
     parent = {name: tree.theirs[name] for name in tree.exceeded if name in tree.theirs}
     child = {name: tree.own[name] for name in tree.exceeded if name in tree.own}
     if parent:
         text = f"{tree.what} of queue {tree.queue}: {_words(parent)}"
         yield _one(LIMIT, 1, text, _limit(tree.queue, tree.what, parent))
-    if child and tree.child:
-        text = f"{tree.what} of queue {tree.child}: {_words(child)}"
-        yield _one(LIMIT, 0, text, _limit(tree.child, tree.what, child))
+    held = cache.stores.get("Queue", tree.child)
+    if child and isinstance(held, Queue):
+        text = f"no more than {_words(child)} for queue {tree.child}"
+        lower = _lowered(held, amounts(child))
+        yield _one(LIMIT, 0, text, _queue_spec(tree.child, lower))
+        if held.spec.guarantee.resource:
+            nothing: dict[str, object] = {"resource": None}
+            without = _queue_spec(tree.child, {**lower, "guarantee": nothing})
+            yield _one(LIMIT, 1, f"{text}, and no guarantee", without)
+
+
+def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:
+    """Return the fields of a queue's spec that are above some amounts, with these instead."""
+    spec = queue.spec
+    fields = {
+        "capability": spec.capability,
+        "deserved": spec.deserved,
+        "guarantee": spec.guarantee.resource,
+    }
+    found: dict[str, object] = {}
+    for field, has in fields.items():
+        above = {
+            name: str(most[name])
+            for name, amount in amounts(has).items()
+            if name in most and amount.billionths > most[name].billionths
+        }
+        if above:
+            found[field] = {"resource": above} if field == "guarantee" else above
+    return found
 
 
 def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
@@ -200,16 +226,17 @@ def _releases(now: str) -> Iterator[Suggestion]:
 
 
 def _limit(queue: str, field: str, amount: Amounts) -> Change:
-    if field == "guarantee":
-        part: object = {"resource": dict(amount)}
-    else:
-        part = dict(amount)
+    part = {"resource": dict(amount)} if field == "guarantee" else dict(amount)
+    return _queue_spec(queue, {field: part})
+
+
+def _queue_spec(queue: str, spec: Mapping[str, object]) -> Change:
     return Apply(
         {
             "apiVersion": f"{_QUEUE}/v1beta1",
             "kind": "Queue",
             "metadata": {"name": queue},
-            "spec": {field: part},
+            "spec": dict(spec),
         }
     )
 

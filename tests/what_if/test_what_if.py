@@ -1,0 +1,208 @@
+"""The session of a moment with something changed, and changes that make a job start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answer_worlds import CAPACITY, NODES, log_of, owned
+
+from plinian.engine.errors import ObjectNotFound, UsageError
+from plinian.replay.answers.target import target_of
+from plinian.replay.answers.why import why_at
+from plinian.replay.moments.log import Log
+from plinian.replay.moments.scheduler_confs import ConfText
+from plinian.replay.what_if.changes import AddNodes, Change, Cordon, Delete, named_in, set_field
+from plinian.replay.what_if.help import WouldHelp, what_would_help
+from plinian.replay.what_if.run import Variant, WhatIf, what_if, what_if_document
+from sessions import group, node, pod, queue
+
+Document = dict[str, Any]
+RELEASE = "v1.12.1"
+ROOT = (queue("root"), queue("default", parent="root"))
+FULL = (
+    *ROOT,
+    queue("top", parent="root", capability={"cpu": "2"}),
+    queue("left", parent="top"),
+    queue("right", parent="top"),
+    node("n1", 8),
+    group("first", 1, "Running", queue="left"),
+    pod("first-0", "first", 2, "n1"),
+    group("second", 1, "Inqueue", queue="right"),
+    pod("second-0", "second", 2),
+)
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Log]:
+    with log_of(tmp_path, CAPACITY, *FULL) as log:
+        yield log
+
+
+def tried(log: Log, *changes: Change, **others: Any) -> WhatIf:
+    return what_if(log, "end", [Variant("changed", changes, **others)], release=RELEASE)
+
+
+def decided(found: WhatIf) -> dict[tuple[str, str], tuple[str | None, ...]]:
+    return {(row.kind, row.about): row.values for row in found.decisions}
+
+
+def helps(log: Log, named: str, release: str = RELEASE, **others: Any) -> WouldHelp:
+    moment, name = log.moment(), log.object(named)
+    why = why_at(log, name, moment, namespace="ns", release=release)
+    return what_would_help(log, moment, target_of(log, name, "ns", moment), why, **others)
+
+
+def test_more_room_in_the_queue_above_lets_a_pod_start(full: Log) -> None:
+    found = tried(full, set_field("queue/top.spec.capability.cpu=4"))
+    assert decided(found) == {
+        ("bind", "ns/second-0"): (None, "n1"),
+        ("phase", "ns/second"): ("Inqueue", "Running"),
+    }
+    assert what_if_document(found)["sides"][1]["changes"] == ["queue/top.spec.capability.cpu=4"]
+
+
+def test_a_value_that_is_the_same_changes_nothing(full: Log) -> None:
+    assert not tried(full, set_field("queue/top.spec.capability.cpu=2")).decisions
+
+
+def test_changes_are_made_one_after_the_other_and_the_log_stays_as_it_is(full: Log) -> None:
+    before = full.digest()
+    more, less = (set_field(f"queue/top.spec.capability.cpu={cpu}") for cpu in (4, 2))
+    assert not tried(full, more, less).decisions
+    assert tried(full, less, more).decisions
+    assert full.digest() == before
+
+
+def test_a_limit_that_is_taken_away_limits_nothing(full: Log) -> None:
+    assert tried(full, set_field("queue/top.spec.capability=null")).decisions
+
+
+def test_a_podgroup_that_is_gone_makes_room(full: Log) -> None:
+    found = tried(full, Delete(named_in("podgroup/first", "ns")))
+    assert decided(found)["bind", "ns/second-0"] == (None, "n1")
+    assert decided(found)["phase", "ns/first"] == ("Running", None)
+
+
+def test_a_job_that_is_gone_takes_its_podgroup_and_its_pods_along(tmp_path: Path) -> None:
+    job = {
+        "kind": "Job",
+        "metadata": {"name": "work", "namespace": "ns", "uid": "uid-work"},
+        "spec": {"minAvailable": 1},
+        "status": {"state": {"phase": "Running"}},
+    }
+    objects = [owned(one, "work") if one["metadata"]["name"] == "first" else one for one in FULL]
+    with log_of(tmp_path, CAPACITY, *objects, job) as log:
+        found = tried(log, Delete(named_in("job/work", "ns")))
+        assert decided(found)["bind", "ns/second-0"] == (None, "n1")
+
+
+def test_nodes_come_and_are_cordoned(tmp_path: Path) -> None:
+    busy = (
+        node("n1", 2),
+        group("a", 1, "Running"),
+        pod("a-0", "a", 2, "n1"),
+        group("b", 1, "Inqueue"),
+        pod("b-0", "b", 2),
+    )
+    with log_of(tmp_path, NODES, queue("default"), *busy) as log:
+        found = tried(log, AddNodes("n1"))
+        assert decided(found)["bind", "ns/b-0"] == (None, "n1-new-1")
+        assert not tried(log, AddNodes("n1"), Cordon("n1-new-1")).decisions
+        undone = tried(log, AddNodes("n1"), Cordon("n1-new-1"), Cordon("n1-new-1", undo=True))
+        assert undone.decisions == found.decisions
+
+
+def test_another_configuration_or_release_is_a_change_too(full: Log) -> None:
+    nothing = ConfText('actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n', "other.conf")
+    flat = ConfText(CAPACITY.replace("    enableHierarchy: true\n", ""), "flat.conf")
+    assert not tried(full, conf=nothing).decisions
+    assert decided(tried(full, conf=flat))["bind", "ns/second-0"] == (None, "n1")
+    found = tried(full, release="v1.10.2")
+    assert found.sides[1].answer.release == "v1.10.2"
+    assert found.sides[1].texts == ("release v1.10.2",)
+
+
+def test_what_does_not_exist_or_has_no_effect_is_refused(full: Log) -> None:
+    for change in (
+        set_field("queue/nothing.spec.weight=1"),
+        Delete(named_in("pod/nothing", "ns")),
+        Cordon("nothing"),
+    ):
+        with pytest.raises(ObjectNotFound, match=r"there is no \w+ (ns/)?nothing"):
+            tried(full, change)
+    with pytest.raises(UsageError, match="not a valid object"):
+        tried(full, set_field("queue/top.spec.weight=heavy"))
+    for text in ("queue/top=4", "queue/top.spec.weight", "queue/top.spec.=4", "top.spec.weight=4"):
+        with pytest.raises(UsageError):
+            set_field(text)
+
+
+def test_dots_in_names_are_escaped() -> None:
+    found = set_field(r"queue/a.b.spec.capability.nvidia\.com/gpu=8")
+    assert (found.named.name, found.path) == ("a.b", ("spec", "capability", "nvidia.com/gpu"))
+    assert found.text == r"queue/a.b.spec.capability.nvidia\.com/gpu=8"
+    assert set_field("queue/a.status.state=Open").value == "Open"
+
+
+def test_what_would_help_is_found_by_trying_and_the_cheapest_comes_first(full: Log) -> None:
+    found = helps(full, "pod/second-0")
+    assert [(one.kind, one.text, one.starts) for one in found.found if one.kind != "release"] == [
+        ("limit", "capability of queue top: 4 cpu", "now"),
+        ("gone", "podgroup ns/first is gone", "now"),
+    ]
+    releases = {one.text for one in found.found if one.kind == "release"}
+    assert "release v1.10.2" in releases
+    assert "release v1.12.0" not in releases
+    assert found.left == 0
+
+
+def test_a_smaller_gang_and_an_uncordoned_node_help(tmp_path: Path) -> None:
+    closed = node("n2", 2)
+    closed["spec"] = {"unschedulable": True}
+    short = (
+        *(queue("default"), node("n1", 2), closed),
+        group("g", 2, "Inqueue"),
+        *(pod("g-0", "g", 2), pod("g-1", "g", 2)),
+    )
+    with log_of(tmp_path, NODES, *short) as log:
+        found = helps(log, "podgroup/g")
+        assert [(one.kind, one.text) for one in found.found] == [
+            ("uncordon", "uncordon node n2"),
+            ("gang", "minMember of the PodGroup: 1 instead of 2"),
+            ("node", "one more node like n1"),
+        ]
+
+
+def test_nothing_is_named_that_does_not_help_and_the_rest_is_counted(tmp_path: Path) -> None:
+    large = (
+        *(queue("default"), node("n1", 2)),
+        *(group("g", 1, "Inqueue"), pod("g-0", "g", 64)),
+    )
+    with log_of(tmp_path, NODES, *large) as log:
+        found = helps(log, "pod/g-0")
+        assert found.found == ()
+        assert found.tried > 0
+        cut = helps(log, "pod/g-0", go_on=iter([True, False]).__next__)
+        assert (cut.tried, cut.left) == (1, found.tried - 1)
+
+
+def test_pods_that_would_no_longer_be_placed_are_named(tmp_path: Path) -> None:
+    """With the first of two jobs in a queue gone, the second one starts instead of the third."""
+    objects = (
+        *ROOT,
+        queue("top", parent="root", capability={"cpu": "2"}),
+        node("n1", 8),
+        group("a", 1, "Inqueue", queue="top"),
+        pod("a-0", "a", 2),
+        group("b", 1, "Inqueue", queue="top"),
+        pod("b-0", "b", 2),
+    )
+    with log_of(tmp_path, CAPACITY, *objects) as log:
+        first = dict(tried(log).sides[0].answer.result.binds)
+        (starts,) = first
+        waits = ({"ns/a-0", "ns/b-0"} - {starts}).pop()
+        found = helps(log, f"pod/{waits.partition('/')[2]}")
+        assert ("limit", ()) in [(one.kind, one.no_longer) for one in found.found]
