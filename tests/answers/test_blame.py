@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from answer_worlds import NODES, watched_log
-from sessions import group, node, pod, queue
 
 from plinian.engine.errors import UsageError
 from plinian.engine.state.tables import node_table, queue_table
 from plinian.replay.answers.blame import Blame, blame_at
 from plinian.replay.moments.log import Log
+from sessions import group, node, pod, queue
 
 
 def done(name: str, of: str) -> Any:

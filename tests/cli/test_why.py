@@ -10,6 +10,7 @@ import pytest
 import yaml
 from answer_worlds import NODES, listing
 from click.testing import Result
+
 from sessions import group, node, pod, queue
 
 Run = Callable[..., Result]
