@@ -36,7 +36,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "why": (
             "plinian why job/train -n ml --at -5m",
             "plinian why queue/gold -v",
-            "plinian why pod/train-0 -f cluster.json --conf volcano-scheduler.conf",
+            "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
         ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",

@@ -124,8 +124,8 @@ class TestQueues:
             pod("poor-0", "poor", 2),
         )
         assert found.sentence == (
-            "pod ns/poor-0 waits because its queue rich may not exceed its share: it deserves 4 cpu "
-            "and holds 6, and 2 more are wanted (podgroup ns/rich holds 6)"
+            "pod ns/poor-0 waits because its queue rich may not exceed its share: it deserves "
+            "4 cpu and holds 6, and 2 more are wanted (podgroup ns/rich holds 6)"
         )
 
     def test_enqueued_jobs_have_reserved_what_overcommit_allows(self, ask: Any) -> None:
