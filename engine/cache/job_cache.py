@@ -403,8 +403,6 @@ class JobCache:
 
     def clean_up(self) -> None:
         """End all delays, and let the worker process its queue once."""
-        if self.deleted_jobs.idle:
-            return
         if self.deleted_jobs.all_delayed and all(map(self._stays, self.deleted_jobs.due())):
             self.deleted_jobs.fail_all()
             return
@@ -413,17 +411,13 @@ class JobCache:
             self.clean_up_next()
 
     def _stays(self, item: DeletedJob) -> bool:
-        """Return whether the worker would only queue an item again: see :meth:`finish_clean_up`."""
-        current = self.infos.get(item.key)
+        """Return whether the worker would only queue an item again."""
+        current, stale = self.infos.get(item.key), self._rules.ignores_stale
         if isinstance(item, JobName):
-            if current is None or (self._rules.ignores_stale and current.uid != item.uid):
-                return False
-            return not current.terminated
-        if self._rules.ignores_stale and (
-            current is None or (current.uid, current.revision) != (item.uid, item.revision)
-        ):
-            return False
-        return not item.terminated
+            other = current is None or current.uid != item.uid
+            return current is not None and not (stale and other) and not current.terminated
+        same = current is not None and (current.uid, current.revision) == (item.uid, item.revision)
+        return (same or not stale) and not item.terminated
 
     def resync_task(self, task: TaskInfo) -> None:
         """Queue a task for resync: it is read again from the API server.

@@ -43,7 +43,7 @@ FORMS = "table|wide|ndjson|json"
 @click.option("--after", metavar="@POSITION", help="Only events appended after this position.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many events.")
 @click.option("--newest-first", is_flag=True, help="Print the last position first.")
-@click.option("--follow", "-f", is_flag=True, help="Wait for more events, until interrupted.")
+@click.option("--follow", is_flag=True, help="Wait for more events, until interrupted.")
 @click.option("--payload", is_flag=True, help="With -o ndjson or json: also print payloads.")
 @options.output(FORMS, default="table")
 @options.no_headers

@@ -33,10 +33,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian describe podgroup bert -n ml --at rv:1042",
             "plinian describe node/node-1 queue/gold",
         ),
+        "what-if": (
+            "plinian what-if --at -5m --set queue/gold.spec.capability.cpu=40",
+            "plinian what-if --at -5m --each --add-node like=node-3 --delete job/big",
+            "plinian what-if -f queue.yaml --release v1.12.1 --release v1.13.0",
+        ),
         "why": (
             "plinian why job/train -n ml --at -5m",
             "plinian why queue/gold -v",
-            "plinian why pod/train-0 -f cluster.json --conf volcano-scheduler.conf",
+            "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
         ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--input",
-    "-f",
+    "-i",
     "inputs",
     multiple=True,
     metavar="PATH",

@@ -70,6 +70,7 @@ class AnsweringLog(StoredLog):
         conf: Conf | None = None,
         budget: str = "30s",
         assume: bool = False,
+        strict: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> WouldHelp:
         """Return single changes with which an object starts, found by running the session.
@@ -86,6 +87,7 @@ class AnsweringLog(StoredLog):
         from ..what_if.help import startable, what_would_help  # noqa: PLC0415
 
         moment = self.moment(at)
+        self._check(moment, conf, strict=strict)
         name = self.object(named, moment)
         target = startable(self, name, namespace, moment)
         found = _why(self, named, moment, namespace, (release, conf, assume))
@@ -118,6 +120,7 @@ class AnsweringLog(StoredLog):
         each: bool = False,
         namespace: str | None = None,
         assume: bool = False,
+        strict: bool = False,
     ) -> WhatIf:
         """Return the session of a moment as it was, and with something changed.
 
@@ -129,6 +132,7 @@ class AnsweringLog(StoredLog):
         :param try_release: another release. :param each: every change alone.
         :param namespace: of objects that name none.
         :param assume: use the nearest release for an unknown one.
+        :param strict: refuse to answer if the log lacks what sessions need.
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
         """
@@ -149,7 +153,9 @@ class AnsweringLog(StoredLog):
         )
         given = accepted_conf(conf, [tried or original], assume=assume)
         variants = variants_of(wanted, given, tried, each=each)
-        return what_if(self, self.moment(at), variants, release=original)
+        moment = self.moment(at)
+        self._check(moment, conf, strict=strict)
+        return what_if(self, moment, variants, release=original)
 
     def blame(
         self,

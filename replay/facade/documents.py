@@ -16,6 +16,8 @@ from ..render.documents import plain
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "answers.records.Why": ("answers.why", "why_document"),
+        "what_if.run.WhatIf": ("what_if.run", "what_if_document"),
+        "what_if.help.WouldHelp": ("what_if.help", "would_help_document"),
         "answers.blame.Blame": ("answers.blame", "blame_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),

@@ -13,7 +13,7 @@ from .run import IngestOptions, ingest
 
 @contextmanager
 def log_of(paths: Sequence[str], options: IngestOptions | None = None) -> Iterator[Log]:
-    """Read files, folders and archives into a log of their own, which is deleted in the end.
+    """Read files, folders and archives into a temporary log.
 
     :raises InputError: an input is missing, damaged or malformed.
     """

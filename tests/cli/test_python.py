@@ -62,7 +62,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release unproven": (plinian.unproven,),
     "session": (Log.session, Log.compare),
     "simulate": (plinian.simulate, plinian.simulate_all),
-    "why": (Log.why, plinian.why),
+    "why": (Log.why, plinian.why, Log.what_would_help),
 }
 """Twins that have another name than the command, or that are several."""
 
@@ -81,7 +81,7 @@ OF_THE_TERMINAL = {
     ),
     *("--label-columns", "--ignore-not-found", "--watch-only", "--output-watch-events"),
     *("describe --selector", "events --strict", "--linear", "--all"),
-    "why --verbose",
+    *("why --verbose", "why --what-would-help"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
@@ -89,7 +89,12 @@ OF_THE_TERMINAL = {
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
 
-UNLIKE = {"--from": "from_"}
+UNLIKE = {
+    "--from": "from_",
+    "--set": "fields",
+    "--filename": "files",
+    "--add-node": "add_nodes",
+}
 
 
 def commands() -> dict[str, Any]:
@@ -208,6 +213,16 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
     (
         lambda log: log.why("pod/default/gpu-2-gpu-1", at=MOMENT, release=OLD),
         f"why pod/default/gpu-2-gpu-1 --at {TIME} --release {OLD}",
+    ),
+    (
+        lambda log: log.what_if(at=MOMENT, add_nodes="node-3", delete="job/gpu-1", each=True),
+        f"what-if --at {TIME} --add-node like=node-3 --delete job/gpu-1 --each",
+    ),
+    (
+        lambda log: log.what_if(
+            at=MOMENT, fields="queue/gold.spec.weight=1", release=OLD, try_release=NEW
+        ),
+        f"what-if --at {TIME} --set queue/gold.spec.weight=1 --release {OLD} --release {NEW}",
     ),
     (
         lambda log: log.blame("queue/gold", "allocated.cpu", at=MOMENT),

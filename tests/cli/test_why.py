@@ -53,7 +53,7 @@ def test_a_list_alone_is_answered_without_a_log(run: Run, tmp_path: Path) -> Non
     world = (node("n1", 1), queue("default"), group("pg", 1), pod("a", "pg", 4))
     (tmp_path / "cluster.json").write_bytes(listing(world))
     (tmp_path / "my.conf").write_text(NODES)
-    given = ["-f", str(tmp_path / "cluster.json"), "--conf", str(tmp_path / "my.conf")]
+    given = ["-i", str(tmp_path / "cluster.json"), "--conf", str(tmp_path / "my.conf")]
     found = run("why", "pod/a", "-n", "ns", *given)
     assert found.stdout.startswith(
         "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu\n"
@@ -64,7 +64,7 @@ def test_a_list_alone_is_answered_without_a_log(run: Run, tmp_path: Path) -> Non
 
 def test_without_a_configuration_the_assumption_is_said(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pods.json").write_bytes(listing([pod("a", "pg")]))
-    found = run("why", "pod/a", "-n", "ns", "-f", str(tmp_path / "pods.json"))
+    found = run("why", "pod/a", "-n", "ns", "-i", str(tmp_path / "pods.json"))
     assert found.stdout.startswith("it is not known why pod ns/a waits: the log holds no podgroups")
     assert "runs with its built-in one" in found.stderr
 

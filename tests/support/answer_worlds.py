@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from clusters import compact, initial_end, watched
+from plinian.replay.answers.records import Link, Why
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
+from sessions import group, pod
 
 Document = dict[str, Any]
 
@@ -114,3 +116,22 @@ def watched_log(folder: Path, conf: str, *events: tuple[str, Document]) -> Itera
     with opened(folder / "log.db", create=True) as log:
         ingest(log.store, [str(folder / "watch.jsonl"), str(folder / "volcano-scheduler.conf")])
         yield log
+
+
+OTHER = pod("elsewhere", "none", 1, "gone")
+"""A pod that matters to no other: with it, the log holds pods."""
+
+
+def links(found: Why, sort: type) -> list[Any]:
+    """Return the links of one sort."""
+    return links_of(found.chain, sort)
+
+
+def links_of(chain: Sequence[Link], sort: type) -> list[Any]:
+    """Return the links of one sort in a chain."""
+    return [link for link in chain if isinstance(link, sort)]
+
+
+def wants(cpu: str, name: str = "pg", **more: Any) -> Document:
+    """Return a Pending PodGroup with minResources."""
+    return group(name, 1, "Pending", minResources={"cpu": cpu}, **more)

@@ -32,7 +32,7 @@ class Demand(NamedTuple):
     """What a plugin checks.
 
     :param point: the extension point. :param compared: the name of the limit.
-    :param wanted: what is asked for; of OVERUSED, nothing.
+    :param wanted: what is requested; of OVERUSED, nothing.
     """
 
     point: str
