@@ -79,8 +79,9 @@ def execute(ssn: Session, views: NodeViews) -> None:
     if ssn.behaviours.preempt_in_queue_order:
         _in_queue_order(ssn, jobs_of, tasks_of, search)
         return
-    starving = sorted(tasks_of)
-    for queue in sorted(queues):
+    starving, names = list(tasks_of), sorted(queues)
+    for place in ssn.map_orders.order(len(names)).tolist():
+        queue = names[place]
         jobs = jobs_of.get(queue)
         while jobs:
             _preempt_between_jobs(ssn, jobs, tasks_of, search)
@@ -98,8 +99,9 @@ def _in_queue_order(
     search: _Search,
 ) -> None:
     """Take the queues with starving jobs in order; the second part uses only their own jobs."""
-    starving = sorted(tasks_of)
-    queues = orders.queues_in_order(ssn, sorted(jobs_of))
+    starving, names = list(tasks_of), sorted(jobs_of)
+    walk = ssn.map_orders.order(len(names)).tolist()
+    queues = orders.queues_in_order(ssn, [names[place] for place in walk])
     while queues:
         queue = queues.pop()
         jobs = jobs_of[queue]

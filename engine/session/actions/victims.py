@@ -50,7 +50,7 @@ def starving_jobs(
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
-    for job in range(len(ssn.jobs)):
+    for job in ssn.map_orders.order(len(ssn.jobs)).tolist():
         queue = ssn.jobs.queue[job]
         if (
             ssn.jobs.is_pending(job)

@@ -96,8 +96,9 @@ class Proportion:
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         try:
             self._open_accounts(ssn)
+            attrs = list(self._attrs.values())
             divide(
-                self._attrs.values(),
+                [attrs[place] for place in ssn.map_orders.order(len(attrs)).tolist()],
                 ssn.total,
                 zeros=ssn.behaviours.deserved_keeps_zero_scalars,
                 crashes=ssn.behaviours.guarantees_above_remaining_crash,
