@@ -35,7 +35,7 @@ from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession, last_known, recorded_sessions
 from ..moments.scheduler_confs import ConfText, conf_at
 from .attempts import Aspect, Attempt, Following, compared
-from .deliveries import Arrival, Deliveries
+from .deliveries import Arrival, Cut, Deliveries
 from .search import Found, Limits, Search
 from .services import ServiceRequest, job_services
 
@@ -82,7 +82,7 @@ class RerunSession(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the nearest run needed other deliveries than by the clock."""
-        return self.found.cut != self.found.start
+        return self.found.state.cut != Cut(self.found.start)
 
     def differing(self, aspect: Aspect) -> list[str]:
         """Return the pods or PodGroups that differ in one aspect."""
@@ -286,7 +286,7 @@ class _Rerun:
     def _lags(self, deliveries: Deliveries, found: Found, plan: Planned) -> list[Lag]:
         lags = []
         for kind in deliveries.kinds():
-            place, start = found.cut.place(kind), found.start.common
+            place, start = found.state.cut.place(kind), found.start
             parted = tuple(deliveries.between(kind, place, start))
             if parted:
                 behind, ahead = (parted, ()) if place < start else ((), parted)

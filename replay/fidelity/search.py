@@ -1,51 +1,64 @@
-"""Search what informers had delivered to a recorded session, the nearest first.
+"""Search what informers had delivered to a recorded session, and in which order maps were walked.
 
-First all informers are moved together, then each alone. What comes out differently in another order
-of Go's maps is found before: no delivery explains it.
+First all informers are moved together, the nearest place first. Where that does not explain all,
+some other orders of Go's maps are tried at the best places. Then each informer is moved alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from ...engine.cache.snapshot import Snapshot
 from ...engine.session.framework.map_orders import SeededOrders
-from .attempts import Aspect, Attempt
+from .attempts import Aspect, Attempt, Differing
 from .deliveries import Cut, Deliveries, concerns
 
 
 class Limits(NamedTuple):
     """How long to search for one session.
 
-    :param together: runs with all informers moved. :param alone: runs for each kind moved alone.
-    :param rounds: how often every kind is tried. :param orders: other orders of maps that are run.
+    :param together: runs with all informers moved together.
+    :param alone: runs for each kind whose informer is moved alone. :param rounds: of these.
+    :param orders: other orders of maps at the best place; ``quick``: at the best few places.
+    :param places: how many are the best few.
     """
 
     together: int = 32
-    alone: int = 8
+    alone: int = 6
     rounds: int = 2
     orders: int = 12
+    quick: int = 3
+    places: int = 3
 
 
-QUICK_ORDERS = 3
-"""Other orders of maps that show which decisions depend on them."""
+PROBE_AFTER = 6
+"""After so many places in vain, other orders of maps are tried."""
+
+
+class State(NamedTuple):
+    """What a run was given.
+
+    :param order: the seed of the orders in which maps are walked; 0 is the ascending order.
+    """
+
+    cut: Cut
+    order: int = 0
 
 
 class Found(NamedTuple):
     """The run that is nearest to the record.
 
-    :param first: the run on what the clock says was delivered. :param start: its cut.
-    :param best: the nearest run. :param cut: what was delivered to it.
-    :param by_order: names of pods and PodGroups that another order of maps changes, and whether
-        one of these orders gives what was recorded.
+    :param first: the run on what the clock says was delivered. :param start: its place.
+    :param best: the nearest run. :param state: what it was given.
+    :param by_order: pods and PodGroups that come out otherwise in another order of maps, and
+        whether one of these orders gives what was recorded.
     :param runs: how many runs it took.
     """
 
     first: Attempt
-    start: Cut
+    start: int
     best: Attempt
-    cut: Cut
+    state: State
     by_order: dict[str, bool]
     runs: int
 
@@ -69,49 +82,67 @@ class Search:
         self._start = place
         self._runs = 0
         self._by_order: dict[str, bool] = {}
+        self._best: tuple[Attempt, State] | None = None
+        self._seen: list[tuple[tuple[int, ...], int, int]] = []
 
     def nearest(self) -> Found:
         """Return the nearest run."""
-        start = Cut(self._start)
-        first = self._run(self._deliveries.snapshot(self._start))
-        best, cut = first, start
-        if first.differing:
-            self._note_orders(first, self._deliveries.snapshot(self._start), QUICK_ORDERS)
-            best, cut = self._together(first)
-            for _ in range(self._limits.rounds):
-                before = cut
-                best, cut = self._alone(best, cut)
-                if cut == before or self._settled(best):
-                    break
-            if best.differing:
-                self._note_orders(best, self._snapshot(cut), self._limits.orders)
-        by_order = {name: how for name, how in self._by_order.items() if name in best.names}
-        return Found(first, start, best, cut, by_order, self._runs)
-
-    def _run(self, snapshot: Snapshot, orders: SeededOrders | None = None) -> Attempt:
-        self._runs += 1
-        return self._run_once(snapshot, orders)
-
-    def _settled(self, attempt: Attempt) -> bool:
-        """Return whether nothing differs but what depends on the order of maps."""
-        return attempt.names <= self._by_order.keys()
-
-    def _is_nearer(self, one: Attempt, other: Attempt) -> bool:
-        ignored = self._by_order
-        return (one.distance(ignored), one.distance()) < (other.distance(ignored), other.distance())
-
-    def _together(self, first: Attempt) -> tuple[Attempt, Cut]:
-        """Move all informers together, to the nearest place first."""
-        best, cut = first, Cut(self._start)
-        if self._settled(first):
-            return best, cut
-        for place in self._places(first)[: self._limits.together]:
-            attempt = self._run(self._deliveries.snapshot(place))
-            if self._is_nearer(attempt, best):
-                best, cut = attempt, Cut(place)
-            if self._settled(attempt):
+        first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
+        if not self._is_settled():
+            self._together(first)
+        if not self._is_settled():
+            self._reorder_best_places()
+        for _ in range(self._limits.rounds):
+            before = self._state
+            if not self._is_settled():
+                self._alone()
+            if self._state == before:
                 break
-        return best, cut
+        if self._attempt.differing:
+            self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
+        best = self._attempt
+        by_order = {name: how for name, how in self._by_order.items() if name in best.names}
+        return Found(first, self._start, best, self._state, by_order, self._runs)
+
+    @property
+    def _attempt(self) -> Attempt:
+        assert self._best is not None, "the first run is the best at first"
+        return self._best[0]
+
+    @property
+    def _state(self) -> State:
+        assert self._best is not None, "the first run is the best at first"
+        return self._best[1]
+
+    def _run(self, snapshot: Snapshot, state: State) -> Attempt:
+        """Run once, and keep the run if it is the nearest so far."""
+        self._runs += 1
+        orders = SeededOrders(state.order) if state.order else None
+        attempt = self._run_once(snapshot, orders)
+        if self._best is None or self._key(attempt) < self._key(self._best[0]):
+            self._best = attempt, state
+        if not state.cut.own and not state.order:
+            place = state.cut.common
+            self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
+        return attempt
+
+    def _key(self, attempt: Attempt) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return a key to compare runs: what does not depend on the order of maps counts first."""
+        return attempt.distance(self._by_order), attempt.distance()
+
+    def _is_settled(self) -> bool:
+        """Return whether in the best run nothing differs but what depends on the order of maps."""
+        return self._attempt.names <= self._by_order.keys()
+
+    def _together(self, first: Attempt) -> None:
+        """Move all informers together, to the nearest place first."""
+        places = self._places(first)[: self._limits.together]
+        for number, place in enumerate(places):
+            if number == PROBE_AFTER:
+                self._reorder_best_places(1)
+            if self._is_settled():
+                return
+            self._run(self._deliveries.snapshot(place), State(Cut(place)))
 
     def _places(self, first: Attempt) -> list[int]:
         """Return the places to try, in order.
@@ -131,24 +162,46 @@ class Search:
         arrivals = self._deliveries.arrivals
         if place > self._start:
             return concerns(arrivals[place - 1], attempt.names)
-        following = (one for one in arrivals[place:] if one.tells)
-        arrival = next(following, None)
+        arrival = next((one for one in arrivals[place:] if one.tells), None)
         return arrival is not None and concerns(arrival, attempt.names)
 
-    def _alone(self, best: Attempt, cut: Cut) -> tuple[Attempt, Cut]:
+    def _reorder_best_places(self, count: int | None = None) -> None:
+        """Try other orders of maps where all informers together came nearest to the record."""
+        for _, _, place in sorted(self._seen)[: count or self._limits.places]:
+            if self._is_settled():
+                return
+            self._reorder(self._deliveries.snapshot(place), Cut(place), self._limits.quick)
+
+    def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
+        """Run with other orders of maps, until each difference is as recorded in one of them."""
+        before: Attempt | None = None
+        for seed in range(1, count + 1):
+            best = self._attempt
+            if all(self._by_order.get(name) for name in best.names):
+                return
+            other = self._run(snapshot, State(cut, seed))
+            self._note(other, before or best)
+            before = other
+
+    def _note(self, one: Attempt, other: Attempt) -> None:
+        """Note what differs between two orders, and whether one of them is as recorded."""
+        for name in one.names | other.names:
+            if name in one.names and name in other.names:
+                if _of(one, name) != _of(other, name):
+                    self._by_order.setdefault(name, False)
+            else:
+                self._by_order[name] = True
+
+    def _alone(self) -> None:
         """Move the informer of one kind after the other, those that concern most first."""
-        names = best.names
+        names = self._attempt.names
         for kind in sorted(self._deliveries.kinds(), key=lambda kind: -self._concerned(kind, names)):
-            if self._settled(best):
-                break
-            places = self._own_places(kind, cut, best)
-            for moved, snapshot in self._deliveries.along(cut, kind, places):
-                attempt = self._run(snapshot)
-                if self._is_nearer(attempt, best):
-                    best, cut = attempt, moved
-                if self._settled(attempt):
-                    break
-        return best, cut
+            state = self._state
+            places = self._own_places(kind, state.cut, self._attempt)
+            for moved, snapshot in self._deliveries.along(state.cut, kind, places):
+                if self._is_settled():
+                    return
+                self._run(snapshot, State(moved, state.order))
 
     def _concerned(self, kind: str, names: frozenset[str]) -> int:
         arrivals = self._deliveries.arrivals
@@ -173,28 +226,6 @@ class Search:
         kind, place = cut.own[0]
         return next(self._deliveries.along(cut, kind, [place]))[1]
 
-    def _note_orders(self, attempt: Attempt, snapshot: Snapshot, count: int) -> None:
-        """Run with other orders of maps, until each difference is the record's in one of them."""
-        if not _has_victims(attempt):
-            return
-        for seed in range(1, count + 1):
-            if all(self._by_order.get(name) for name in attempt.names):
-                return
-            other = self._run(snapshot, SeededOrders(seed))
-            for name in attempt.names:
-                if name not in other.names:
-                    self._by_order[name] = True
-                elif _of(other, name) != _of(attempt, name):
-                    self._by_order.setdefault(name, False)
-            for name in other.names - attempt.names:
-                self._by_order.setdefault(name, True)
 
-
-def _has_victims(attempt: Attempt) -> bool:
-    """Return whether victims were chosen: without them the order of maps changes nothing."""
-    evicted = any(one.aspect is Aspect.EVICTION for one in attempt.differing)
-    return evicted or bool(attempt.result.evictions)
-
-
-def _of(attempt: Attempt, name: str) -> Sequence[object]:
+def _of(attempt: Attempt, name: str) -> list[Differing]:
     return [one for one in attempt.differing if one.name == name]
