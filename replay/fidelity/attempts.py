@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ...engine.session.framework.chooser import Recorded
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
-from ..moments.recorded_sessions import ComparedStatus, RecordedSession
+from ..moments.recorded_sessions import RecordedSession
+from ..moments.written_groups import ComparedStatus
 
 
 class Aspect(StrEnum):

@@ -9,11 +9,10 @@ server's audit log has its binds. PodGroups have its id in the conditions that i
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Any
 
 import msgspec
 
@@ -33,12 +32,14 @@ from ...engine.state.clock import Clock
 from .clock import clock_of
 from .inferred_sessions import Write, grouped
 from .moment import Moment
-
-ComparedStatus = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
-"""A PodGroup's phase; pods running, succeeded, failed; its conditions.
-
-Of these type, status, reason and message.
-"""
+from .written_groups import (
+    ComparedStatus,
+    GroupVersion,
+    versions_of,
+    with_session,
+    without_session,
+)
+from .written_groups import KINDS as GROUP_KINDS
 
 _POD_VERSIONS = ("pod.observed", "pod.created", "pod.updated")
 
@@ -131,7 +132,7 @@ class _Reader:
         ordered = sorted(named.values(), key=lambda session: session.opened)
         self._read_pods()
         self._add_binds(ordered)
-        self._add_groups(named)
+        self._add_groups(named, ordered)
         stepped = list(self._of_scenario())
         inferred = [_inferred(group, self._clock) for group in grouped(self._writes)]
         every = sorted(chain(ordered, stepped, inferred), key=lambda session: session.opened)
@@ -246,45 +247,30 @@ class _Reader:
         named = self._schedulers.get(event.reference.uid)
         return "volcano" in event.actor if named is None else named in names
 
-    def _add_groups(self, sessions: dict[str, RecordedSession]) -> None:
-        """Add to every session the first version of each PodGroup that has its id.
+    def _add_groups(
+        self, named: Mapping[str, RecordedSession], ordered: Sequence[RecordedSession]
+    ) -> None:
+        """Add to every session the statuses of PodGroups that it wrote.
 
-        If a list has the id before any update, the session that wrote it was before the log.
+        Those with its id are certain. Others that only a scheduler writes belong to the session
+        that was running, as it writes them when it ends.
         """
-        for (uid, group), version in self._first_versions().items():
-            recorded, status = version
-            revision = recorded.event.revision or 0
-            session = sessions.get(uid)
+        groups = versions_of(self._read(*GROUP_KINDS))
+        for uid, version in with_session(groups):
+            session = named.get(uid)
             if session is not None:
-                session.groups[group] = status
-                session.places[group] = recorded.position
-                session.note_write(revision)
-                continue
-            time = self._clock.time_of(revision)
-            if time is not None:
-                place = recorded.position
-                wrote = Write(time, place, "group", group, uid, revision=revision, status=status)
-                self._writes.append(wrote)
-
-    def _first_versions(self) -> dict[tuple[str, str], tuple[Recorded, ComparedStatus]]:
-        """Return the updates that first had the id of a session, by id and PodGroup."""
-        first: dict[tuple[str, str], tuple[tuple[int, bool], Recorded, dict[str, Any]]] = {}
-        for recorded in self._read("podgroup.updated", "podgroup.observed"):
-            event = recorded.event
-            if event.revision is None:
-                continue
-            order = (event.revision, event.kind == "podgroup.observed")
-            status = msgspec.json.decode(event.payload).get("status") or {}
-            group = f"{event.reference.namespace}/{event.reference.name}"
-            for condition in status.get("conditions") or ():
-                key = (condition.get("transitionID", ""), group)
-                if key[0] and (key not in first or order < first[key][0]):
-                    first[key] = (order, recorded, status)
-        return {
-            key: (recorded, compared_status(status))
-            for key, ((_, listed), recorded, status) in first.items()
-            if not listed
-        }
+                session.groups[version.name] = version.status
+                session.places[version.name] = version.position
+                session.note_write(version.revision)
+            elif (time := self._clock.time_of(version.revision)) is not None:
+                self._writes.append(_group_write(time, uid, version))
+        opened = [session.opened for session in ordered]
+        for version in without_session(groups):
+            time = self._clock.time_of(version.revision)
+            place = -1 if time is None else bisect_right(opened, time) - 1
+            if place >= 0 and time is not None and time <= (ordered[place].closed or 0):
+                ordered[place].groups.setdefault(version.name, version.status)
+                ordered[place].places.setdefault(version.name, version.position)
 
     def _note_bound(self, sessions: Sequence[RecordedSession]) -> None:
         """Note the first versions of pods that show what sessions bound."""
@@ -324,17 +310,15 @@ def _bound_to(event: Event) -> str | None:
     return "" if refused.subresource == "binding" else None
 
 
-def compared_status(status: dict[str, Any]) -> ComparedStatus:
-    """Return the part of a PodGroup's status that sessions decide, without times and ids."""
-    return (
-        status.get("phase", ""),
-        status.get("running", 0),
-        status.get("succeeded", 0),
-        status.get("failed", 0),
-        tuple(
-            (each["type"], each["status"], each.get("reason", ""), each.get("message", ""))
-            for each in status.get("conditions") or ()
-        ),
+def _group_write(time: int, uid: str, version: GroupVersion) -> Write:
+    return Write(
+        time,
+        version.position,
+        "group",
+        version.name,
+        uid,
+        revision=version.revision,
+        status=version.status,
     )
 
 
