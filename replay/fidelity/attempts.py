@@ -90,11 +90,16 @@ class Following:
 
 
 def compared(
-    session: RecordedSession, result: SessionResult, ties: Mapping[str, str]
+    session: RecordedSession,
+    result: SessionResult,
+    ties: Mapping[str, str],
+    *,
+    writes_known: bool,
 ) -> Attempt:
     """Compare a run with the record.
 
     :param ties: as in :class:`Following`.
+    :param writes_known: the log has all statuses of PodGroups that the session wrote.
     """
     binds, evicted = dict(result.binds), dict(result.evictions)
     found = [
@@ -114,6 +119,10 @@ def compared(
         ]
     for group, recorded in sorted(session.groups.items()):
         found += _differing_status(group, recorded, result.pod_groups.get(group))
+    for group, status in sorted(result.pod_groups.items()):
+        written = group in session.groups or group in session.refused
+        if status.written and writes_known and not written:
+            found.append(Differing(Aspect.PHASE, group, "", status.phase))
     kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
     return Attempt(tuple(found), kept, result)
 

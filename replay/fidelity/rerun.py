@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import NamedTuple
 
+import msgspec
+
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
 from ...engine.cache.snapshot import Snapshot
@@ -25,25 +27,33 @@ from ...engine.session.framework.map_orders import SeededOrders
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.state.clock import Clock
-from ...engine.volcano.conf import SchedulerConf, conf_in_force
+from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import play
 from ..moments.clock import clock_of
-from ..moments.coverage import beginning_of
+from ..moments.coverage import beginning_of, doubtful, unknown_between
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import RecordedSession, last_known, recorded_sessions
-from ..moments.scheduler_confs import ConfText, conf_at
+from ..moments.recorded_sessions import (
+    HowKnown,
+    RecordedSession,
+    last_known,
+    recorded_sessions,
+)
+from ..moments.scheduler_confs import ConfText, confs_at
+from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt, Following, compared
 from .deliveries import Arrival, Cut, Deliveries
 from .search import Found, Limits, Search
 from .services import ServiceRequest, job_services
 
-EARLIER_US = SECOND_US
+EARLIER_US = 2 * SECOND_US
 """How far back to try: times in whole seconds are too early, and informers deliver late."""
 
 LATER_US = 300_000
 """How far forward to try: the audit log is written after watches delivered an event."""
+
+_POD_GROUP = ("scheduling.volcano.sh", "PodGroup")
 
 Done = Callable[["RerunSession"], None]
 
@@ -67,12 +77,16 @@ class RerunSession(NamedTuple):
 
     :param revision: the last revision that it may have known, by the clock.
     :param found: the runs. :param lags: of the informers, in the nearest run.
+    :param absent: what differs, is recorded, and is not in the scheduler's cache.
+    :param nodes: how many nodes the scheduler's cache has.
     """
 
     recorded: RecordedSession
     revision: int
     found: Found
     lags: tuple[Lag, ...]
+    absent: frozenset[str] = frozenset()
+    nodes: int = 0
 
     @property
     def same(self) -> bool:
@@ -95,6 +109,7 @@ def rerun_sessions(
     behaviours: Behaviours,
     *,
     conf: ConfText | None = None,
+    sessions: Sequence[RecordedSession] | None = None,
     only: Callable[[RecordedSession], bool] = lambda _: True,
     limits: Limits | None = None,
     done: Done = lambda _: None,
@@ -103,18 +118,14 @@ def rerun_sessions(
 
     Those before the first complete lists of what sessions need are left out.
 
-    :param conf: the configuration of all; by default the last that was applied by the moment.
+    :param conf: the configuration of all; by default the log's when each was opened.
+    :param sessions: those that the log records, if they are known already.
     :param only: which sessions to run; of the others, what they decided is taken over.
     :param limits: how long to search. :param done: is called after every session.
     """
-    conf = conf or conf_at(store, moment)
-    rerun = _Rerun(
-        store,
-        moment,
-        behaviours,
-        conf_in_force(conf.text if conf else "", behaviours),
-        planned_sessions(store, moment, recorded_sessions(store, moment)),
-    )
+    known = recorded_sessions(store, moment) if sessions is None else sessions
+    planned = planned_sessions(store, moment, known)
+    rerun = _Rerun(store, moment, behaviours, _Confs(store, moment, behaviours, conf), planned)
     rerun.choose(only, limits or Limits(), done)
     play(store, moment, rerun)
     rerun.finish()
@@ -122,12 +133,16 @@ def rerun_sessions(
 
 
 class Planned(NamedTuple):
-    """A session, and the last revision that it may have known: earliest, by the clock, latest."""
+    """A session, and the last revision that it may have known: earliest, by the clock, latest.
+
+    :param writes_known: the log has all statuses of PodGroups that it wrote.
+    """
 
     recorded: RecordedSession
     early: int
     nominal: int
     late: int
+    writes_known: bool = False
 
 
 def planned_sessions(
@@ -153,11 +168,44 @@ def planned_sessions(
     log = Log(store, branch=moment.branch, cluster=moment.cluster)
     begin = beginning_of(log, moment).revision or 0
     end = moment.revision
-    return [plan for plan in planned if plan.nominal >= begin and _by(plan.nominal, end)]
+    unknown = unknown_between(log, begin, moment, [_POD_GROUP])
+
+    def knows_writes(session: RecordedSession) -> bool:
+        if session.closed is None or session.how is not HowKnown.LOGGED:
+            return False
+        return not doubtful(unknown, clock.revision_at(session.closed), session.closed)
+
+    return [
+        plan._replace(writes_known=knows_writes(plan.recorded))
+        for plan in planned
+        if plan.nominal >= begin and (end is None or plan.nominal <= end)
+    ]
 
 
-def _by(revision: int, end: int | None) -> bool:
-    return end is None or revision <= end
+class _Confs:
+    """The configurations of sessions.
+
+    :param given: instead of those in the log.
+    """
+
+    def __init__(
+        self, store: LogStore, moment: Moment, behaviours: Behaviours, given: ConfText | None
+    ) -> None:
+        self._store, self._moment, self._behaviours = store, moment, behaviours
+        self._given = given
+        self._known: dict[tuple[ConfText, ...], SchedulerConf] = {}
+
+    def at(self, revision: int) -> SchedulerConf:
+        """Return the last configuration by a revision that the release accepts."""
+        given = self._given
+        if given is None:
+            then = msgspec.structs.replace(self._moment, revision=revision)
+            confs = tuple(confs_at(self._store, then))
+        else:
+            confs = (given,)
+        if confs not in self._known:
+            self._known[confs] = conf_of(confs, self._behaviours).conf
+        return self._known[confs]
 
 
 class _AgreeingCache:
@@ -178,12 +226,12 @@ class _Rerun:
         store: LogStore,
         moment: Moment,
         behaviours: Behaviours,
-        conf: SchedulerConf,
+        confs: _Confs,
         planned: Sequence[Planned],
     ) -> None:
         self.done: list[RerunSession] = []
         self._projector = Projector(behaviours)
-        self._store, self._branch, self._conf = store, moment.branch, conf
+        self._store, self._branch, self._confs = store, moment.branch, confs
         self._clock: Clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._planned = list(reversed(planned))
         self._services: list[ServiceRequest] = job_services(store, moment)[::-1]
@@ -258,7 +306,7 @@ class _Rerun:
         """Run the session on one state after another, until nothing differs."""
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
-        memory = self._process.memory
+        memory, conf = self._process.memory, self._confs.at(plan.nominal)
 
         def run(snapshot: Snapshot, orders: SeededOrders | None = None) -> Attempt:
             following = Following(session.tried | session.binds)
@@ -266,7 +314,7 @@ class _Rerun:
             result = run_session(
                 SessionInput(
                     snapshot=snapshot,
-                    conf=self._conf,
+                    conf=conf,
                     behaviours=self._cache.behaviours,
                     now=session.opened,
                     process=process,
@@ -275,13 +323,24 @@ class _Rerun:
                     map_orders=orders,
                 )
             )
-            return compared(session, result, following.ties)
+            known = plan.writes_known
+            return compared(session, result, following.ties, writes_known=known)
 
         start = deliveries.at_revision(plan.nominal)
         found = Search(deliveries, start, run, self._limits).nearest()
         self._process = found.best.result.process
         lags = tuple(self._lags(deliveries, found, plan))
-        return RerunSession(session, plan.nominal, found, lags)
+        absent = self._absent(session, found.best)
+        return RerunSession(session, plan.nominal, found, lags, absent, len(self._cache.nodes))
+
+    def _absent(self, session: RecordedSession, best: Attempt) -> frozenset[str]:
+        """Return what differs, is recorded, and is not in the cache."""
+        if not best.differing:
+            return frozenset()
+        jobs = self._cache.jobs
+        held = {task.key for job in jobs.values() for task in job.tasks.values()}
+        recorded = session.binds.keys() | session.groups.keys() | session.evictions.keys()
+        return frozenset((best.names & recorded) - held - jobs.keys())
 
     def _lags(self, deliveries: Deliveries, found: Found, plan: Planned) -> list[Lag]:
         lags = []

@@ -100,9 +100,9 @@ class Search:
                 break
         if self._attempt.differing:
             self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
-        best = self._attempt
-        by_order = {name: how for name, how in self._by_order.items() if name in best.names}
-        return Found(first, self._start, best, self._state, by_order, self._runs)
+        return Found(
+            first, self._start, self._attempt, self._state, self._by_order, self._runs
+        )
 
     @property
     def _attempt(self) -> Attempt:

@@ -67,6 +67,7 @@ class RecordedSession:
     :ivar binds: node by pod, including binds that the API server refused. :ivar uids: of these.
     :ivar evictions: reason by pod.
     :ivar groups: the statuses of PodGroups that it wrote, by ``ns/name``.
+    :ivar refused: PodGroups that it could not write: they were deleted or changed meanwhile.
     :ivar places: by pod or PodGroup, the position of the event that shows what was decided.
     :ivar wrote: the lowest revision that it or a later session wrote; None if none is known.
     """
@@ -85,6 +86,7 @@ class RecordedSession:
     uids: dict[str, str] = field(default_factory=dict)
     evictions: dict[str, str] = field(default_factory=dict)
     groups: dict[str, ComparedStatus] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
     places: dict[str, int] = field(default_factory=dict)
     wrote: int | None = None
 
@@ -133,6 +135,7 @@ class _Reader:
         self._read_pods()
         self._add_binds(ordered)
         self._add_groups(named, ordered)
+        self._note_refused(ordered)
         stepped = list(self._of_scenario())
         inferred = [_inferred(group, self._clock) for group in grouped(self._writes)]
         every = sorted(chain(ordered, stepped, inferred), key=lambda session: session.opened)
@@ -271,6 +274,17 @@ class _Reader:
             if place >= 0 and time is not None and time <= (ordered[place].closed or 0):
                 ordered[place].groups.setdefault(version.name, version.status)
                 ordered[place].places.setdefault(version.name, version.position)
+
+    def _note_refused(self, sessions: Sequence[RecordedSession]) -> None:
+        """Note the PodGroups that were deleted, or whose update was refused, while a session ran."""
+        opened = [session.opened for session in sessions]
+        for recorded in self._read("request.refused", "podgroup.deleted"):
+            event = recorded.event
+            if event.reference.kind == "PodGroup" and event.observed_at is not None:
+                place = bisect_right(opened, event.observed_at) - 1
+                if place >= 0 and event.observed_at <= (sessions[place].closed or 0):
+                    name = f"{event.reference.namespace}/{event.reference.name}"
+                    sessions[place].refused.add(name)
 
     def _note_bound(self, sessions: Sequence[RecordedSession]) -> None:
         """Note the first versions of pods that show what sessions bound."""
