@@ -23,7 +23,7 @@ from ...engine.events import Effect, Event, Reference
 from ...engine.kubernetes.objects import KINDS, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
-from ...engine.session.framework.map_orders import SeededOrders
+from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.state.clock import Clock
@@ -45,6 +45,7 @@ from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt, Following, compared
 from .deliveries import Arrival, Cut, Deliveries
 from .search import Found, Limits, Search
+from .recorded_walks import recorded_walks
 from .services import ServiceRequest, job_services
 
 EARLIER_US = 2 * SECOND_US
@@ -307,6 +308,7 @@ class _Rerun:
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
         memory, conf = self._process.memory, self._confs.at(plan.nominal)
+        walks = recorded_walks(session, self._cache)
 
         def run(snapshot: Snapshot, orders: SeededOrders | None = None) -> Attempt:
             following = Following(session.tried | session.binds)
@@ -320,7 +322,7 @@ class _Rerun:
                     process=process,
                     cache=_AgreeingCache(),
                     chooser=following,
-                    map_orders=orders,
+                    map_orders=RecordedOrders(walks, orders or Ascending()),
                 )
             )
             known = plan.writes_known

@@ -100,6 +100,7 @@ class Search:
                 break
         if self._attempt.differing:
             self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
+        self._combine()
         return Found(
             first, self._start, self._attempt, self._state, self._by_order, self._runs
         )
@@ -202,6 +203,14 @@ class Search:
                 if self._is_settled():
                     return
                 self._run(snapshot, State(moved, state.order))
+
+    def _combine(self) -> None:
+        """Try other orders of maps also where other places came near to the record."""
+        for _, _, place in sorted(self._seen)[: 2 * self._limits.places]:
+            for seed in range(1, self._limits.quick + 1):
+                if not self._attempt.differing:
+                    return
+                self._run(self._deliveries.snapshot(place), State(Cut(place), seed))
 
     def _concerned(self, kind: str, names: frozenset[str]) -> int:
         arrivals = self._deliveries.arrivals

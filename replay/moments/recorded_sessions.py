@@ -67,6 +67,7 @@ class RecordedSession:
     :ivar binds: node by pod, including binds that the API server refused. :ivar uids: of these.
     :ivar evictions: reason by pod.
     :ivar groups: the statuses of PodGroups that it wrote, by ``ns/name``.
+    :ivar victims: by action, in order: a pod, and the one that was tried as its victim.
     :ivar refused: PodGroups that it could not write: they were deleted or changed meanwhile.
     :ivar places: by pod or PodGroup, the position of the event that shows what was decided.
     :ivar wrote: the lowest revision that it or a later session wrote; None if none is known.
@@ -86,6 +87,7 @@ class RecordedSession:
     uids: dict[str, str] = field(default_factory=dict)
     evictions: dict[str, str] = field(default_factory=dict)
     groups: dict[str, ComparedStatus] = field(default_factory=dict)
+    victims: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     places: dict[str, int] = field(default_factory=dict)
     wrote: int | None = None
@@ -311,6 +313,8 @@ class _PodVersion(msgspec.Struct):
 def _add_decision(session: RecordedSession, said: DecisionLogged, position: int) -> None:
     if said.verb in {"allocate", "pipeline"} and said.node:
         session.tried.setdefault(said.task, said.node)
+    elif said.verb in {"preempt", "reclaim"}:
+        session.victims.setdefault(said.verb, []).append((said.reason, said.task))
     elif said.verb == "evict":
         session.evictions[said.task] = said.reason
         session.places[said.task] = position

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..framework import orders, voting
+from ..framework.map_orders import QUEUES
 from ..framework.orders import victims_queue
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
@@ -80,7 +81,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
         _in_queue_order(ssn, jobs_of, tasks_of, search)
         return
     starving, names = list(tasks_of), sorted(queues)
-    for place in ssn.map_orders.order(len(names)).tolist():
+    for place in ssn.map_order(QUEUES, len(names), lambda: names).tolist():
         queue = names[place]
         jobs = jobs_of.get(queue)
         while jobs:
@@ -100,7 +101,7 @@ def _in_queue_order(
 ) -> None:
     """Take the queues with starving jobs in order; the second part uses only their own jobs."""
     starving, names = list(tasks_of), sorted(jobs_of)
-    walk = ssn.map_orders.order(len(names)).tolist()
+    walk = ssn.map_order(QUEUES, len(names), lambda: names).tolist()
     queues = orders.queues_in_order(ssn, [names[place] for place in walk])
     while queues:
         queue = queues.pop()

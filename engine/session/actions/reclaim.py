@@ -80,9 +80,7 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
     """Try the nodes until evictions on one free a task's request; return whether one does."""
     candidates = views.candidates
     who = candidates.reclaimable_by(queue)
-    nodes = resolvable_nodes(ssn, task)
-    walk = nodes[ssn.map_orders.order(len(nodes))]
-    for node in candidates.reclaimed_on(task, walk, who):
+    for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
         victims = _victims(ssn, views.selection, task, node, candidates.on(node, who))
         if victims is not None and _evict_for(ssn, task, node, victims):
             return True

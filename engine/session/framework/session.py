@@ -22,7 +22,7 @@ from ..jobs.sub_jobs import SubJobs
 from ..reasons.statuses import Reasons
 from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
-from .map_orders import Ascending, MapOrders
+from .map_orders import Ascending, MapOrders, Names, Walk
 from .registry import Registry
 
 if TYPE_CHECKING:
@@ -110,6 +110,10 @@ class Session:
         self._begin_results()
         self._set_hooks()
         self._named_requests: dict[int, Floats] = {}
+
+    def map_order(self, about: str, count: int, names: Names) -> Rows:
+        """Return the order of a walk through a map, as places of its keys in ascending order."""
+        return self.map_orders.order(Walk(self.trace.action, about), count, names)
 
     def _take_tables(self, snapshot: Snapshot) -> None:
         """Copy what the session changes of a snapshot, and share the rest."""

@@ -251,7 +251,10 @@ class NodeSelection:
         chosen = scores if len(among) == len(rows) else scores[np.searchsorted(rows, among)]
         if self._ssn.map_orders.ascending:
             return np.argsort(-chosen, kind="stable")
-        walk = self._ssn.map_orders.order(len(among))
+        about, names = self._ssn.task_name(task), self._ssn.nodes.names
+        walk = self._ssn.map_order(
+            about, len(among), lambda: [names[row] for row in among.tolist()]
+        )
         return walk[np.argsort(-chosen[walk], kind="stable")]
 
     def _verdicts(self, task: int, rows: Rows, purpose: Purpose) -> Ints:

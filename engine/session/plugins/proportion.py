@@ -22,6 +22,7 @@ from ...model.queue import QueueInfo
 from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
+from ..framework.map_orders import DESERVED
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
@@ -97,8 +98,9 @@ class Proportion:
         try:
             self._open_accounts(ssn)
             attrs = list(self._attrs.values())
+            walk = ssn.map_order(DESERVED, len(attrs), lambda: list(self._attrs))
             divide(
-                [attrs[place] for place in ssn.map_orders.order(len(attrs)).tolist()],
+                [attrs[place] for place in walk.tolist()],
                 ssn.total,
                 zeros=ssn.behaviours.deserved_keeps_zero_scalars,
                 crashes=ssn.behaviours.guarantees_above_remaining_crash,
