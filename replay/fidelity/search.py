@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     :param places: how many are the best few.
     """
 
-    together: int = 32
+    together: int = 24
     alone: int = 6
     rounds: int = 2
     orders: int = 12
@@ -88,6 +88,8 @@ class Search:
     def nearest(self) -> Found:
         """Return the nearest run."""
         first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
+        if first.differing and not _binds_differ(first):
+            self._reorder_best_places(1)
         if not self._is_settled():
             self._together(first)
         if not self._is_settled():
@@ -153,7 +155,7 @@ class Search:
         start = self._start
         places = [place for place in self._deliveries.places() if place != start]
         nearest = sorted(places, key=lambda place: (abs(place - start), place))
-        if any(one.aspect in {Aspect.BINDING, Aspect.EVICTION} for one in first.differing):
+        if _binds_differ(first):
             return nearest
         beside = {place for place in places if self._is_beside(place, first)}
         return sorted(nearest, key=lambda place: place not in beside)
@@ -234,6 +236,10 @@ class Search:
             return self._deliveries.snapshot(self._deliveries.settled(cut.common))
         kind, place = cut.own[0]
         return next(self._deliveries.along(cut, kind, [place]))[1]
+
+
+def _binds_differ(attempt: Attempt) -> bool:
+    return any(one.aspect is Aspect.BINDING for one in attempt.differing)
 
 
 def _of(attempt: Attempt, name: str) -> list[Differing]:
