@@ -10,22 +10,18 @@ estimated from the times of writes; it is before the session's own writes. If th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from typing import NamedTuple
 
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
-from ...engine.cache.snapshot import Snapshot
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Effect, Event, Reference
 from ...engine.kubernetes.objects import KINDS, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
-from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
 from ...engine.session.framework.process import ProcessState
-from ...engine.session.run import SessionInput, run_session
 from ...engine.state.clock import Clock
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
@@ -42,10 +38,10 @@ from ..moments.recorded_sessions import (
 )
 from ..moments.scheduler_confs import ConfText, confs_at
 from ..sessions.session import conf_of
-from .attempts import Aspect, Attempt, Following, compared
+from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Cut, Deliveries
+from .one_run import SessionRun
 from .search import Found, Limits, Search
-from .recorded_walks import recorded_walks
 from .services import ServiceRequest, job_services
 
 EARLIER_US = 2 * SECOND_US
@@ -209,16 +205,6 @@ class _Confs:
         return self._known[confs]
 
 
-class _AgreeingCache:
-    """A cache that accepts every bind and eviction: the recording has their outcome."""
-
-    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
-        """Bind."""
-
-    def evict(self, job: str, uid: str, reason: str) -> str | None:
-        """Evict."""
-
-
 class _Rerun:
     """Applies the events of a log to a cache, and runs the planned sessions between them."""
 
@@ -307,27 +293,10 @@ class _Rerun:
         """Run the session on one state after another, until nothing differs."""
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
-        memory, conf = self._process.memory, self._confs.at(plan.nominal)
-        walks = recorded_walks(session, self._cache)
-
-        def run(snapshot: Snapshot, orders: SeededOrders | None = None) -> Attempt:
-            following = Following(session.tried | session.binds)
-            process = ProcessState(memory=deepcopy(memory), caches=self._process.caches)
-            result = run_session(
-                SessionInput(
-                    snapshot=snapshot,
-                    conf=conf,
-                    behaviours=self._cache.behaviours,
-                    now=session.opened,
-                    process=process,
-                    cache=_AgreeingCache(),
-                    chooser=following,
-                    map_orders=RecordedOrders(walks, orders or Ascending()),
-                )
-            )
-            known = plan.writes_known
-            return compared(session, result, following.ties, writes_known=known)
-
+        conf = self._confs.at(plan.nominal)
+        run = SessionRun(
+            session, self._cache, conf, self._process, writes_known=plan.writes_known
+        )
         start = deliveries.at_revision(plan.nominal)
         found = Search(deliveries, start, run, self._limits).nearest()
         self._process = found.best.result.process

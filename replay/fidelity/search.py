@@ -6,12 +6,13 @@ some other orders of Go's maps are tried at the best places. Then each informer 
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ...engine.cache.snapshot import Snapshot
 from ...engine.session.framework.map_orders import SeededOrders
 from .attempts import Aspect, Attempt, Differing
 from .deliveries import Cut, Deliveries, concerns
+from .one_run import Bound, SessionRun
 
 
 class Limits(NamedTuple):
@@ -63,21 +64,13 @@ class Found(NamedTuple):
     runs: int
 
 
-class Run(Protocol):
-    """Runs the session once."""
-
-    def __call__(self, snapshot: Snapshot, orders: SeededOrders | None = None) -> Attempt:
-        """Run it on a snapshot, with maps walked in ascending order or in another."""
-        ...
-
-
 class Search:
     """The search for one session.
 
     :param place: up to which everything was delivered, by the clock.
     """
 
-    def __init__(self, deliveries: Deliveries, place: int, run: Run, limits: Limits) -> None:
+    def __init__(self, deliveries: Deliveries, place: int, run: SessionRun, limits: Limits) -> None:
         self._deliveries, self._run_once, self._limits = deliveries, run, limits
         self._start = place
         self._runs = 0
@@ -88,6 +81,7 @@ class Search:
     def nearest(self) -> Found:
         """Return the nearest run."""
         first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
+        assert first is not None, "only a run that has one to beat is stopped"
         if first.differing and not _binds_differ(first):
             self._reorder_best_places(1)
         if not self._is_settled():
@@ -117,17 +111,26 @@ class Search:
         assert self._best is not None, "the first run is the best at first"
         return self._best[1]
 
-    def _run(self, snapshot: Snapshot, state: State) -> Attempt:
-        """Run once, and keep the run if it is the nearest so far."""
+    def _run(self, snapshot: Snapshot, state: State) -> Attempt | None:
+        """Run once, and keep the run if it is the nearest so far; None if it was stopped."""
         self._runs += 1
         orders = SeededOrders(state.order) if state.order else None
-        attempt = self._run_once(snapshot, orders)
+        attempt = self._run_once(snapshot, orders, self._to_beat())
+        if attempt is None:
+            return None
         if self._best is None or self._key(attempt) < self._key(self._best[0]):
             self._best = attempt, state
         if not state.cut.own and not state.order:
             place = state.cut.common
             self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
         return attempt
+
+    def _to_beat(self) -> Bound | None:
+        """Return the run to beat; an equal one is run to its end, as it may show what varies."""
+        if self._best is None:
+            return None
+        pods, binds, *_ = self._attempt.distance(self._by_order)
+        return Bound(pods, binds, self._by_order)
 
     def _key(self, attempt: Attempt) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return a key to compare runs: what does not depend on the order of maps counts first."""
@@ -183,8 +186,9 @@ class Search:
             if all(self._by_order.get(name) for name in best.names):
                 return
             other = self._run(snapshot, State(cut, seed))
-            self._note(other, before or best)
-            before = other
+            if other is not None:
+                self._note(other, before or best)
+                before = other
 
     def _note(self, one: Attempt, other: Attempt) -> None:
         """Note what differs between two orders, and whether one of them is as recorded."""
