@@ -82,12 +82,10 @@ class Search:
         """Return the nearest run."""
         first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
         assert first is not None, "only a run that has one to beat is stopped"
-        if first.differing and not _binds_differ(first):
-            self._reorder_best_places(1)
         if not self._is_settled():
             self._together(first)
         if not self._is_settled():
-            self._reorder_best_places()
+            self._reorder_best_places(self._limits.places, self._limits.quick)
         for _ in range(self._limits.rounds):
             before = self._state
             if not self._is_settled():
@@ -145,7 +143,7 @@ class Search:
         places = self._places(first)[: self._limits.together]
         for number, place in enumerate(places):
             if number == PROBE_AFTER:
-                self._reorder_best_places(1)
+                self._reorder_best_places(1, self._limits.orders)
             if self._is_settled():
                 return
             self._run(self._deliveries.snapshot(place), State(Cut(place)))
@@ -171,12 +169,12 @@ class Search:
         arrival = next((one for one in arrivals[place:] if one.tells), None)
         return arrival is not None and concerns(arrival, attempt.names)
 
-    def _reorder_best_places(self, count: int | None = None) -> None:
+    def _reorder_best_places(self, places: int, orders: int) -> None:
         """Try other orders of maps where all informers together came nearest to the record."""
-        for _, _, place in sorted(self._seen)[: count or self._limits.places]:
+        for _, _, place in sorted(self._seen)[:places]:
             if self._is_settled():
                 return
-            self._reorder(self._deliveries.snapshot(place), Cut(place), self._limits.quick)
+            self._reorder(self._deliveries.snapshot(place), Cut(place), orders)
 
     def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
         """Run with other orders of maps, until each difference is as recorded in one of them."""
@@ -211,8 +209,10 @@ class Search:
                 self._run(snapshot, State(moved, state.order))
 
     def _combine(self) -> None:
-        """Try other orders of maps also where other places came near to the record."""
-        for _, _, place in sorted(self._seen)[: 2 * self._limits.places]:
+        """Try other orders of maps also at the places next to the best one."""
+        here = self._state.cut.common
+        places = sorted(self._deliveries.places(), key=lambda place: (abs(place - here), place))
+        for place in places[: 2 * self._limits.places]:
             for seed in range(1, self._limits.quick + 1):
                 if not self._attempt.differing:
                     return
