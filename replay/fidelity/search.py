@@ -32,8 +32,8 @@ class Limits(NamedTuple):
     places: int = 3
 
 
-PROBE_AFTER = 6
-"""After so many places in vain, other orders of maps are tried."""
+PROBE_AFTER = 4
+"""After so many places in vain, other orders of maps are tried, if no bind differs any more."""
 
 
 class State(NamedTuple):
@@ -141,9 +141,11 @@ class Search:
     def _together(self, first: Attempt) -> None:
         """Move all informers together, to the nearest place first."""
         places = self._places(first)[: self._limits.together]
+        probed = False
         for number, place in enumerate(places):
-            if number == PROBE_AFTER:
+            if number >= PROBE_AFTER and not probed and not _binds_differ(self._attempt):
                 self._reorder_best_places(1, self._limits.orders)
+                probed = True
             if self._is_settled():
                 return
             self._run(self._deliveries.snapshot(place), State(Cut(place)))
