@@ -58,9 +58,9 @@ def group_command(
             if click.get_current_context().invoked_subcommand is None:
                 shielded(**given)
 
-        made = click.group(
-            name, cls=Group, epilog=epilog_of(name), invoke_without_command=True
-        )(run)
+        made = click.group(name, cls=Group, epilog=epilog_of(name), invoke_without_command=True)(
+            run
+        )
         for one in commands:
             made.add_command(one)
         return made

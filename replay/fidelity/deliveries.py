@@ -16,8 +16,8 @@ from ...engine.cache.job_cache import job_of
 from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import Payloads, unpack
 from ...engine.cache.stored import pack
-from ...engine.events import Effect, Event, Reference
 from ...engine.events import KINDS as EVENT_KINDS
+from ...engine.events import Effect, Event, Reference
 from ...engine.events.payloads import ListObserved
 from ...engine.kubernetes.objects import Object, Pod, PodGroup, Queue
 from ...engine.kubernetes.objects.pods import PodCondition
@@ -133,9 +133,7 @@ class Deliveries:
         """Return what a session sees if all informers delivered the changes before a place."""
         return self._snapshots[place]
 
-    def along(
-        self, cut: Cut, kind: str, places: Sequence[int]
-    ) -> Iterator[tuple[Cut, Snapshot]]:
+    def along(self, cut: Cut, kind: str, places: Sequence[int]) -> Iterator[tuple[Cut, Snapshot]]:
         """Yield what a session sees if the informer of a kind is at one place or another.
 
         :param cut: where the other informers are.

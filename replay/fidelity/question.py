@@ -65,9 +65,7 @@ def question_in(
     return question._replace(first=first, last=last)
 
 
-def numbered(
-    sessions: Sequence[RecordedSession], question: FidelityQuestion
-) -> dict[int, int]:
+def numbered(sessions: Sequence[RecordedSession], question: FidelityQuestion) -> dict[int, int]:
     """Return the numbers of the sessions that are asked about, by the identity of their record."""
     every = {id(one): number for number, one in enumerate(sessions, start=1)}
     return {key: number for key, number in every.items() if question.includes(number)}

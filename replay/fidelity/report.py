@@ -296,7 +296,10 @@ def _left(
     if one.name in rerun.absent:
         return Cause.MISSING_INPUT, "the log does not have it when the session opens"
     if by_order is not None:
-        return Cause.MAP_ORDER, "it changes with the order of Go's maps; no order tried is as recorded"
+        return (
+            Cause.MAP_ORDER,
+            "it changes with the order of Go's maps; no order tried is as recorded",
+        )
     if sampled and one.aspect is Aspect.BINDING:
         return Cause.SAMPLING, "with more than 100 nodes the scheduler looks at some only"
     return Cause.UNEXPLAINED, "no delivery and no order of maps that was tried is as recorded"

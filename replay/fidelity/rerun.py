@@ -226,11 +226,10 @@ class _Rerun:
         self._revision = 0
         self._deliveries: Deliveries | None = None
         self._only: Callable[[RecordedSession], bool] = lambda _: True
-        self._limits, self._done = Limits(), _nothing
+        self._limits = Limits()
+        self._done: Done = lambda _: None
 
-    def choose(
-        self, only: Callable[[RecordedSession], bool], limits: Limits, done: Done
-    ) -> None:
+    def choose(self, only: Callable[[RecordedSession], bool], limits: Limits, done: Done) -> None:
         """Say which sessions to run, how long to search, and what to call after each."""
         self._only, self._limits, self._done = only, limits, done
 
@@ -294,9 +293,7 @@ class _Rerun:
         deliveries, session = self._deliveries, plan.recorded
         assert deliveries is not None, "they are kept before a session is run"
         conf = self._confs.at(plan.nominal)
-        run = SessionRun(
-            session, self._cache, conf, self._process, writes_known=plan.writes_known
-        )
+        run = SessionRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
         start = deliveries.at_revision(plan.nominal)
         found = Search(deliveries, start, run, self._limits).nearest()
         self._process = found.best.result.process
@@ -361,7 +358,3 @@ class _Rerun:
                 held = self._cache.stores.get("Service", key)
                 if held is not None:
                     self._projector.driver.deliver_deletion("Service", held)
-
-
-def _nothing(_: RerunSession) -> None:
-    pass

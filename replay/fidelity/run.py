@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from ...engine.log import open_log
@@ -65,15 +66,13 @@ def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple
     return in_force.source, bool(plugins & _REMEMBERING) or behaviours.device_quotas
 
 
-def _parts(
-    question: FidelityQuestion, numbers: Sequence[int], jobs: int
-) -> list[FidelityQuestion]:
+def _parts(question: FidelityQuestion, numbers: Sequence[int], jobs: int) -> list[FidelityQuestion]:
     """Return the question in parts, each for a process that reads the log from its beginning."""
     count = min(jobs, len(numbers))
     cuts = [len(numbers) * part // count for part in range(count + 1)]
     return [
         question._replace(first=numbers[start], last=numbers[stop - 1])
-        for start, stop in zip(cuts, cuts[1:], strict=False)
+        for start, stop in itertools.pairwise(cuts)
     ]
 
 

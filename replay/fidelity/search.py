@@ -95,9 +95,7 @@ class Search:
         if self._attempt.differing:
             self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
         self._combine()
-        return Found(
-            first, self._start, self._attempt, self._state, self._by_order, self._runs
-        )
+        return Found(first, self._start, self._attempt, self._state, self._by_order, self._runs)
 
     @property
     def _attempt(self) -> Attempt:
@@ -202,7 +200,9 @@ class Search:
     def _alone(self) -> None:
         """Move the informer of one kind after the other, those that concern most first."""
         names = self._attempt.names
-        for kind in sorted(self._deliveries.kinds(), key=lambda kind: -self._concerned(kind, names)):
+        for kind in sorted(
+            self._deliveries.kinds(), key=lambda kind: -self._concerned(kind, names)
+        ):
             state = self._state
             places = self._own_places(kind, state.cut, self._attempt)
             for moved, snapshot in self._deliveries.along(state.cut, kind, places):

@@ -32,6 +32,7 @@ from ...engine.state.clock import Clock
 from .clock import clock_of
 from .inferred_sessions import Write, grouped
 from .moment import Moment
+from .written_groups import KINDS as GROUP_KINDS
 from .written_groups import (
     ComparedStatus,
     GroupVersion,
@@ -39,7 +40,6 @@ from .written_groups import (
     with_session,
     without_session,
 )
-from .written_groups import KINDS as GROUP_KINDS
 
 _POD_VERSIONS = ("pod.observed", "pod.created", "pod.updated")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -76,7 +77,7 @@ def with_session(
 def without_session(groups: Mapping[str, Sequence[GroupVersion]]) -> Iterator[GroupVersion]:
     """Yield updates that changed a PodGroup's status and have no new id of a session."""
     for versions in groups.values():
-        for before, version in zip(versions, versions[1:], strict=False):
+        for before, version in itertools.pairwise(versions):
             is_new = set(version.sessions) - set(before.sessions)
             if before.status != version.status and not version.listed and not is_new:
                 yield version

@@ -36,9 +36,7 @@ _LEGEND: Mapping[str, str] = MappingProxyType(
 )
 
 
-def fidelity_lines(
-    found: Fidelity, *, unfold: bool = False, style: Style = PLAIN
-) -> Iterator[str]:
+def fidelity_lines(found: Fidelity, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines: what came out how, why the rest did not, each difference, a picture.
 
     :param unfold: also list the differences that deliveries, ties and orders of maps explain.
@@ -92,7 +90,9 @@ def _causes_lines(found: Fidelity, style: Style) -> Iterator[str]:
     some = [row for row in rows if row[1] != "0"]
     if some:
         yield "\n"
-        yield from lines_of(Table(("CAUSE", "DIFFERENCES", "SESSIONS", "FIRST AT"), some), style=style)
+        yield from lines_of(
+            Table(("CAUSE", "DIFFERENCES", "SESSIONS", "FIRST AT"), some), style=style
+        )
     if found.not_known:
         yield f"\nThe log lacks what sessions need: {unknown_text(found.not_known)}\n"
 
@@ -128,9 +128,11 @@ def _deliveries_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterato
 
 
 def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterator[str]:
-    every = found.differences if unfold else [
-        each for each in found.differences if each.cause not in _FOLDED
-    ]
+    every = (
+        found.differences
+        if unfold
+        else [each for each in found.differences if each.cause not in _FOLDED]
+    )
     shown = every if unfold else every[:_SHOWN]
     if shown:
         yield "\n"
@@ -160,9 +162,7 @@ def _more(count: int, noun: str) -> Iterator[str]:
         yield f"({counted(count, f'more {noun}')}: --all shows them)\n"
 
 
-def picture_lines(
-    sessions: Sequence[SessionFidelity], *, style: Style = PLAIN
-) -> Iterator[str]:
+def picture_lines(sessions: Sequence[SessionFidelity], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield sessions over time: one mark for each slice, for the session that came out worst."""
     opened = [one.opened for one in sessions]
     first, last = min(opened), max(opened)

@@ -55,7 +55,7 @@ class Ascending:
     ascending = True
 
     def order(self, walk: Walk, count: int, names: Names) -> Rows:
-        """Return 0, 1, 2 …"""
+        """Return 0, 1, 2 …."""
         del walk, names
         return np.arange(count)
 
