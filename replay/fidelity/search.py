@@ -76,6 +76,7 @@ class Search:
         self._runs = 0
         self._by_order: dict[str, bool] = {}
         self._best: tuple[Attempt, State] | None = None
+        self._ascending: dict[Cut, Attempt] = {}
         self._seen: list[tuple[tuple[int, ...], int, int]] = []
 
     def nearest(self) -> Found:
@@ -116,6 +117,8 @@ class Search:
             return None
         if self._best is None or self._key(attempt) < self._key(self._best[0]):
             self._best = attempt, state
+        if not state.order:
+            self._ascending[state.cut] = attempt
         if not state.cut.own and not state.order:
             place = state.cut.common
             self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
@@ -178,15 +181,14 @@ class Search:
 
     def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
         """Run with other orders of maps, until each difference is as recorded in one of them."""
-        before: Attempt | None = None
+        before = self._ascending.get(cut)
         for seed in range(1, count + 1):
-            best = self._attempt
-            if all(self._by_order.get(name) for name in best.names):
+            if all(self._by_order.get(name) for name in self._attempt.names):
                 return
             other = self._run(snapshot, State(cut, seed))
-            if other is not None:
-                self._note(other, before or best)
-                before = other
+            if other is not None and before is not None:
+                self._note(other, before)
+            before = other or before
 
     def _note(self, one: Attempt, other: Attempt) -> None:
         """Note what differs between two orders, and whether one of them is as recorded."""
