@@ -18,8 +18,8 @@ from plinian.replay.facade.options import DEFAULT_RELEASE
 from plinian.replay.fidelity.report import Cause, Counts, Fidelity
 
 HEADER = (
-    "| recording | release | sessions | as recorded | at once | bindings | of these ties | evictions "
-    "| phases | conditions |\n|---|---|---|---|---|---|---|---|---|---|\n"
+    "| recording | release | sessions | as recorded | at once | bindings | of these ties "
+    "| evictions | phases | conditions |\n|---|---|---|---|---|---|---|---|---|---|\n"
 )
 
 

@@ -167,7 +167,7 @@ def _parting(one: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
 
 
 def status_of(group: PodGroupStatus | None) -> ComparedStatus | None:
-    """Return the part of a PodGroup's status that is compared; None if it was not in the session."""
+    """Return what is compared of a PodGroup's status; None if it was not in the session."""
     if group is None:
         return None
     conditions = tuple((c.type, c.status, c.reason, c.message) for c in group.conditions)

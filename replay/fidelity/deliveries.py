@@ -33,7 +33,7 @@ class Arrival(NamedTuple):
     """A change that an informer may have delivered before the session.
 
     :param revision: the last revision that had happened with it.
-    :param kind: the kind of its informer; empty for what is no object, such as a start of a process.
+    :param kind: the kind of its informer; empty for what is no object: the start of a process.
     :param tells: it may make a difference to a session: more changed than times and versions.
     :param about: the pod and PodGroup that it concerns, ``ns/name``; empty if it may concern all.
     :param lived: for objects that a list lacked: whether they have later events.

@@ -1,4 +1,4 @@
-"""On which of several equal nodes a recorded session tried to preempt first: its victims show it."""
+"""On which of several equal nodes a recorded session tried to preempt: its victims show it."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ class _Reader:
                 ordered[place].places.setdefault(version.name, version.position)
 
     def _note_refused(self, sessions: Sequence[RecordedSession]) -> None:
-        """Note the PodGroups that were deleted, or whose update was refused, while a session ran."""
+        """Note PodGroups that were deleted, or whose update was refused, while a session ran."""
         opened = [session.opened for session in sessions]
         for recorded in self._read("request.refused", "podgroup.deleted"):
             event = recorded.event

@@ -30,7 +30,7 @@ class ListedSession(NamedTuple):
     :param revision: the last that it may have known: the last by its opening, and before what it
         wrote itself. :param position: of the event that shows it.
     :param jobs: and :param queues: as the scheduler counted them; None if it is not known.
-    :param binds: how many pods it bound. :param evictions: that it evicted; None if it is not known.
+    :param binds: how many pods it bound. :param evictions: and evicted; None if it is not known.
     :param podgroups: how many PodGroups it wrote.
     """
 

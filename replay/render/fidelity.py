@@ -1,4 +1,4 @@
-"""How sessions came out when they were run again, as text: counts, causes, differences, a picture."""
+"""How sessions came out when they were run again, as text: counts, causes, a picture."""
 
 from __future__ import annotations
 
@@ -141,7 +141,8 @@ def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterato
         yield from _more(len(every) - len(shown), "difference")
     folded = len(found.differences) - len(every)
     if folded:
-        yield f"\nNot shown: {counted(folded, 'difference')} with a known cause (see them with --all)\n"
+        known = counted(folded, "difference")
+        yield f"\nNot shown: {known} with a known cause (see them with --all)\n"
 
 
 def _difference_row(each: Difference) -> tuple[str, ...]:

@@ -64,15 +64,18 @@ def _or_none(number: int | None) -> str:
 
 def session_list_document(sessions: Sequence[ListedSession]) -> dict[str, Any]:
     """Return the list for JSON."""
-    items = [
-        {
-            **one._asdict(),
-            "session": f"session:{one.number}",
-            "how": one.how.value,
-            "opened": format_time(one.opened),
-            "opened_after": None if one.opened_after is None else format_time(one.opened_after),
-            "closed": None if one.closed is None else format_time(one.closed),
-        }
-        for one in sessions
-    ]
+    items = [session_document(one) for one in sessions]
     return {"apiVersion": "v1", "kind": "SessionList", "items": items}
+
+
+def session_document(session: ListedSession) -> dict[str, Any]:
+    """Return one session for JSON."""
+    after, closed = session.opened_after, session.closed
+    return {
+        **session._asdict(),
+        "session": f"session:{session.number}",
+        "how": session.how.value,
+        "opened": format_time(session.opened),
+        "opened_after": None if after is None else format_time(after),
+        "closed": None if closed is None else format_time(closed),
+    }

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_cluster import RecordedCluster
 
 from plinian.replay.fidelity.report import Cause, Fidelity
-from recorded_cluster import RecordedCluster
 from sessions import document, group, node, pod, queue
 
 SESSION = "11111111-1111-4111-8111-111111111111"
