@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from ...engine.log import open_log
 from ...engine.session.nodes.sampling import MIN_NODES_TO_FIND
@@ -13,7 +13,7 @@ from ..moments.coverage import SCHEDULING, doubtful, unknown_between
 from ..moments.log import Log
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
 from ..moments.scheduler_confs import confs_at
-from ..parallel import run_all
+from ..parallel import run_beside
 from ..sessions.session import conf_of
 from .question import FidelityQuestion, numbered
 from .report import Fidelity, SessionFidelity, fidelity_of_session
@@ -40,15 +40,11 @@ def fidelity(
     planned = planned_sessions(store, end, every)
     asked = [plan for plan in planned if id(plan.recorded) in numbers]
     source, alone = _conf(log, question, resolve(question.release))
-    if jobs <= 1 or alone or len(asked) < 2:
-        sessions = _run(log, question, every, progress, len(asked))
-    else:
-        sessions = []
-        parts = _parts(question, [numbers[id(plan.recorded)] for plan in asked], jobs)
-        for done in run_all(_run_part, parts, jobs=jobs):
-            sessions += done
-            if progress is not None:
-                progress(len(sessions), len(asked))
+    count = 1 if alone else max(1, min(jobs, len(asked)))
+    parts = [question._replace(part=part, parts=count) for part in range(count)]
+    counted = None if progress is None else _whole(progress, len(asked), count)
+    done = run_beside(lambda: _run(log, parts[0], every, counted), _run_part, parts[1:])
+    sessions = sorted(chain.from_iterable(done), key=lambda one: one.number)
     first = asked[0].nominal if asked else None
     unknown = unknown_between(log, first, end, SCHEDULING) if asked else []
     left_out = len(numbers) - len(asked)
@@ -66,14 +62,9 @@ def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple
     return in_force.source, bool(plugins & _REMEMBERING) or behaviours.device_quotas
 
 
-def _parts(question: FidelityQuestion, numbers: Sequence[int], jobs: int) -> list[FidelityQuestion]:
-    """Return the question in parts, each for a process that reads the log from its beginning."""
-    count = min(jobs, len(numbers))
-    cuts = [len(numbers) * part // count for part in range(count + 1)]
-    return [
-        question._replace(first=numbers[start], last=numbers[stop - 1])
-        for start, stop in itertools.pairwise(cuts)
-    ]
+def _whole(progress: Progress, total: int, parts: int) -> Callable[[int], None]:
+    """Return what reports progress of the whole by the sessions that one of its parts has run."""
+    return lambda done: progress(min(done * parts, total), total)
 
 
 def _run_part(question: FidelityQuestion) -> list[SessionFidelity]:
@@ -87,8 +78,7 @@ def _run(
     log: Log,
     question: FidelityQuestion,
     every: Sequence[RecordedSession],
-    progress: Progress | None = None,
-    total: int = 0,
+    progress: Callable[[int], None] | None = None,
 ) -> list[SessionFidelity]:
     """Run the sessions that are asked about, and say how each came out."""
     numbers = numbered(every, question)
@@ -100,7 +90,7 @@ def _run(
         number, sampled = numbers[id(one.recorded)], one.nodes > MIN_NODES_TO_FIND
         done.append(fidelity_of_session(one, number, complete=sure, sampled=sampled))
         if progress is not None:
-            progress(len(done), total)
+            progress(len(done))
 
     rerun_sessions(
         log.store,

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     together: int = 24
     alone: int = 6
     rounds: int = 2
-    orders: int = 12
+    orders: int = 8
     quick: int = 3
     places: int = 3
 
