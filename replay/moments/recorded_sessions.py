@@ -41,6 +41,9 @@ from .written_groups import (
     without_session,
 )
 
+_LATE = 3
+"""A binding is sent at most so many sessions later: while the session or the next ones run."""
+
 _POD_VERSIONS = ("pod.observed", "pod.created", "pod.updated")
 
 
@@ -196,9 +199,10 @@ class _Reader:
                 self._bound_at[uid] = recorded
 
     def _add_binds(self, sessions: Sequence[RecordedSession]) -> None:
-        """Add each binding to the last session opened before it, if that session tried the pod.
+        """Add each binding to the last session before it that tried the pod.
 
-        Others become writes of sessions that are inferred.
+        It is the one that was opened last, or an earlier one, as binds are sent while the next
+        session runs. Others become writes of sessions that are inferred.
         """
         opened = [session.opened for session in sessions]
         audited: set[str] = set()
@@ -210,9 +214,9 @@ class _Reader:
                 continue
             audited.add(event.reference.uid)
             pod = f"{event.reference.namespace}/{event.reference.name}"
-            place = bisect_right(opened, event.observed_at) - 1
-            if place >= 0 and pod in sessions[place].tried:
-                session = sessions[place]
+            before = bisect_right(opened, event.observed_at)
+            session = _that_tried(sessions[max(0, before - _LATE) : before], pod)
+            if session is not None:
                 session.binds[pod] = node or session.tried[pod]
                 session.uids[pod] = event.reference.uid
                 session.places[pod] = recorded.position
@@ -308,6 +312,12 @@ class _PodVersion(msgspec.Struct):
     """A version of a pod, as far as it is read here."""
 
     spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
+
+
+def _that_tried(sessions: Sequence[RecordedSession], pod: str) -> RecordedSession | None:
+    """Return the last of some sessions that tried a pod and has not bound it yet."""
+    tried = (one for one in reversed(sessions) if pod in one.tried and pod not in one.binds)
+    return next(tried, None)
 
 
 def _add_decision(session: RecordedSession, said: DecisionLogged, position: int) -> None:

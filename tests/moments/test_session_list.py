@@ -146,3 +146,17 @@ def test_ranges_are_of_openings_and_inclusive(tmp_path: Path) -> None:
         at = [one.number for one in log.sessions(at="session:3")]
     assert of == [2, 3]
     assert at == [3]
+
+
+def test_a_binding_that_arrives_during_the_next_session_belongs_to_the_one_that_tried_it(
+    tmp_path: Path,
+) -> None:
+    made = cluster()
+    waiting = pod("p", "g")
+    made.saw(2, waiting)
+    made.opened(ONE, 10)
+    made.decided(ONE, "allocate", 10.01, task="ns/p", node="n1")
+    made.opened(TWO, 11)
+    made.bound(waiting, "n1", 11.2)
+    with made.log(tmp_path / "log.db") as log:
+        assert [(one.id, one.binds) for one in log.sessions()] == [(ONE, 1), (TWO, 0)]
