@@ -72,6 +72,33 @@ def _awaited(future: Future[Result], waiting: Callable[[], None] | None) -> Resu
     return future.result()
 
 
+def run_beside(
+    own: Callable[[], Result], work: Callable[[Task], Result], tasks: Sequence[Task]
+) -> list[Result]:
+    """Do one's own part of some work in this process, and the rest in others at the same time.
+
+    :param own: this process's part: it may report progress. :param work: as for :func:`run_all`.
+    :returns: the result of the own part, then those of the tasks.
+    :raises PlinianError: of the first part that failed.
+    """
+    if not tasks:
+        return [own()]
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(len(tasks), mp_context=context)
+    try:
+        with _without_interrupts():
+            futures = [pool.submit(partial(_sendable, work), task) for task in tasks]
+        found = [own(), *(future.result() for future in futures)]
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
+    return found
+
+
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
     """Run a task; turn an error into one that can be sent to another process."""
     try:

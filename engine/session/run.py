@@ -17,6 +17,7 @@ from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
 from .framework.gang_counts import keep_gangs
+from .framework.map_orders import MapOrders
 from .framework.outcome import SessionResult
 from .framework.process import ProcessState
 from .framework.session import CacheActions, Plugin, Session
@@ -38,6 +39,7 @@ class SessionInput:
     :param process: the state that the process keeps between sessions; it is changed.
     :param cache: receives binds and evictions.
     :param trace: keep every step; ``into``: the trace to use, by default a new one.
+    :param chooser: picks one of equals; ``map_orders``: the order of walks through Go's maps.
     :param samples_nodes: in clusters of more than 100 nodes, stop when enough nodes are found.
     """
 
@@ -48,6 +50,7 @@ class SessionInput:
     process: ProcessState
     cache: CacheActions
     chooser: Chooser | None = None
+    map_orders: MapOrders | None = None
     trace: bool = False
     into: Trace | None = None
     samples_nodes: bool = False
@@ -74,6 +77,7 @@ def run_session(
         cache=given.cache,
         trace=trace,
         chooser=given.chooser,
+        map_orders=given.map_orders,
         samples_nodes=given.samples_nodes,
     )
     try:

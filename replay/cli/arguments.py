@@ -43,7 +43,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         if word in command.commands:
             command = command.commands[word]
             path.append(rest.pop(0))
-        elif word in _HELP or word in _options_of(command):
+        elif word in _HELP or (word in _options_of(command) and not runs_alone(command)):
             return [*path, word]
         elif not _is_option(word):
             return [*path, *rest, *before]
@@ -54,9 +54,14 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
             taken = 2 if _takes_value(word, everywhere) else 1
             before += rest[:taken]
             del rest[:taken]
-    if hasattr(command, "commands"):
+    if hasattr(command, "commands") and not runs_alone(command):
         return path
     return [*path, *_separated([*before, *rest], _options_of(command))]
+
+
+def runs_alone(command: Any) -> bool:
+    """Return whether a command that has commands also does something without one of them."""
+    return bool(getattr(command, "invoke_without_command", False)) and len(command.params) > 0
 
 
 def command_of(root: Any, arguments: Sequence[str]) -> tuple[Any, list[str], list[str]]:
@@ -89,8 +94,9 @@ def _options_below(group: Any) -> Options:
     """Return the options of all commands; a test checks that an option is the same in each."""
     found: dict[str, Any] = {}
     for command in group.commands.values():
-        below = hasattr(command, "commands")
-        found = {**found, **(_options_below(command) if below else _options_of(command))}
+        below = _options_below(command) if hasattr(command, "commands") else {}
+        own = _options_of(command) if not below or runs_alone(command) else {}
+        found = {**found, **own, **below}
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
 
 import click
 
@@ -41,6 +43,29 @@ class Group(click.Group):
         """Write the list of commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries().items()))
+
+
+def group_command(
+    name: str, *commands: click.Command
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command that also has commands, as ``session`` has ``list``."""
+
+    def make(function: Callable[..., None]) -> click.Command:
+        shielded = guarded(function)
+
+        @wraps(shielded)
+        def run(**given: Any) -> None:
+            if click.get_current_context().invoked_subcommand is None:
+                shielded(**given)
+
+        made = click.group(name, cls=Group, epilog=epilog_of(name), invoke_without_command=True)(
+            run
+        )
+        for one in commands:
+            made.add_command(one)
+        return made
+
+    return make
 
 
 def group(name: str, about: str, *commands: click.Command) -> Group:

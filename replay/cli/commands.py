@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "drift": "Show where the scheduler's cache differs from the API server.",
         "check": "Check invariants at a moment, or over a whole log.",
         "session": "Run one scheduling session at a moment.",
+        "fidelity": "Run recorded sessions again, and compare them with the record.",
         "bisect": "Find the first moment or release with another answer.",
         "why": "Say why an object waits.",
         "blame": "Show which events make up a number.",

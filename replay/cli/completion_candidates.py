@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .arguments import command_of, is_flag
+from .arguments import command_of, is_flag, runs_alone
 
 _SHORT_OPTION = re.compile(r"(-\w=?)(.+|(?<==))")
 _CHOICE = re.compile(r"[a-z][\w-]*(?:=…)?")
-_POINTS = ("end",)
+_POINTS = ("end", "session:")
 _FIELDS = ("metadata.name=", "metadata.namespace=", "spec.nodeName=", "status.phase=")
 _SORTED_BY = (".metadata.name", ".metadata.creationTimestamp", ".spec.nodeName")
 _PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
@@ -119,7 +119,10 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
 
 def _all(group: Any) -> Iterable[Any]:
     for command in group.commands.values():
-        yield from _all(command) if hasattr(command, "commands") else (command,)
+        if hasattr(command, "commands"):
+            yield from _all(command)
+        if not hasattr(command, "commands") or runs_alone(command):
+            yield command
 
 
 def _options(command: Any) -> list[str]:

@@ -78,7 +78,16 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "session": (
             "plinian session --at rv:1042 --trace",
+            "plinian session --at session:12",
             "plinian session --at rv:1042 --release v1.8.2 --release v1.12.1",
+        ),
+        "session list": (
+            "plinian session list --since -5m",
+            "plinian session list -o wide",
+        ),
+        "fidelity": (
+            "plinian fidelity --log cluster.db --release v1.12.1",
+            "plinian fidelity --at session:12 --all",
         ),
         "bisect": (
             "plinian bisect --enqueued ml/bert",

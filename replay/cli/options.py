@@ -34,8 +34,8 @@ def _moment(what: str) -> Callable[[Any], Any]:
     return click.option(
         "--at",
         metavar="POINT",
-        help=f"{what}: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end) or end; "
-        "with a branch: what-if@1042.",
+        help=f"{what}: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end), session:N "
+        "or end; with a branch: what-if@1042.",
         default=END,
         show_default=True,
     )

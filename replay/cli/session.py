@@ -10,8 +10,9 @@ import click
 
 from . import options
 from .assumption import ChosenReleases, check_confs, chosen, note_session
-from .command import command
+from .command import group_command
 from .coverage_warnings import refuse_own_panic, warn_sessions
+from .session_list import list_sessions
 from .shell import BROKEN, style
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..sessions.session import SessionAnswer
 
 
-@command("session")
+@group_command("session", list_sessions)
 @options.log
 @options.at
 @click.option(

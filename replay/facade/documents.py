@@ -23,6 +23,8 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
+        "fidelity.report.Fidelity": ("fidelity.report", "fidelity_document"),
+        "moments.session_list.ListedSession": ("render.sessions", "session_document"),
         "moments.drift.Drift": ("render.drift", "drift_document"),
         "explore.run.Exploration": ("render.race", "exploration_document"),
         "explore.replaying.Replay": ("render.race_replay", "replay_document"),

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from ..compare.bisection import Bisection
     from ..compare.sessions import Comparison
     from ..compare.upgrade import Upgrade
+    from ..fidelity.report import Fidelity
     from ..invariants.task import CheckReport
     from ..lint.task import Report
     from ..moments.drift import Drift
+    from ..moments.session_list import ListedSession
     from ..moments.status import Status
     from ..sessions.session import SessionAnswer
     from .believed import Belief
@@ -239,6 +241,58 @@ class Log(AnsweringLog):
         if sample is None:
             sample = 0 if places.logged else UNLOGGED_SAMPLE
         return upgrade_check(places, question, sample=sample, jobs=jobs, progress=progress)
+
+    def sessions(
+        self,
+        *,
+        at: Point | None = None,
+        since: Point | None = None,
+        until: Point | None = None,
+    ) -> list[ListedSession]:
+        """Return the sessions that the scheduler ran, as far as the log shows them.
+
+        ``session:N``, with the number of one of them, is a moment for every method.
+
+        :param at: only the last session that was opened by this moment.
+        :param since: and ``until``: only sessions opened between these moments.
+        :raises UsageError: both a moment and a range are given.
+        """
+        from .recorded import sessions_in  # noqa: PLC0415
+
+        return sessions_in(self, at=at, since=since, until=until)
+
+    def fidelity(
+        self,
+        *,
+        at: Point | None = None,
+        since: Point | None = None,
+        until: Point | None = None,
+        release: str = DEFAULT_RELEASE,
+        conf: Conf | None = None,
+        jobs: int = 1,
+        assume: bool = False,
+        progress: Progress | None = None,
+        strict: bool = False,
+    ) -> Fidelity:
+        """Run recorded sessions again, and return how they came out, compared with the record.
+
+        :param at: only the last session that was opened by this moment.
+        :param since: and ``until``: only sessions opened between these moments.
+        :param release: the release that ran.
+        :param conf: a configuration instead of the log's.
+        :param jobs: processes. With more than one, the program must be importable: guard its start
+            with ``if __name__ == "__main__":``.
+        :param progress: called with (sessions run, total).
+        :raises UsageError: the release is not known, or it rejects the configuration.
+        :param strict: refuse to answer if the log lacks what sessions need.
+        """
+        from .recorded import fidelity_of  # noqa: PLC0415
+
+        name = release_of(release, assume=assume)
+        given = accepted_conf(conf, [name], assume=assume)
+        self._check(self.moment(), conf, strict=strict)
+        bounds = {"at": at, "since": since, "until": until}
+        return fidelity_of(self, name, given, bounds, jobs=jobs, progress=progress)
 
     def belief(
         self,

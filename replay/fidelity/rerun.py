@@ -1,151 +1,208 @@
-"""Run every logged session again on its scheduler's cache, and compare it with the recording.
+"""Run every recorded session again on its scheduler's cache, and compare it with the record.
 
 The cache gets what the API server wrote and what the recorded sessions decided. Where the scheduler
 picked one of several equal nodes at random, the recorded node is used. Two things are not known:
 when an informer delivered an event, and the order of Go's maps. So the moment of a session is first
 estimated from the times of writes; it is before the session's own writes. If the decisions differ,
-other revisions are tried, the nearest first.
+:mod:`.search` tries what else may have been delivered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
-from ...engine.cache.snapshot import Snapshot
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Effect, Event, Reference
 from ...engine.kubernetes.objects import KINDS, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
-from ...engine.session.framework.chooser import Recorded
-from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ...engine.session.framework.process import ProcessState
-from ...engine.session.run import SessionInput, run_session
-from ...engine.volcano.conf import SchedulerConf, conf_in_force
+from ...engine.state.clock import Clock
+from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import play
 from ..moments.clock import clock_of
-from ..moments.coverage import beginning_of
+from ..moments.coverage import beginning_of, doubtful, unknown_between
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText, conf_at
-from .recorded import (
-    ComparedStatus,
+from ..moments.recorded_sessions import (
+    HowKnown,
     RecordedSession,
-    ServiceRequest,
-    job_services,
+    last_known,
     recorded_sessions,
 )
+from ..moments.scheduler_confs import ConfText, confs_at
+from ..sessions.session import conf_of
+from .attempts import Aspect, Attempt
+from .deliveries import Arrival, Cut, Deliveries
+from .one_run import SessionRun
+from .search import Found, Limits, Search
+from .services import ServiceRequest, job_services
 
-EARLIER_US = SECOND_US
+EARLIER_US = 2 * SECOND_US
 """How far back to try: times in whole seconds are too early, and informers deliver late."""
 
 LATER_US = 300_000
 """How far forward to try: the audit log is written after watches delivered an event."""
 
+_POD_GROUP = ("scheduling.volcano.sh", "PodGroup")
+
+Done = Callable[["RerunSession"], None]
+
+
+class Lag(NamedTuple):
+    """How far one kind's informer was from where the clock would have it.
+
+    :param kind: of the objects. :param behind: the changes that it had not delivered yet.
+    :param ahead: those that it had delivered already.
+    :param us: between the clock's place and the first or last of these, microseconds.
+    """
+
+    kind: str
+    behind: tuple[Arrival, ...]
+    ahead: tuple[Arrival, ...]
+    us: int
+
 
 class RerunSession(NamedTuple):
-    """A recorded session, and the differences when it is run again.
+    """A recorded session, and how it came out when it was run again.
 
-    :param revision: the last revision that the session knew.
-    :param moved: by how many revisions this is later than the estimate from the times of writes.
-    :param pods: bound in one of the two only. :param nodes: pods with different nodes.
-    :param evictions: pods evicted in one of the two only.
-    :param groups: PodGroups with other statuses than those recorded.
+    :param revision: the last revision that it may have known, by the clock.
+    :param found: the runs. :param lags: of the informers, in the nearest run.
+    :param absent: what differs, is recorded, and is not in the scheduler's cache.
+    :param nodes: how many nodes the scheduler's cache has.
     """
 
     recorded: RecordedSession
     revision: int
-    moved: int
-    pods: list[str]
-    nodes: list[str]
-    evictions: list[str]
-    groups: list[str]
+    found: Found
+    lags: tuple[Lag, ...]
+    absent: frozenset[str] = frozenset()
+    nodes: int = 0
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
-        return not (self.pods or self.nodes or self.evictions or self.groups)
+        """Whether nothing differs in the nearest run."""
+        return not self.found.best.differing
 
     @property
-    def distance(self) -> tuple[int, int, int, int, int]:
-        """A key to compare runs: less is nearer to the recording; the moment counts last."""
-        differing = (self.pods, self.nodes, self.evictions, self.groups)
-        pods, nodes, evictions, groups = map(len, differing)
-        return pods, nodes, evictions, groups, abs(self.moved)
+    def moved(self) -> bool:
+        """Whether the nearest run needed other deliveries than by the clock."""
+        return self.found.state.cut != Cut(self.found.start)
+
+    def differing(self, aspect: Aspect) -> list[str]:
+        """Return the pods or PodGroups that differ in one aspect."""
+        return [one.name for one in self.found.best.differing if one.aspect is aspect]
 
 
 def rerun_sessions(
-    store: LogStore, moment: Moment, behaviours: Behaviours, *, conf: ConfText | None = None
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    *,
+    conf: ConfText | None = None,
+    sessions: Sequence[RecordedSession] | None = None,
+    only: Callable[[RecordedSession], bool] = lambda _: True,
+    limits: Limits | None = None,
+    done: Done = lambda _: None,
 ) -> list[RerunSession]:
-    """Run all sessions of a log up to a moment again, in their order.
+    """Run the sessions of a log up to a moment again, in their order.
 
     Those before the first complete lists of what sessions need are left out.
 
-    :param conf: the configuration of all; by default the last that was applied by the moment.
+    :param conf: the configuration of all; by default the log's when each was opened.
+    :param sessions: those that the log records, if they are known already.
+    :param only: which sessions to run; of the others, what they decided is taken over.
+    :param limits: how long to search. :param done: is called after every session.
     """
-    conf = conf or conf_at(store, moment)
-    rerun = _Rerun(
-        behaviours,
-        conf_in_force(conf.text if conf else "", behaviours),
-        _known(store, moment, _planned(store, moment, recorded_sessions(store, moment))),
-        job_services(store, moment),
-    )
+    known = recorded_sessions(store, moment) if sessions is None else sessions
+    planned = planned_sessions(store, moment, known)
+    rerun = _Rerun(store, moment, behaviours, _Confs(store, moment, behaviours, conf), planned)
+    rerun.choose(only, limits or Limits(), done)
     play(store, moment, rerun)
     rerun.finish()
     return rerun.done
 
 
-class _Planned(NamedTuple):
-    """A session, and the last revision that it may have known: earliest, by the clock, latest."""
+class Planned(NamedTuple):
+    """A session, and the last revision that it may have known: earliest, by the clock, latest.
+
+    :param writes_known: the log has all statuses of PodGroups that it wrote.
+    """
 
     recorded: RecordedSession
     early: int
     nominal: int
     late: int
+    writes_known: bool = False
 
 
-def _planned(
+def planned_sessions(
     store: LogStore, moment: Moment, sessions: Sequence[RecordedSession]
-) -> list[_Planned]:
+) -> list[Planned]:
+    """Return the sessions whose snapshot the log knows, with the bounds of that."""
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-
-    def revision(session: RecordedSession, later: int) -> int:
-        known = clock.revision_at(session.opened + later)
-        return known if session.wrote is None else min(known, session.wrote - 1)
-
-    nominal = [revision(session, 0) for session in sessions]
-    early = [revision(session, -EARLIER_US) for session in sessions]
+    nominal = [last_known(session, clock) for session in sessions]
+    early = [last_known(session, clock, -EARLIER_US) for session in sessions]
     # A session's moment ends where that of the next may begin.
-    return [
-        _Planned(
+    planned = [
+        Planned(
             session,
             early[place],
             nominal[place],
-            max(nominal[place], min([revision(session, LATER_US), *early[place + 1 : place + 2]])),
+            max(
+                nominal[place],
+                min([last_known(session, clock, LATER_US), *early[place + 1 : place + 2]]),
+            ),
         )
         for place, session in enumerate(sessions)
     ]
-
-
-def _known(store: LogStore, moment: Moment, planned: Sequence[_Planned]) -> list[_Planned]:
-    """Leave out sessions whose snapshot the log does not fully know."""
     log = Log(store, branch=moment.branch, cluster=moment.cluster)
     begin = beginning_of(log, moment).revision or 0
-    return [plan for plan in planned if plan.nominal >= begin]
+    end = moment.revision
+    unknown = unknown_between(log, begin, moment, [_POD_GROUP])
+
+    def knows_writes(session: RecordedSession) -> bool:
+        if session.closed is None or session.how is not HowKnown.LOGGED:
+            return False
+        return not doubtful(unknown, clock.revision_at(session.closed), session.closed)
+
+    return [
+        plan._replace(writes_known=knows_writes(plan.recorded))
+        for plan in planned
+        if plan.nominal >= begin and (end is None or plan.nominal <= end)
+    ]
 
 
-class _AgreeingCache:
-    """A cache that accepts every bind and eviction: the recording has their outcome."""
+class _Confs:
+    """The configurations of sessions.
 
-    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
-        """Bind."""
+    :param given: instead of those in the log.
+    """
 
-    def evict(self, job: str, uid: str, reason: str) -> str | None:
-        """Evict."""
+    def __init__(
+        self, store: LogStore, moment: Moment, behaviours: Behaviours, given: ConfText | None
+    ) -> None:
+        self._store, self._moment, self._behaviours = store, moment, behaviours
+        self._given = given
+        self._known: dict[tuple[ConfText, ...], SchedulerConf] = {}
+
+    def at(self, revision: int) -> SchedulerConf:
+        """Return the last configuration by a revision that the release accepts."""
+        given = self._given
+        if given is None:
+            then = msgspec.structs.replace(self._moment, revision=revision)
+            confs = tuple(confs_at(self._store, then))
+        else:
+            confs = (given,)
+        if confs not in self._known:
+            self._known[confs] = conf_of(confs, self._behaviours).conf
+        return self._known[confs]
 
 
 class _Rerun:
@@ -153,19 +210,28 @@ class _Rerun:
 
     def __init__(
         self,
+        store: LogStore,
+        moment: Moment,
         behaviours: Behaviours,
-        conf: SchedulerConf,
-        planned: Sequence[_Planned],
-        services: Sequence[ServiceRequest],
+        confs: _Confs,
+        planned: Sequence[Planned],
     ) -> None:
         self.done: list[RerunSession] = []
         self._projector = Projector(behaviours)
-        self._conf = conf
+        self._store, self._branch, self._confs = store, moment.branch, confs
+        self._clock: Clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._planned = list(reversed(planned))
-        self._services = list(reversed(services))
+        self._services: list[ServiceRequest] = job_services(store, moment)[::-1]
         self._process = ProcessState()
         self._revision = 0
-        self._snapshots: dict[int, Snapshot] = {}
+        self._deliveries: Deliveries | None = None
+        self._only: Callable[[RecordedSession], bool] = lambda _: True
+        self._limits = Limits()
+        self._done: Done = lambda _: None
+
+    def choose(self, only: Callable[[RecordedSession], bool], limits: Limits, done: Done) -> None:
+        """Say which sessions to run, how long to search, and what to call after each."""
+        self._only, self._limits, self._done = only, limits, done
 
     @property
     def _cache(self) -> SchedulerCache:
@@ -185,8 +251,14 @@ class _Rerun:
         if event.revision is not None and event.revision > self._revision:
             self._until(event.revision)
             self._revision = event.revision
-        if EVENT_KINDS[event.kind].effect is not Effect.BOUND:
+        if EVENT_KINDS[event.kind].effect is Effect.BOUND:
+            return
+        if event.kind == "process.started":
+            self._process = ProcessState()
+        if self._deliveries is None:
             self._projector.apply(event, position=position, lives_on=lives_on)
+        else:
+            self._deliveries.add(self._projector, event, position, lives_on)
 
     def finish(self) -> None:
         """Run the sessions after the last event."""
@@ -194,54 +266,64 @@ class _Rerun:
             self._until(self._planned[-1].late + 1)
 
     def _until(self, revision: int) -> None:
-        """Before a revision, keep snapshots that sessions may have seen; run due sessions."""
+        """Before a revision, run the sessions that are due, and begin to keep deliveries."""
         while self._planned and self._planned[-1].late < revision:
             plan = self._planned.pop()
-            self._serve(plan.recorded.opened)
-            self._keep(plan, revision)
-            self.done.append(self._nearest(plan))
+            self._begin(plan)
+            if self._only(plan.recorded):
+                self.done.append(self._nearest(plan))
+                self._done(self.done[-1])
             self._take_over(plan.recorded)
-            self._snapshots.clear()
-        if self._planned:
-            self._serve_within(self._planned[-1])
-            self._keep(self._planned[-1], revision)
+            self._deliveries = None
+        if self._planned and revision > self._planned[-1].early:
+            self._begin(self._planned[-1])
 
-    def _serve_within(self, plan: _Planned) -> None:
-        if self._revision >= plan.early:
-            self._serve(plan.recorded.opened)
+    def _begin(self, plan: Planned) -> None:
+        """Keep from now on what is delivered, as the session may have been opened here."""
+        self._serve(plan.recorded.opened)
+        if self._deliveries is None and self._only(plan.recorded):
+            begin = max(self._revision, plan.early)
+            self._deliveries = Deliveries(self._projector, self._payloads, begin)
 
-    def _keep(self, plan: _Planned, revision: int) -> None:
-        """Keep the current snapshot, if the session may have been opened on it."""
-        if revision > plan.early and self._revision <= plan.late:
-            self._snapshots[max(self._revision, plan.early)] = self._cache.snapshot()
+    def _payloads(self, positions: Sequence[int]) -> Mapping[int, bytes]:
+        return self._store.payloads(positions, self._branch)
 
-    def _nearest(self, plan: _Planned) -> RerunSession:
-        """Run the session at one moment after another, until nothing differs."""
-        known = max((at for at in self._snapshots if at <= plan.nominal), default=plan.nominal)
-        best: RerunSession | None = None
-        for at in sorted(self._snapshots, key=lambda at: (abs(at - known), at)):
-            result = self._run(plan.recorded, self._snapshots[at])
-            found = _compared(plan.recorded, result, at, at - known)
-            if best is None or found.distance < best.distance:
-                best = found
-            if found.same:
-                break
-        assert best is not None, "the state at the session's end is always kept"
-        return best
+    def _nearest(self, plan: Planned) -> RerunSession:
+        """Run the session on one state after another, until nothing differs."""
+        deliveries, session = self._deliveries, plan.recorded
+        assert deliveries is not None, "they are kept before a session is run"
+        conf = self._confs.at(plan.nominal)
+        run = SessionRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
+        start = deliveries.at_revision(plan.nominal)
+        found = Search(deliveries, start, run, self._limits).nearest()
+        self._process = found.best.result.process
+        lags = tuple(self._lags(deliveries, found, plan))
+        absent = self._absent(session, found.best)
+        return RerunSession(session, plan.nominal, found, lags, absent, len(self._cache.nodes))
 
-    def _run(self, session: RecordedSession, snapshot: Snapshot) -> SessionResult:
-        choices = {("node", pod): node for pod, node in (session.tried | session.binds).items()}
-        return run_session(
-            SessionInput(
-                snapshot=snapshot,
-                conf=self._conf,
-                behaviours=self._cache.behaviours,
-                now=session.opened,
-                process=self._process,
-                cache=_AgreeingCache(),
-                chooser=Recorded(choices),
-            )
-        )
+    def _absent(self, session: RecordedSession, best: Attempt) -> frozenset[str]:
+        """Return what differs, is recorded, and is not in the cache."""
+        if not best.differing:
+            return frozenset()
+        jobs = self._cache.jobs
+        held = {task.key for job in jobs.values() for task in job.tasks.values()}
+        recorded = session.binds.keys() | session.groups.keys() | session.evictions.keys()
+        return frozenset((best.names & recorded) - held - jobs.keys())
+
+    def _lags(self, deliveries: Deliveries, found: Found, plan: Planned) -> list[Lag]:
+        lags = []
+        for kind in deliveries.kinds():
+            place, start = found.state.cut.place(kind), found.start
+            parted = tuple(deliveries.between(kind, place, start))
+            if parted:
+                behind, ahead = (parted, ()) if place < start else ((), parted)
+                lags.append(Lag(kind, behind, ahead, self._distance(parted, plan)))
+        return lags
+
+    def _distance(self, parted: Sequence[Arrival], plan: Planned) -> int:
+        """Return the time between a session's opening and the farthest of some changes."""
+        times = [self._clock.time_of(one.revision) for one in parted]
+        return max((abs(plan.recorded.opened - time) for time in times if time), default=0)
 
     def _take_over(self, session: RecordedSession) -> None:
         """Bind and evict in the cache what the recorded session decided."""
@@ -254,11 +336,14 @@ class _Rerun:
         for pod, node in session.binds.items():
             uid = session.uids[pod]
             job_key = by_uid.get(uid)
-            if job_key is not None and not self._cache.jobs[job_key].tasks[uid].node_name:
+            if node and job_key is not None and not self._is_placed(job_key, uid):
                 self._cache.add_bind_task(job_key, uid, node)
         for pod, reason in session.evictions.items():
             if pod in named:
                 self._cache.evict(*named[pod], reason)
+
+    def _is_placed(self, job: str, uid: str) -> bool:
+        return bool(self._cache.jobs[job].tasks[uid].node_name)
 
     def _serve(self, time: int) -> None:
         """Deliver the Services that only the requests for them show."""
@@ -273,30 +358,3 @@ class _Rerun:
                 held = self._cache.stores.get("Service", key)
                 if held is not None:
                     self._projector.driver.deliver_deletion("Service", held)
-
-
-def _compared(
-    session: RecordedSession, result: SessionResult, revision: int, moved: int
-) -> RerunSession:
-    binds = dict(result.binds)
-    both = binds.keys() & session.binds.keys()
-    return RerunSession(
-        recorded=session,
-        revision=revision,
-        moved=moved,
-        pods=sorted(binds.keys() ^ session.binds.keys()),
-        nodes=sorted(pod for pod in both if binds[pod] != session.binds[pod]),
-        evictions=sorted(dict(result.evictions).keys() ^ session.evictions.keys()),
-        groups=sorted(
-            group
-            for group, recorded_status in session.groups.items()
-            if _status(result.pod_groups.get(group)) != recorded_status
-        ),
-    )
-
-
-def _status(group: PodGroupStatus | None) -> ComparedStatus | None:
-    if group is None:
-        return None
-    conditions = tuple((c.type, c.status, c.reason, c.message) for c in group.conditions)
-    return group.phase, group.running, group.succeeded, group.failed, conditions

@@ -6,6 +6,7 @@
 ``2025-07-30``                  when that day began, in UTC
 ``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day that has it
 ``now``                         at this very moment
+``session:12``                    what the scheduler's 12th session knew
 ``-5m``                         this long before the last time in the log
 ``end``                         everything
 ``what-if@1042``, ``what-if``   the same on a branch
@@ -16,6 +17,7 @@
 - ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).
 - ``2025-07-30``: when that day began, in UTC.
 - ``10:42:07``, ``10:42``: at this time of day, in UTC, on the last day of the log that has it.
+- ``session:12``: when the scheduler opened its 12th session in the log: what that session knew.
 - ``now``: at the current time.
 - ``-5m``: this long before the last time in the log.
 - ``end``: everything.
@@ -46,7 +48,7 @@ _MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Z
 _DAY_US = 86_400 * SECOND_US
 _FORMS = (
     "write @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date, a "
-    "duration such as -5m, now, or end"
+    "duration such as -5m, session:N, now, or end"
 )
 
 Point: TypeAlias = str | datetime | Moment
@@ -117,6 +119,10 @@ def resolve(
         return moment
     if text.startswith("rv:"):
         return _at_revision(store, moment, text)
+    if text.startswith("session:"):
+        from .session_list import at_session  # noqa: PLC0415 -- few commands need it
+
+        return at_session(store, moment, text)
     return _at_time(store, moment, text)
 
 

@@ -61,6 +61,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release show": (plinian.behaviours,),
     "release unproven": (plinian.unproven,),
     "session": (Log.session, Log.compare),
+    "session list": (Log.sessions,),
     "simulate": (plinian.simulate, plinian.simulate_all),
     "why": (Log.why, plinian.why, Log.what_would_help),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..framework import orders, voting
+from ..framework.map_orders import QUEUES
 from ..framework.orders import victims_queue
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
@@ -79,8 +80,9 @@ def execute(ssn: Session, views: NodeViews) -> None:
     if ssn.behaviours.preempt_in_queue_order:
         _in_queue_order(ssn, jobs_of, tasks_of, search)
         return
-    starving = sorted(tasks_of)
-    for queue in sorted(queues):
+    starving, names = list(tasks_of), sorted(queues)
+    for place in ssn.map_order(QUEUES, len(names), lambda: names).tolist():
+        queue = names[place]
         jobs = jobs_of.get(queue)
         while jobs:
             _preempt_between_jobs(ssn, jobs, tasks_of, search)
@@ -98,8 +100,9 @@ def _in_queue_order(
     search: _Search,
 ) -> None:
     """Take the queues with starving jobs in order; the second part uses only their own jobs."""
-    starving = sorted(tasks_of)
-    queues = orders.queues_in_order(ssn, sorted(jobs_of))
+    starving, names = list(tasks_of), sorted(jobs_of)
+    walk = ssn.map_order(QUEUES, len(names), lambda: names).tolist()
+    queues = orders.queues_in_order(ssn, [names[place] for place in walk])
     while queues:
         queue = queues.pop()
         jobs = jobs_of[queue]

@@ -12,6 +12,7 @@ from functools import partial
 
 from ...model.tables import Rows
 from ..framework import orders, voting
+from ..framework.map_orders import JOBS
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
 from ..nodes.future_idle import check_future_idle
@@ -50,7 +51,7 @@ def starving_jobs(
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
-    for job in range(len(ssn.jobs)):
+    for job in ssn.map_order(JOBS, len(ssn.jobs), lambda: ssn.jobs.keys).tolist():
         queue = ssn.jobs.queue[job]
         if (
             ssn.jobs.is_pending(job)

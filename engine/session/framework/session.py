@@ -22,6 +22,7 @@ from ..jobs.sub_jobs import SubJobs
 from ..reasons.statuses import Reasons
 from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
+from .map_orders import Ascending, MapOrders, Names, Walk
 from .registry import Registry
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Session:
         cache: CacheActions,
         trace: Trace,
         chooser: Chooser | None = None,
+        map_orders: MapOrders | None = None,
         samples_nodes: bool = False,
     ) -> None:
         self.snapshot = snapshot
@@ -97,6 +99,8 @@ class Session:
         self.cache = cache
         self.trace = trace
         self.chooser: Chooser = chooser or LeastName()
+        self.map_orders: MapOrders = map_orders or Ascending()
+        """In which order the session goes through Go's maps."""
         self.samples_nodes = samples_nodes
         """Whether the search for nodes ends when enough are found."""
         self.registry = Registry(conf.tiers)
@@ -106,6 +110,10 @@ class Session:
         self._begin_results()
         self._set_hooks()
         self._named_requests: dict[int, Floats] = {}
+
+    def map_order(self, about: str, count: int, names: Names) -> Rows:
+        """Return the order of a walk through a map, as places of its keys in ascending order."""
+        return self.map_orders.order(Walk(self.trace.action, about), count, names)
 
     def _take_tables(self, snapshot: Snapshot) -> None:
         """Copy what the session changes of a snapshot, and share the rest."""

@@ -245,7 +245,8 @@ class NodeSelection:
         """Return the places of nodes in ``among``, by descending score; none if scoring fails.
 
         :param rows: the candidates that are scored, against each other, in ascending order.
-        :param among: some of them, in the same order; equal ones keep it.
+        :param among: some of them, in the same order; equal ones keep it, unless maps are walked
+            in another order.
 
         Source: ``SortNodes``.
         """
@@ -253,7 +254,13 @@ class NodeSelection:
         if scores is None or not len(among):
             return rows[:0]
         chosen = scores if len(among) == len(rows) else scores[np.searchsorted(rows, among)]
-        return np.argsort(-chosen, kind="stable")
+        if self._ssn.map_orders.ascending:
+            return np.argsort(-chosen, kind="stable")
+        about, names = self._ssn.task_name(task), self._ssn.nodes.names
+        walk = self._ssn.map_order(
+            about, len(among), lambda: [names[row] for row in among.tolist()]
+        )
+        return walk[np.argsort(-chosen[walk], kind="stable")]
 
     def _verdicts(self, task: int, rows: Rows, purpose: Purpose) -> Ints:
         """Return one verdict by row: the resources come first, then the filters in order."""

@@ -23,6 +23,7 @@ from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
 from ..framework.details import QueueCheck
+from ..framework.map_orders import DESERVED
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
@@ -108,8 +109,10 @@ class Proportion:
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         try:
             self._open_accounts(ssn)
+            attrs = list(self._attrs.values())
+            walk = ssn.map_order(DESERVED, len(attrs), lambda: list(self._attrs))
             divide(
-                self._attrs.values(),
+                [attrs[place] for place in walk.tolist()],
                 ssn.total,
                 zeros=ssn.behaviours.deserved_keeps_zero_scalars,
                 crashes=ssn.behaviours.guarantees_above_remaining_crash,

@@ -1,0 +1,145 @@
+"""``plinian fidelity``: recorded sessions run again, and compared with the record."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options
+from .assumption import UNNAMED, check_confs, chosen, note_rejected
+from .command import command
+from .coverage_warnings import warn_sessions
+from .shell import BROKEN, note, shows_progress, style
+
+if TYPE_CHECKING:
+    from ..fidelity.report import Fidelity
+
+
+@command("fidelity")
+@options.log
+@click.option("--at", metavar="POINT", help="Only the last session opened by this moment.")
+@click.option(
+    "--since", metavar="POINT", help="Only sessions from this point on: rv:7, a time, session:3."
+)
+@click.option("--until", metavar="POINT", help="Only sessions up to this point.")
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    help=f"The release of Volcano that ran; by default {options.DEFAULT_RELEASE}.",
+)
+@click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A configuration instead of the log's.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of processes; 0 is one per processor.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if a difference is not explained.")
+@click.option(
+    "--all", "unfold", is_flag=True, help="List all differences, also those with a known cause."
+)
+@options.text_or_json
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
+def fidelity(
+    log: str,
+    at: str | None,
+    since: str | None,
+    until: str | None,
+    release: str | None,
+    conf: Path | None,
+    jobs: int,
+    exit_code: bool,
+    unfold: bool,
+    output: str,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Run recorded sessions again, and compare them with the record.
+
+    Every session that the log records is run again on the scheduler's cache at that moment. Its
+    bindings, evictions, and the phases and conditions that it wrote to PodGroups are compared.
+
+    A log does not say when an informer delivered a change, and in which order the scheduler went
+    through Go's maps. Where a session differs at the moment that the times of writes give, the
+    nearest deliveries are searched at which it comes out as recorded: first of all informers
+    together, then of each kind alone. Each difference has a cause: a tie between equal nodes, the
+    order of a map, a change not yet delivered, sampling of nodes, missing input, or unexplained.
+
+    Exits with 2 if there is nothing to compare. Otherwise exits with 0; with --exit-code, with 1 if
+    a difference is unexplained, or input is missing.
+    """
+    from ..fidelity.question import question_in
+    from ..fidelity.report import fidelity_document
+    from ..fidelity.run import fidelity as run
+    from ..moments.scheduler_confs import conf_file
+    from ..render.documents import json_text
+    from ..render.fidelity import fidelity_lines
+    from ..render.progress import counting
+    from .open_log import opened
+
+    taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
+    given = None if conf is None else conf_file(conf)
+    check_confs([given], taken.names, assume=assume)
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        end = opened_log.moment(as_known_at=as_known_at)
+        bounds = {
+            name: opened_log.moment(point, as_known_at=as_known_at)
+            for name, point in (("at", at), ("since", since), ("until", until))
+            if point is not None
+        }
+        warn_sessions(opened_log, end, unconfigured=given is None, strict=strict)
+        if given is None:
+            note_rejected(opened_log, end, taken.names)
+        question = question_in(opened_log, log, end, taken.names[0], conf=given, **bounds)
+        with counting("sessions", visible=shows_progress()) as progress:
+            found = run(opened_log, question, jobs=jobs or os.cpu_count() or 1, progress=progress)
+    _note_basis(found, named=release is not None)
+    if output == "json":
+        document = taken.marked(fidelity_document(found))
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    else:
+        sys.stdout.writelines(fidelity_lines(found, unfold=unfold, style=style()))
+    _end(found, exit_code=exit_code)
+
+
+def _note_basis(found: Fidelity, *, named: bool) -> None:
+    """Note on standard error what the sessions were run as."""
+    release = found.release if named else f"{found.release} ({UNNAMED})"
+    note(f"sessions as {release}, configuration {found.conf}")
+    if found.left_out and found.sessions:
+        note(
+            f"{found.left_out} sessions are left out: they are before the first complete lists of "
+            "what sessions need"
+        )
+    inferred = sum(one.how != "logged" for one in found.sessions)
+    if inferred:
+        note(
+            f"{inferred} sessions are inferred from what they wrote: their evictions, and those "
+            "that wrote nothing, are not known"
+        )
+
+
+def _end(found: Fidelity, *, exit_code: bool) -> None:
+    code = BROKEN if not found.sessions else int(exit_code and not found.exact)
+    if code:
+        sys.stdout.flush()
+        raise SystemExit(code)

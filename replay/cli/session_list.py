@@ -1,0 +1,106 @@
+"""``plinian session list``: the sessions that a scheduler ran."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options
+from .command import command
+from .shell import note, style
+
+if TYPE_CHECKING:
+    from ..moments.session_list import ListedSession
+
+
+@command("session list")
+@options.log
+@click.option("--at", metavar="POINT", help="Only the last session opened by this moment.")
+@click.option(
+    "--since", metavar="POINT", help="Only sessions from this point on: @7, rv:7, a time, -5m."
+)
+@click.option("--until", metavar="POINT", help="Only sessions up to this point.")
+@options.table_json_or_yaml
+@options.no_headers
+@options.as_known_at
+@options.cluster
+@options.branch
+def list_sessions(
+    log: str,
+    at: str | None,
+    since: str | None,
+    until: str | None,
+    output: str,
+    no_headers: bool,
+    as_known_at: str | None,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """List the sessions that the scheduler ran, as far as the log shows them.
+
+    They are numbered in the order in which they were opened; session:N is a moment for every
+    command. The scheduler's log has all of its sessions. Without it, sessions are inferred from
+    what they wrote: bindings, and PodGroups whose conditions name a session. A session that wrote
+    nothing is then unknown. OPENED of an inferred session is the time of its first write.
+    """
+    from ...engine.errors import UsageError
+    from ..moments.session_list import listed_sessions, within
+    from ..render.sessions import session_list_document, session_table
+    from .open_log import opened
+
+    if at is not None and (since is not None or until is not None):
+        raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        end = opened_log.moment(as_known_at=as_known_at)
+        known = listed_sessions(opened_log.store, end)
+        found = within(
+            known,
+            **{
+                name: opened_log.moment(point, as_known_at=as_known_at)
+                for name, point in (("at", at), ("since", since), ("until", until))
+                if point is not None
+            },
+        )
+    _note_what_is_known(known)
+    if output in {"json", "yaml"}:
+        _write_document(session_list_document(found), output)
+    else:
+        table = session_table(found, wide=output == "wide")
+        _write_table(table, no_headers=no_headers)
+
+
+def _write_document(document: dict[str, object], output: str) -> None:
+    from ..render.documents import json_text, plain, write_yaml
+
+    if output == "json":
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    else:
+        write_yaml(sys.stdout, [plain(document)], single=True)
+
+
+def _write_table(table: object, *, no_headers: bool) -> None:
+    from ..render.tables import Table, lines_of
+
+    assert isinstance(table, Table), "sessions are shown as a table"
+    sys.stdout.writelines(lines_of(table, no_headers=no_headers, style=style()))
+
+
+def _note_what_is_known(known: list[ListedSession]) -> None:
+    """Note on standard error which sessions a reader may miss."""
+    from ..moments.recorded_sessions import HowKnown
+
+    inferred = sum(one.how is HowKnown.INFERRED for one in known)
+    if not known:
+        note(
+            "no sessions: the log has neither a scheduler's log, nor its bindings or PodGroups; "
+            "ingest the scheduler's log (-v=3 or more) or the audit log"
+        )
+    elif inferred == len(known):
+        note(
+            "all sessions are inferred from what they wrote: those that wrote nothing are not "
+            "known; ingest the scheduler's log (-v=3 or more) to know them all"
+        )
+    elif inferred:
+        note(f"{inferred} sessions are inferred from what they wrote, as no log names them")

@@ -1,0 +1,48 @@
+"""The sessions that a log records, in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...engine.errors import UsageError
+from ..fidelity.question import question_in
+from ..fidelity.report import Fidelity
+from ..fidelity.run import fidelity
+from ..moments.log import Log, Progress
+from ..moments.moment import Moment
+from ..moments.points import Point
+from ..moments.scheduler_confs import ConfText
+from ..moments.session_list import ListedSession, listed_sessions, within
+from .stored import StoredLog
+
+
+def sessions_in(
+    log: Log, *, at: Point | None, since: Point | None, until: Point | None
+) -> list[ListedSession]:
+    """Return the sessions of a log; parameters and errors are those of ``Log.sessions``."""
+    if at is not None and (since is not None or until is not None):
+        raise UsageError("at is one moment, since and until are a range", now="choose one")
+    known = listed_sessions(log.store, log.moment())
+    return within(known, **_moments(log, {"at": at, "since": since, "until": until}))
+
+
+def fidelity_of(
+    log: StoredLog,
+    release: str,
+    conf: ConfText | None,
+    bounds: Mapping[str, Point | None],
+    *,
+    jobs: int,
+    progress: Progress | None,
+) -> Fidelity:
+    """Run the sessions of a log again; parameters and errors are those of ``Log.fidelity``.
+
+    :param bounds: ``at``, ``since`` and ``until``.
+    """
+    given = _moments(log, bounds)
+    question = question_in(log, log.place, log.moment(), release, conf=conf, **given)
+    return fidelity(log, question, jobs=jobs, progress=progress)
+
+
+def _moments(log: Log, points: Mapping[str, Point | None]) -> dict[str, Moment]:
+    return {name: log.moment(point) for name, point in points.items() if point is not None}

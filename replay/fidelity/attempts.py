@@ -1,0 +1,174 @@
+"""One run of a recorded session, compared with what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...engine.session.framework.chooser import Recorded
+from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ..moments.recorded_sessions import RecordedSession
+from ..moments.written_groups import ComparedStatus
+
+
+class Aspect(StrEnum):
+    """What is compared."""
+
+    BINDING = "binding"
+    EVICTION = "eviction"
+    PHASE = "phase"
+    CONDITION = "conditions"
+
+
+class Differing(NamedTuple):
+    """Something that came out differently.
+
+    :param name: of the pod or PodGroup, ``ns/name``.
+    :param recorded: what was recorded, in words; empty if nothing was.
+    :param again: what the run decided; empty if nothing.
+    """
+
+    aspect: Aspect
+    name: str
+    recorded: str
+    again: str
+
+
+class Attempt(NamedTuple):
+    """One run of a session, compared with the record.
+
+    :param differing: in order of aspect and name.
+    :param ties: pods for which the recorded node was one of several with the same score, and
+        Plinian would have taken another: that node.
+    :param result: what the run decided.
+    """
+
+    differing: tuple[Differing, ...]
+    ties: Mapping[str, str]
+    result: SessionResult
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The pods and PodGroups that came out differently."""
+        return frozenset(one.name for one in self.differing)
+
+    def distance(self, ignored: Collection[str] = ()) -> tuple[int, int, int, int]:
+        """Return a key to compare runs: less is nearer to the record.
+
+        :param ignored: pods and PodGroups that do not count.
+        """
+        counted = [one for one in self.differing if one.name not in ignored]
+        binds = [one for one in counted if one.aspect is Aspect.BINDING]
+        return (
+            sum(not (one.recorded and one.again) for one in binds),
+            len(binds),
+            sum(one.aspect is Aspect.EVICTION for one in counted),
+            sum(one.aspect in {Aspect.PHASE, Aspect.CONDITION} for one in counted),
+        )
+
+
+class Following:
+    """Takes the recorded node among equal ones, and notes where Plinian would take another.
+
+    :param nodes: by pod.
+    :ivar ties: by pod, the node that Plinian would have taken.
+    """
+
+    def __init__(self, nodes: Mapping[str, str]) -> None:
+        self._recorded = Recorded({("node", pod): node for pod, node in nodes.items()})
+        self.ties: dict[str, str] = {}
+
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+        """Return the index of the recorded node, or 0."""
+        index = self._recorded.choose(what, about, equals)
+        if what == "node":
+            self.ties.pop(about, None)
+            if index:
+                self.ties[about] = equals[0]
+        return index
+
+
+def compared(
+    session: RecordedSession,
+    result: SessionResult,
+    ties: Mapping[str, str],
+    *,
+    writes_known: bool,
+) -> Attempt:
+    """Compare a run with the record.
+
+    :param ties: as in :class:`Following`.
+    :param writes_known: the log has all statuses of PodGroups that the session wrote.
+    """
+    binds, evicted = dict(result.binds), dict(result.evictions)
+    found = [
+        Differing(Aspect.BINDING, pod, session.binds.get(pod, ""), binds.get(pod, ""))
+        for pod in sorted(binds.keys() | session.binds.keys())
+        if not _same_node(session.binds.get(pod), binds.get(pod))
+    ]
+    if session.evictions_known:
+        found += [
+            Differing(
+                Aspect.EVICTION,
+                pod,
+                session.evictions.get(pod, ""),
+                evicted.get(pod, ""),
+            )
+            for pod in sorted(evicted.keys() ^ session.evictions.keys())
+        ]
+    for group, recorded in sorted(session.groups.items()):
+        found += _differing_status(group, recorded, result.pod_groups.get(group))
+    for group, status in sorted(result.pod_groups.items()):
+        written = group in session.groups or group in session.refused
+        if status.written and writes_known and not written:
+            found.append(Differing(Aspect.PHASE, group, "", status.phase))
+    kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
+    return Attempt(tuple(found), kept, result)
+
+
+def _same_node(recorded: str | None, again: str | None) -> bool:
+    """Return whether a pod was bound the same; a node that was not recorded is empty."""
+    if recorded is None or again is None:
+        return recorded is again
+    return recorded in {"", again}
+
+
+def _differing_status(
+    group: str, recorded: ComparedStatus, again: PodGroupStatus | None
+) -> list[Differing]:
+    """Return what differs in the status of a PodGroup: its phase, and all else."""
+    now = status_of(again)
+    if now is None:
+        return [Differing(Aspect.PHASE, group, recorded[0], "")]
+    found = []
+    if recorded[0] != now[0]:
+        found.append(Differing(Aspect.PHASE, group, recorded[0], now[0]))
+    if recorded[1:] != now[1:]:
+        one, other = _parting(_texts(recorded), _texts(now))
+        found.append(Differing(Aspect.CONDITION, group, one, other))
+    return found
+
+
+def _texts(status: ComparedStatus) -> list[str]:
+    """Return counts and conditions in words."""
+    _, running, succeeded, failed, conditions = status
+    counts = [f"running {running}", f"succeeded {succeeded}", f"failed {failed}"]
+    return counts + [
+        f"{kind}={value} {reason}: {message}" for kind, value, reason, message in conditions
+    ]
+
+
+def _parting(one: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
+    """Return what only one and only the other of two statuses has."""
+    first = "; ".join(text for text in one if text not in other)
+    second = "; ".join(text for text in other if text not in one)
+    return first or "these conditions in another order", second or "no more than these"
+
+
+def status_of(group: PodGroupStatus | None) -> ComparedStatus | None:
+    """Return what is compared of a PodGroup's status; None if it was not in the session."""
+    if group is None:
+        return None
+    conditions = tuple((c.type, c.status, c.reason, c.message) for c in group.conditions)
+    return group.phase, group.running, group.succeeded, group.failed, conditions

@@ -1,0 +1,218 @@
+"""What informers may have delivered to a session: of each kind of object, its own first part.
+
+Every kind has its own informer. It delivers the changes of its kind in their order, but how far it
+is when a session opens does not depend on the others. So what a session saw is one place among the
+changes before it for each kind: a :class:`Cut`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ...engine.cache.job_cache import job_of
+from ...engine.cache.projector import WATCHED, Projector, key_of
+from ...engine.cache.restored import Payloads, unpack
+from ...engine.cache.stored import pack
+from ...engine.events import KINDS as EVENT_KINDS
+from ...engine.events import Effect, Event, Reference
+from ...engine.events.payloads import ListObserved
+from ...engine.kubernetes.objects import Object, Pod, PodGroup, Queue
+from ...engine.kubernetes.objects.pods import PodCondition
+
+if TYPE_CHECKING:
+    from ...engine.cache.snapshot import Snapshot
+    from ...engine.volcano.session.behaviours import Behaviours
+
+LivesOn = Callable[[Reference], bool]
+
+
+class Arrival(NamedTuple):
+    """A change that an informer may have delivered before the session.
+
+    :param revision: the last revision that had happened with it.
+    :param kind: the kind of its informer; empty for what is no object: the start of a process.
+    :param tells: it may make a difference to a session: more changed than times and versions.
+    :param about: the pod and PodGroup that it concerns, ``ns/name``; empty if it may concern all.
+    :param lived: for objects that a list lacked: whether they have later events.
+    """
+
+    event: Event
+    position: int
+    revision: int
+    kind: str
+    tells: bool
+    about: tuple[str, ...]
+    lived: Mapping[Reference, bool]
+
+    def deliver(self, projector: Projector) -> None:
+        """Deliver the change."""
+        lives_on = self.lived.get
+        projector.apply(
+            self.event,
+            position=self.position,
+            lives_on=lambda reference: bool(lives_on(reference, False)),
+        )
+
+
+class Cut(NamedTuple):
+    """How many of the changes before a session were delivered.
+
+    :param common: of all kinds: those before this place.
+    :param own: of these kinds instead: those before another place.
+    """
+
+    common: int
+    own: tuple[tuple[str, int], ...] = ()
+
+    def place(self, kind: str) -> int:
+        """Return the place before which the changes of a kind were delivered."""
+        return dict(self.own).get(kind, self.common)
+
+    def moved(self, kind: str, place: int) -> Cut:
+        """Return the cut with another place for a kind."""
+        return Cut(self.common, tuple(sorted({**dict(self.own), kind: place}.items())))
+
+
+class Deliveries:
+    """The changes around the opening of one session, and the caches that they could make.
+
+    :param projector: the scheduler before the first of these changes.
+    :param payloads: reads events of the log again.
+    :ivar arrivals: the changes in the order in which they happened.
+    :ivar begin: the last revision before them.
+    """
+
+    def __init__(self, projector: Projector, payloads: Payloads, begin: int) -> None:
+        self._behaviours: Behaviours = projector.cache.behaviours
+        self._packed, self._payloads = pack(projector), payloads
+        self.arrivals: list[Arrival] = []
+        self.begin = begin
+        self._snapshots = {0: projector.cache.snapshot()}
+
+    def add(self, projector: Projector, event: Event, position: int, lives_on: LivesOn) -> None:
+        """Deliver a change to the scheduler that goes on, and keep it.
+
+        :param position: of the event in the log.
+        """
+        before = _held(projector, event)
+        lived: dict[Reference, bool] = {}
+
+        def noted(reference: Reference) -> bool:
+            lived[reference] = lives_on(reference)
+            return lived[reference]
+
+        projector.apply(event, position=position, lives_on=noted)
+        after = _held(projector, event)
+        tells = before is None or after is None or _essence(before) != _essence(after)
+        last = self.arrivals[-1].revision if self.arrivals else self.begin
+        revision = last if event.revision is None else max(last, event.revision)
+        about = _about(before, after)
+        self.arrivals.append(
+            Arrival(event, position, revision, _informer(event), tells, about, lived)
+        )
+        if tells:
+            self._snapshots[len(self.arrivals)] = projector.cache.snapshot()
+
+    def places(self) -> list[int]:
+        """Return the places between changes that may make a difference, in order."""
+        return sorted(self._snapshots)
+
+    def at_revision(self, revision: int) -> int:
+        """Return the place just after a revision, without changes that make no difference."""
+        place = sum(1 for one in self.arrivals if one.revision <= revision)
+        return self.settled(place)
+
+    def settled(self, place: int) -> int:
+        """Return the earliest place at which the cache is as at this one."""
+        return max(known for known in self._snapshots if known <= place)
+
+    def snapshot(self, place: int) -> Snapshot:
+        """Return what a session sees if all informers delivered the changes before a place."""
+        return self._snapshots[place]
+
+    def along(self, cut: Cut, kind: str, places: Sequence[int]) -> Iterator[tuple[Cut, Snapshot]]:
+        """Yield what a session sees if the informer of a kind is at one place or another.
+
+        :param cut: where the other informers are.
+        :param places: in ascending order.
+        """
+        projector = unpack(self._packed, self._behaviours, self._payloads)
+        own = []
+        for number, arrival in enumerate(self.arrivals):
+            if arrival.kind == kind:
+                own.append((number, arrival))
+            elif number < cut.place(arrival.kind):
+                arrival.deliver(projector)
+        for place in places:
+            while own and own[0][0] < place:
+                own.pop(0)[1].deliver(projector)
+            yield cut.moved(kind, place), projector.cache.snapshot()
+
+    def between(self, kind: str, start: int, stop: int) -> list[Arrival]:
+        """Return the changes of a kind between two places that may make a difference."""
+        some = self.arrivals[min(start, stop) : max(start, stop)]
+        return [one for one in some if one.kind == kind and one.tells]
+
+    def kinds(self) -> list[str]:
+        """Return the kinds with changes that may make a difference."""
+        return sorted({one.kind for one in self.arrivals if one.tells and one.kind})
+
+
+def _informer(event: Event) -> str:
+    """Return the kind of the informer that delivers an event."""
+    if EVENT_KINDS[event.kind].effect is Effect.LISTED:
+        listing = msgspec.json.decode(event.payload, type=ListObserved)
+        pair = (listing.group, listing.listed)
+    else:
+        pair = (event.reference.group, event.reference.kind)
+    return pair[1] if pair in WATCHED else ""
+
+
+def _held(projector: Projector, event: Event) -> Object | None:
+    """Return the version of an event's object that the informer has."""
+    kind = WATCHED.get((event.reference.group, event.reference.kind))
+    if kind is None:
+        return None
+    held: Object | None = projector.cache.stores.get(kind.__name__, key_of(event.reference))
+    return held
+
+
+def _essence(item: Object) -> tuple[Any, ...]:
+    """Return the part of an object that sessions read: without its version, and times of writes."""
+    metadata = msgspec.structs.replace(item.metadata, resource_version="")
+    if isinstance(item, Pod):
+        kept = tuple(one for one in item.status.conditions if not _is_reason(one))
+        return metadata, item.spec, msgspec.structs.replace(item.status, conditions=kept)
+    if isinstance(item, PodGroup):
+        conditions = [
+            (one.type, one.status, one.reason, one.message) for one in item.status.conditions
+        ]
+        return metadata, item.spec, msgspec.structs.replace(item.status, conditions=()), conditions
+    if isinstance(item, Queue):
+        return metadata, item.spec, item.status.state
+    return (msgspec.structs.replace(item, metadata=metadata),)
+
+
+def _is_reason(condition: PodCondition) -> bool:
+    """Return whether a condition says why a pod is pending; sessions write these, and read none."""
+    return condition.type == "PodScheduled" and condition.status == "False"
+
+
+def _about(*versions: Object | None) -> tuple[str, ...]:
+    """Return the pod and the PodGroup that versions of an object are about."""
+    found: dict[str, None] = {}
+    for item in versions:
+        if isinstance(item, Pod):
+            found[item.key] = None
+            found[job_of(item)] = None
+        elif isinstance(item, PodGroup):
+            found[item.key] = None
+    return tuple(name for name in found if name)
+
+
+def concerns(arrival: Arrival, names: Iterable[str]) -> bool:
+    """Return whether a change may be the reason why something came out differently."""
+    return arrival.tells and (not arrival.about or any(name in arrival.about for name in names))

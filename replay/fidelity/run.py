@@ -1,0 +1,105 @@
+"""Run all sessions of a log again, in several processes, and report how they came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from ...engine.log import open_log
+from ...engine.session.nodes.sampling import MIN_NODES_TO_FIND
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
+from ..moments.coverage import SCHEDULING, doubtful, unknown_between
+from ..moments.log import Log
+from ..moments.recorded_sessions import RecordedSession, recorded_sessions
+from ..moments.scheduler_confs import confs_at
+from ..parallel import run_beside
+from ..sessions.session import conf_of
+from .question import FidelityQuestion, numbered
+from .report import Fidelity, SessionFidelity, fidelity_of_session
+from .rerun import RerunSession, planned_sessions, rerun_sessions
+
+Progress = Callable[[int, int], None]
+
+_REMEMBERING = frozenset(
+    {"deviceshare", "network-topology-aware", "numaaware", "numa-aware", "rescheduling", "tdm"}
+)
+"""Plugins that remember earlier sessions: these must run one after the other."""
+
+
+def fidelity(
+    log: Log, question: FidelityQuestion, *, jobs: int = 1, progress: Progress | None = None
+) -> Fidelity:
+    """Run the sessions of a log again, and return how they came out.
+
+    :param jobs: processes. :param progress: called with (sessions run, total).
+    """
+    store, end = log.store, question.end
+    every = recorded_sessions(store, end)
+    numbers = numbered(every, question)
+    planned = planned_sessions(store, end, every)
+    asked = [plan for plan in planned if id(plan.recorded) in numbers]
+    source, alone = _conf(log, question, resolve(question.release))
+    count = 1 if alone else max(1, min(jobs, len(asked)))
+    parts = [question._replace(part=part, parts=count) for part in range(count)]
+    counted = None if progress is None else _whole(progress, len(asked), count)
+    done = run_beside(lambda: _run(log, parts[0], every, counted), _run_part, parts[1:])
+    sessions = sorted(chain.from_iterable(done), key=lambda one: one.number)
+    first = asked[0].nominal if asked else None
+    unknown = unknown_between(log, first, end, SCHEDULING) if asked else []
+    left_out = len(numbers) - len(asked)
+    return Fidelity(
+        question.release, source, len(numbers), left_out, tuple(sessions), tuple(unknown)
+    )
+
+
+def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple[str, bool]:
+    """Return the source of the configuration, and whether its plugins remember sessions."""
+    given = question.conf
+    confs = confs_at(log.store, question.end) if given is None else [given]
+    in_force = conf_of(confs, behaviours)
+    plugins = {option.name for tier in in_force.conf.tiers for option in tier}
+    return in_force.source, bool(plugins & _REMEMBERING) or behaviours.device_quotas
+
+
+def _whole(progress: Progress, total: int, parts: int) -> Callable[[int], None]:
+    """Return what reports progress of the whole by the sessions that one of its parts has run."""
+    return lambda done: progress(min(done * parts, total), total)
+
+
+def _run_part(question: FidelityQuestion) -> list[SessionFidelity]:
+    end = question.end
+    with open_log(question.place, read_only=True) as store:
+        log = Log(store, branch=end.branch, cluster=end.cluster)
+        return _run(log, question, recorded_sessions(store, end))
+
+
+def _run(
+    log: Log,
+    question: FidelityQuestion,
+    every: Sequence[RecordedSession],
+    progress: Callable[[int], None] | None = None,
+) -> list[SessionFidelity]:
+    """Run the sessions that are asked about, and say how each came out."""
+    numbers = numbered(every, question)
+    unknown = unknown_between(log, 0, question.end, SCHEDULING)
+    done: list[SessionFidelity] = []
+
+    def add(one: RerunSession) -> None:
+        sure = not doubtful(unknown, one.revision, one.recorded.opened)
+        number, sampled = numbers[id(one.recorded)], one.nodes > MIN_NODES_TO_FIND
+        done.append(fidelity_of_session(one, number, complete=sure, sampled=sampled))
+        if progress is not None:
+            progress(len(done))
+
+    rerun_sessions(
+        log.store,
+        question.end,
+        resolve(question.release),
+        conf=question.conf,
+        sessions=every,
+        only=lambda one: id(one) in numbers,
+        limits=question.limits,
+        done=add,
+    )
+    return done

@@ -1,0 +1,254 @@
+"""Search what informers had delivered to a recorded session, and in which order maps were walked.
+
+First all informers are moved together, the nearest place first. Where that does not explain all,
+some other orders of Go's maps are tried at the best places. Then each informer is moved alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...engine.cache.snapshot import Snapshot
+from ...engine.session.framework.map_orders import SeededOrders
+from .attempts import Aspect, Attempt, Differing
+from .deliveries import Cut, Deliveries, concerns
+from .one_run import Bound, SessionRun
+
+
+class Limits(NamedTuple):
+    """How long to search for one session.
+
+    :param together: runs with all informers moved together.
+    :param alone: runs for each kind whose informer is moved alone. :param rounds: of these.
+    :param orders: other orders of maps at the best place; ``quick``: at the best few places.
+    :param places: how many are the best few.
+    """
+
+    together: int = 24
+    alone: int = 6
+    rounds: int = 2
+    orders: int = 8
+    quick: int = 3
+    places: int = 3
+
+
+PROBE_AFTER = 4
+"""After so many places in vain, other orders of maps are tried, if no bind differs any more."""
+
+
+class State(NamedTuple):
+    """What a run was given.
+
+    :param order: the seed of the orders in which maps are walked; 0 is the ascending order.
+    """
+
+    cut: Cut
+    order: int = 0
+
+
+class Found(NamedTuple):
+    """The run that is nearest to the record.
+
+    :param first: the run on what the clock says was delivered. :param start: its place.
+    :param best: the nearest run. :param state: what it was given.
+    :param by_order: pods and PodGroups that come out otherwise in another order of maps, and
+        whether one of these orders gives what was recorded.
+    :param runs: how many runs it took.
+    """
+
+    first: Attempt
+    start: int
+    best: Attempt
+    state: State
+    by_order: dict[str, bool]
+    runs: int
+
+
+class Search:
+    """The search for one session.
+
+    :param place: up to which everything was delivered, by the clock.
+    """
+
+    def __init__(self, deliveries: Deliveries, place: int, run: SessionRun, limits: Limits) -> None:
+        self._deliveries, self._run_once, self._limits = deliveries, run, limits
+        self._start = place
+        self._runs = 0
+        self._by_order: dict[str, bool] = {}
+        self._best: tuple[Attempt, State] | None = None
+        self._ascending: dict[Cut, Attempt] = {}
+        self._seen: list[tuple[tuple[int, ...], int, int]] = []
+
+    def nearest(self) -> Found:
+        """Return the nearest run."""
+        first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
+        assert first is not None, "only a run that has one to beat is stopped"
+        if not self._is_settled():
+            self._together(first)
+        if not self._is_settled():
+            self._reorder_best_places(self._limits.places, self._limits.quick)
+        for _ in range(self._limits.rounds):
+            before = self._state
+            if not self._is_settled():
+                self._alone()
+            if self._state == before:
+                break
+        if self._attempt.differing:
+            self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
+        self._combine()
+        return Found(first, self._start, self._attempt, self._state, self._by_order, self._runs)
+
+    @property
+    def _attempt(self) -> Attempt:
+        assert self._best is not None, "the first run is the best at first"
+        return self._best[0]
+
+    @property
+    def _state(self) -> State:
+        assert self._best is not None, "the first run is the best at first"
+        return self._best[1]
+
+    def _run(self, snapshot: Snapshot, state: State) -> Attempt | None:
+        """Run once, and keep the run if it is the nearest so far; None if it was stopped."""
+        self._runs += 1
+        orders = SeededOrders(state.order) if state.order else None
+        attempt = self._run_once(snapshot, orders, self._to_beat())
+        if attempt is None:
+            return None
+        if self._best is None or self._key(attempt) < self._key(self._best[0]):
+            self._best = attempt, state
+        if not state.order:
+            self._ascending[state.cut] = attempt
+        if not state.cut.own and not state.order:
+            place = state.cut.common
+            self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
+        return attempt
+
+    def _to_beat(self) -> Bound | None:
+        """Return the run to beat; an equal one is run to its end, as it may show what varies."""
+        if self._best is None:
+            return None
+        pods, binds, *_ = self._attempt.distance(self._by_order)
+        return Bound(pods, binds, self._by_order)
+
+    def _key(self, attempt: Attempt) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return a key to compare runs: what does not depend on the order of maps counts first."""
+        return attempt.distance(self._by_order), attempt.distance()
+
+    def _is_settled(self) -> bool:
+        """Return whether in the best run nothing differs but what depends on the order of maps."""
+        return self._attempt.names <= self._by_order.keys()
+
+    def _together(self, first: Attempt) -> None:
+        """Move all informers together, to the nearest place first."""
+        places = self._places(first)[: self._limits.together]
+        probed = False
+        for number, place in enumerate(places):
+            if number >= PROBE_AFTER and not probed and not _binds_differ(self._attempt):
+                self._reorder_best_places(1, self._limits.orders)
+                probed = True
+            if self._is_settled():
+                return
+            self._run(self._deliveries.snapshot(place), State(Cut(place)))
+
+    def _places(self, first: Attempt) -> list[int]:
+        """Return the places to try, in order.
+
+        If only PodGroups differ, those just beside changes of them or of their pods come first.
+        """
+        start = self._start
+        places = [place for place in self._deliveries.places() if place != start]
+        nearest = sorted(places, key=lambda place: (abs(place - start), place))
+        if _binds_differ(first):
+            return nearest
+        beside = {place for place in places if self._is_beside(place, first)}
+        return sorted(nearest, key=lambda place: place not in beside)
+
+    def _is_beside(self, place: int, attempt: Attempt) -> bool:
+        """Return whether the change that a place adds or withholds concerns what differs."""
+        arrivals = self._deliveries.arrivals
+        if place > self._start:
+            return concerns(arrivals[place - 1], attempt.names)
+        arrival = next((one for one in arrivals[place:] if one.tells), None)
+        return arrival is not None and concerns(arrival, attempt.names)
+
+    def _reorder_best_places(self, places: int, orders: int) -> None:
+        """Try other orders of maps where all informers together came nearest to the record."""
+        for _, _, place in sorted(self._seen)[:places]:
+            if self._is_settled():
+                return
+            self._reorder(self._deliveries.snapshot(place), Cut(place), orders)
+
+    def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
+        """Run with other orders of maps, until each difference is as recorded in one of them."""
+        before = self._ascending.get(cut)
+        for seed in range(1, count + 1):
+            if all(self._by_order.get(name) for name in self._attempt.names):
+                return
+            other = self._run(snapshot, State(cut, seed))
+            if other is not None and before is not None:
+                self._note(other, before)
+            before = other or before
+
+    def _note(self, one: Attempt, other: Attempt) -> None:
+        """Note what differs between two orders, and whether one of them is as recorded."""
+        for name in one.names | other.names:
+            if name in one.names and name in other.names:
+                if _of(one, name) != _of(other, name):
+                    self._by_order.setdefault(name, False)
+            else:
+                self._by_order[name] = True
+
+    def _alone(self) -> None:
+        """Move the informer of one kind after the other, those that concern most first."""
+        names = self._attempt.names
+        for kind in sorted(
+            self._deliveries.kinds(), key=lambda kind: -self._concerned(kind, names)
+        ):
+            state = self._state
+            places = self._own_places(kind, state.cut, self._attempt)
+            for moved, snapshot in self._deliveries.along(state.cut, kind, places):
+                if self._is_settled():
+                    return
+                self._run(snapshot, State(moved, state.order))
+
+    def _combine(self) -> None:
+        """Try other orders of maps also at the places next to the best one."""
+        here = self._state.cut.common
+        places = sorted(self._deliveries.places(), key=lambda place: (abs(place - here), place))
+        for place in places[: 2 * self._limits.places]:
+            for seed in range(1, self._limits.quick + 1):
+                if not self._attempt.differing:
+                    return
+                self._run(self._deliveries.snapshot(place), State(Cut(place), seed))
+
+    def _concerned(self, kind: str, names: frozenset[str]) -> int:
+        arrivals = self._deliveries.arrivals
+        return sum(one.kind == kind and concerns(one, names) for one in arrivals)
+
+    def _own_places(self, kind: str, cut: Cut, best: Attempt) -> list[int]:
+        """Return the nearest places for a kind's informer beside changes that concern something."""
+        here = cut.place(kind)
+        numbers = [
+            number
+            for number, one in enumerate(self._deliveries.arrivals)
+            if one.kind == kind and concerns(one, best.names)
+        ]
+        # Before a change that was delivered, or after one that was not.
+        places = {number if number < here else number + 1 for number in numbers}
+        return sorted(sorted(places, key=lambda one: (abs(one - here), one))[: self._limits.alone])
+
+    def _snapshot(self, cut: Cut) -> Snapshot:
+        """Return what a session sees at a cut."""
+        if not cut.own:
+            return self._deliveries.snapshot(self._deliveries.settled(cut.common))
+        kind, place = cut.own[0]
+        return next(self._deliveries.along(cut, kind, [place]))[1]
+
+
+def _binds_differ(attempt: Attempt) -> bool:
+    return any(one.aspect is Aspect.BINDING for one in attempt.differing)
+
+
+def _of(attempt: Attempt, name: str) -> list[Differing]:
+    return [one for one in attempt.differing if one.name == name]

@@ -1,0 +1,73 @@
+"""Sessions that no log names, inferred from what a scheduler wrote: writes close together are one.
+
+A session writes its binds while it runs, and its PodGroups when it ends. So writes without a long
+pause belong to one session, and so do writes around the same id in the conditions of PodGroups.
+A session that wrote nothing cannot be seen at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+PAUSE_US = 350_000
+"""A longer time without a write ends a session.
+
+In recordings, no group that this makes mixed the writes of two sessions; long sessions fall apart.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write by a scheduler.
+
+    :ivar time: the best estimate, microseconds. :ivar position: of the event that shows it.
+    :ivar what: ``bind`` or ``group``. :ivar name: ``ns/name`` of the pod or PodGroup.
+    :ivar uid: of the pod; or the session's id, which the PodGroup names.
+    :ivar node: of a bind; empty if it is not known. :ivar revision: of the PodGroup's version.
+    :ivar status: of the PodGroup. :ivar after: the time of the write before this one.
+    """
+
+    time: int
+    position: int
+    what: str
+    name: str
+    uid: str = ""
+    node: str = ""
+    revision: int | None = None
+    status: tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]] | None = None
+    after: int | None = None
+
+    @property
+    def session(self) -> str:
+        """The id of its session; empty if it is not known."""
+        return self.uid if self.what == "group" else ""
+
+
+def grouped(writes: Sequence[Write]) -> Iterator[list[Write]]:
+    """Yield the writes of one session after the other."""
+    ordered = sorted(writes, key=lambda one: (one.time, one.position))
+    last = {one.session: one.time for one in ordered if one.session}
+    group: list[Write] = []
+    for one in ordered:
+        if group and _is_next(group, one, last):
+            before = group[-1].time
+            yield group
+            group = [replace(one, after=before)]
+        else:
+            group.append(one)
+    if group:
+        yield group
+
+
+def _is_next(group: Sequence[Write], one: Write, last: dict[str, int]) -> bool:
+    """Return whether a write belongs to another session than those of a group.
+
+    :param last: the time of the last write with the id of a session.
+    """
+    named = next((each.session for each in group if each.session), "")
+    if named and one.session:
+        return named != one.session
+    if named and one.time <= last[named]:
+        return False
+    return one.time - group[-1].time > PAUSE_US

@@ -1,0 +1,81 @@
+"""The list of sessions, as a table and a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.recorded_sessions import HowKnown
+from ..moments.session_list import ListedSession
+from .tables import NONE, Table
+
+_HEADERS = (
+    *("SESSION", "OPENED", "LASTS", "HOW KNOWN", "REVISION"),
+    *("BINDS", "EVICTIONS", "PODGROUPS"),
+)
+_WIDE = ("ID", "POSITION", "JOBS", "QUEUES", "OPENED AFTER")
+
+
+def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> Table:
+    """Return the table of sessions."""
+    return Table(
+        _HEADERS + _WIDE if wide else _HEADERS,
+        [(*_row(one), *(_more(one) if wide else ())) for one in sessions],
+    )
+
+
+def _row(session: ListedSession) -> tuple[str, ...]:
+    opened = format_time(session.opened)
+    return (
+        f"session:{session.number}",
+        f"by {opened}" if session.how is HowKnown.INFERRED else opened,
+        _lasts(session),
+        session.how.value,
+        f"rv:{session.revision}",
+        str(session.binds),
+        _or_none(session.evictions),
+        str(session.podgroups),
+    )
+
+
+def _more(session: ListedSession) -> tuple[str, ...]:
+    after = session.opened_after
+    return (
+        session.id or NONE,
+        f"@{session.position}",
+        _or_none(session.jobs),
+        _or_none(session.queues),
+        NONE if after is None else format_time(after),
+    )
+
+
+def _lasts(session: ListedSession) -> str:
+    """Return how long a session took; of an inferred one only the least is known."""
+    if session.closed is None:
+        return NONE
+    seconds = f"{(session.closed - session.opened) / SECOND_US:.3f}s"
+    return f"≥{seconds}" if session.how is HowKnown.INFERRED else seconds
+
+
+def _or_none(number: int | None) -> str:
+    return NONE if number is None else str(number)
+
+
+def session_list_document(sessions: Sequence[ListedSession]) -> dict[str, Any]:
+    """Return the list for JSON."""
+    items = [session_document(one) for one in sessions]
+    return {"apiVersion": "v1", "kind": "SessionList", "items": items}
+
+
+def session_document(session: ListedSession) -> dict[str, Any]:
+    """Return one session for JSON."""
+    after, closed = session.opened_after, session.closed
+    return {
+        **session._asdict(),
+        "session": f"session:{session.number}",
+        "how": session.how.value,
+        "opened": format_time(session.opened),
+        "opened_after": None if after is None else format_time(after),
+        "closed": None if closed is None else format_time(closed),
+    }

@@ -1,0 +1,270 @@
+"""Each cause of a difference, on a small cluster that has just this difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_cluster import RecordedCluster
+
+from plinian.replay.fidelity.report import Cause, Fidelity
+from sessions import document, group, node, pod, queue
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+OPENED = 10.0
+WAITING = pod("p", "g", cpu=4)
+
+
+def cluster(*nodes: dict[str, Any]) -> RecordedCluster:
+    """Return a cluster with nodes, and a PodGroup whose pod may be given later."""
+    made = RecordedCluster()
+    made.saw(1, queue("default"), *nodes, group("g"))
+    return made
+
+
+def bind_recorded(made: RecordedCluster, on: str, of: dict[str, Any] = WAITING) -> None:
+    """Add a session that bound the pod to a node."""
+    name = f"ns/{of['metadata']['name']}"
+    made.opened(SESSION, OPENED)
+    made.decided(SESSION, "allocate", OPENED + 0.02, task=name, node=on)
+    made.bound(of, on, OPENED + 0.05)
+
+
+def run(made: RecordedCluster, folder: Path, **options: Any) -> Fidelity:
+    """Run the sessions of the cluster's log again."""
+    with made.log(folder / "log.db", **options) as log:
+        return log.fidelity()
+
+
+def causes(found: Fidelity) -> list[tuple[str, str, Cause]]:
+    """Return what differs, and why."""
+    return [(each.about, each.name, each.cause) for each in found.differences]
+
+
+def test_what_the_session_decides_again_is_exact(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.differences == ()
+    assert found.exact
+    assert [one.deliveries for one in found.sessions] == [()]
+
+
+def test_an_equal_node_is_a_tie(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n2")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 0, 1, 0, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.TIE)]
+    (tie,) = found.differences
+    assert (tie.recorded, tie.again) == ("n2", "n1")
+    assert found.exact
+
+
+def test_a_node_without_room_is_different_and_not_explained(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n2")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
+    assert not found.exact
+
+
+def test_a_bind_that_nothing_records_is_invented(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    made.opened(SESSION, OPENED)
+    found = run(made, tmp_path)
+    assert found.bindings == (0, 0, 0, 0, 0, 1)
+    assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
+
+
+def test_a_bind_that_does_not_come_again_is_missed(tmp_path: Path) -> None:
+    made = cluster(node("n1", cpu=1))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 0, 0, 0, 1, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
+
+
+def test_a_pod_that_the_log_lacks_is_missing_input(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.opened(SESSION, OPENED)
+    made.decided(SESSION, "allocate", OPENED + 0.02, task="ns/p", node="n1")
+    made.bound(WAITING, "", OPENED + 0.05)
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 0, 0, 0, 1, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.MISSING_INPUT)]
+
+
+def test_a_change_that_the_scheduler_had_not_seen_explains_a_bind(tmp_path: Path) -> None:
+    made = cluster(node("n1", cpu=16), node("n2", cpu=6))
+    busy = pod("busy", "h", cpu=14, on="n1")
+    made.saw(2, group("h", phase="Running"), busy, WAITING)
+    ended = {**busy, "status": {"phase": "Succeeded"}}
+    made.saw(OPENED - 0.05, ended, verb="updated")
+    bind_recorded(made, "n2")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.NOT_YET_DELIVERED)]
+    (session,) = found.sessions
+    (late,) = session.deliveries
+    assert (late.kind, late.behind, late.ahead) == ("Pod", 1, 0)
+    assert late.us == 50_000
+    assert [change.object for change in late.changes] == ["pod/ns/busy"]
+    assert found.differences[0].again == "n1"
+
+
+def test_one_informer_may_be_behind_while_another_is_not(tmp_path: Path) -> None:
+    """No cut of history for all kinds has the pod and the node as it was before."""
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(OPENED - 0.10, node("n1", spec={"unschedulable": True}), verb="updated")
+    made.saw(OPENED - 0.05, WAITING)
+    bind_recorded(made, "n1")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.NOT_YET_DELIVERED)]
+    (session,) = found.sessions
+    assert [(one.kind, one.behind) for one in session.deliveries] == [("Node", 1)]
+    assert "had not yet seen node.updated node/n1" in found.differences[0].why
+
+
+def test_a_change_long_before_the_session_was_surely_seen(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, node("n1", spec={"unschedulable": True}), verb="updated")
+    made.saw(OPENED - 0.05, WAITING)
+    bind_recorded(made, "n1")
+    found = run(made, tmp_path)
+    assert causes(found) == [("binding", "ns/p", Cause.UNEXPLAINED)]
+
+
+@pytest.fixture
+def preempting() -> RecordedCluster:
+    """Return a cluster in which an important pod must preempt one of two equal ones."""
+    made = RecordedCluster()
+    made.saw(
+        1,
+        document("PriorityClass", "high", value=100),
+        document("PriorityClass", "low", value=1),
+        queue("default"),
+        node("n1", cpu=4),
+        node("n2", cpu=4),
+        group("low", min_member=0, phase="Running", priorityClassName="low"),
+        pod("v1", "low", cpu=4, on="n1", priority=1),
+        pod("v2", "low", cpu=4, on="n2", priority=1),
+        group("high", priorityClassName="high"),
+        pod("p", "high", cpu=4, priority=100),
+    )
+    made.opened(SESSION, OPENED)
+    return made
+
+
+def test_another_victim_on_an_equal_node_is_the_order_of_a_map(
+    tmp_path: Path, preempting: RecordedCluster
+) -> None:
+    preempting.decided(SESSION, "evict", OPENED + 0.1, task="ns/v2", reason="preempt")
+    found = run(preempting, tmp_path)
+    assert found.evictions == (1, 1, 0, 0, 0, 0)
+    assert {cause for _, _, cause in causes(found)} == {Cause.MAP_ORDER}
+    assert {name for _, name, _ in causes(found)} >= {"ns/v1", "ns/v2"}
+    assert [one.order > 0 for one in found.sessions] == [True]
+
+
+def test_the_logged_victim_shows_which_of_equal_nodes_was_tried(
+    tmp_path: Path, preempting: RecordedCluster
+) -> None:
+    preempting.decided(SESSION, "preempt", OPENED + 0.1, task="ns/v2", reason="ns/p")
+    preempting.decided(SESSION, "evict", OPENED + 0.1, task="ns/v2", reason="preempt")
+    found = run(preempting, tmp_path)
+    assert found.evictions == (1, 1, 0, 0, 0, 0)
+    assert found.differences == ()
+    assert [one.order for one in found.sessions] == [0]
+
+
+def test_in_a_large_cluster_a_worse_node_is_sampling(tmp_path: Path) -> None:
+    made = cluster(*(node(f"n{number:03}", cpu=8 + (number == 7)) for number in range(101)))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n050")
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.SAMPLING)]
+
+
+def test_with_100_nodes_all_are_looked_at(tmp_path: Path) -> None:
+    made = cluster(*(node(f"n{number:03}", cpu=8 + (number == 7)) for number in range(100)))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n050")
+    assert causes(run(made, tmp_path)) == [("binding", "ns/p", Cause.UNEXPLAINED)]
+
+
+def test_a_node_that_the_audit_log_leaves_out_is_not_compared(tmp_path: Path) -> None:
+    """At level Metadata a binding has no node, and the scheduler's log may lack it, too."""
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    made.opened(SESSION, OPENED)
+    made.decided(SESSION, "allocate", OPENED + 0.02, task="ns/p", node="n9")
+    made.bound(WAITING, "", OPENED + 0.05)
+    found = run(made, tmp_path)
+    assert found.bindings.recorded == 1
+    assert found.bindings.different == 1, "the scheduler's log names the node"
+
+
+def test_phases_and_conditions_are_compared(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    wrong = {
+        "phase": "Running",
+        "running": 3,
+        "conditions": [{"type": "Scheduled", "status": "True", "transitionID": SESSION}],
+    }
+    made.saw(OPENED + 0.1, group("g", status=wrong), verb="updated")
+    made.closed(SESSION, OPENED + 0.2)
+    found = run(made, tmp_path)
+    assert found.phases.recorded == found.conditions.recorded == 1
+    assert found.conditions.different == 1
+    assert ("conditions", "ns/g", Cause.UNEXPLAINED) in causes(found)
+
+
+def test_a_status_that_nobody_wrote_is_invented_if_the_log_would_have_it(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    made.closed(SESSION, OPENED + 0.2)
+    found = run(made, tmp_path)
+    assert found.phases == (0, 0, 0, 0, 0, 1)
+
+
+def test_a_session_without_a_known_end_invents_no_status(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    assert run(made, tmp_path).phases == (0, 0, 0, 0, 0, 0)
+
+
+def test_the_configuration_that_is_assumed_is_named(tmp_path: Path) -> None:
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    assert run(made, tmp_path, conf="").conf == "built into v1.12.1"
+
+
+def test_a_log_without_sessions_has_nothing_to_compare(tmp_path: Path) -> None:
+    found = run(cluster(node("n1")), tmp_path)
+    assert (found.recorded, found.sessions, found.differences) == (0, (), ())
+
+
+def test_gaps_in_a_log_make_a_difference_missing_input(tmp_path: Path) -> None:
+    """Without complete lists, sessions are left out; nothing is said of them."""
+    made = cluster(node("n1"))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n1")
+    found = run(made, tmp_path, whole=False)
+    assert found.recorded == 1
+    assert all(each.cause is not Cause.UNEXPLAINED for each in found.differences)

@@ -1,0 +1,151 @@
+"""A small cluster as inputs record it: objects, the scheduler's log, bindings, at given seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from plinian.engine.events import Event, Reference, canonical_json, kind_of_version
+from plinian.engine.events.payloads import (
+    ConfigApplied,
+    DecisionLogged,
+    PodBound,
+    ScenarioDeclared,
+    SessionClosed,
+    SessionOpened,
+)
+from plinian.engine.kubernetes.units import SECOND_US
+from plinian.engine.log import open_log
+from plinian.replay.facade.log import Log
+
+START = 1_750_000_000 * SECOND_US
+SCHEDULER = "system:serviceaccount:volcano-system:volcano-scheduler"
+GROUPS = {
+    "PodGroup": "scheduling.volcano.sh",
+    "Queue": "scheduling.volcano.sh",
+    "PriorityClass": "scheduling.k8s.io",
+}
+CONF = """
+actions: "enqueue, allocate, preempt, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: nodeorder
+"""
+
+Document = dict[str, Any]
+
+
+def time(second: float) -> int:
+    """Return a time in microseconds since 1970."""
+    return START + int(second * SECOND_US)
+
+
+class RecordedCluster:
+    """Collects events; ``second`` is always counted from :data:`START`."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.revision = 0
+
+    def saw(self, second: float, *documents: Document, verb: str = "created") -> None:
+        """Add a version of each object, at a revision of its own."""
+        for each in documents:
+            self.revision += 1
+            copied = msgspec.json.decode(msgspec.json.encode(each))
+            metadata, kind = copied["metadata"], copied["kind"]
+            metadata["resourceVersion"] = str(self.revision)
+            group = GROUPS.get(kind, "")
+            names = (metadata.get("namespace", ""), metadata["name"], metadata["uid"])
+            self._add(
+                kind_of_version(group, kind, verb),
+                canonical_json(copied),
+                second,
+                Reference(group, kind, *names),
+                revision=self.revision,
+            )
+
+    def opened(self, uid: str, second: float) -> None:
+        """Add that the scheduler logged the beginning of a session."""
+        self._logged("session.opened", SessionOpened(session=uid), second)
+
+    def closed(self, uid: str, second: float) -> None:
+        """Add that the scheduler logged the end of a session."""
+        self._logged("session.closed", SessionClosed(session=uid), second)
+
+    def decided(self, uid: str, verb: str, second: float, **about: str) -> None:
+        """Add a decision that the scheduler logged: its task, node, reason."""
+        said = DecisionLogged(component="scheduler", verb=verb, session=uid, **about)
+        self._logged("decision.logged", said, second)
+
+    def bound(self, pod: Document, node: str, second: float, *, actor: str = SCHEDULER) -> None:
+        """Add that a pod was bound, and the version of the pod that shows it.
+
+        :param node: empty if the audit log leaves it out; then no version shows it.
+        """
+        metadata = pod["metadata"]
+        self._add(
+            "pod.bound",
+            canonical_json(PodBound(node=node)),
+            second,
+            Reference("", "Pod", metadata["namespace"], metadata["name"], metadata["uid"]),
+            actor=actor,
+        )
+        if node:
+            placed = {**pod, "spec": {**pod["spec"], "nodeName": node}}
+            self.saw(second + 0.01, placed, verb="updated")
+
+    def log(self, path: Path, *, conf: str = CONF, whole: bool = True) -> Log:
+        """Return a log with all of that.
+
+        :param whole: the log has the whole history of the cluster.
+        """
+        events = list(self.events)
+        if conf:
+            events.insert(0, _event("config.applied", canonical_json(ConfigApplied(text=conf))))
+        if whole:
+            declared = canonical_json(ScenarioDeclared(until=self.revision))
+            events.append(
+                _event("scenario.declared", declared, reference=Reference(kind="Scenario"))
+            )
+        store = open_log(path, create=True)
+        store.append(events)
+        return Log(str(path), store)
+
+    def _logged(self, kind: str, payload: msgspec.Struct, second: float) -> None:
+        self._add(kind, canonical_json(payload), second)
+
+    def _add(
+        self,
+        kind: str,
+        payload: bytes,
+        second: float,
+        reference: Reference | None = None,
+        *,
+        revision: int | None = None,
+        actor: str = "",
+    ) -> None:
+        self.events.append(
+            _event(
+                kind,
+                payload,
+                reference=reference or Reference(),
+                revision=revision,
+                resource_version="" if revision is None else str(revision),
+                earliest=time(second),
+                latest=time(second),
+                actor=actor,
+                line=len(self.events) + 1,
+            )
+        )
+
+
+def _event(kind: str, payload: bytes, **fields: Any) -> Event:
+    return Event(
+        **{"reference": Reference(), "source": "recorded", **fields}, kind=kind, payload=payload
+    )
