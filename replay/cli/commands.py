@@ -38,6 +38,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "release": "List, show and compare releases of Volcano.",
         "verify": "Check that the log has not changed since it was written.",
         "head": "Print the hash of the end of each branch.",
+        "pack": "Write the part of a log around a moment to one file, to send it to somebody.",
+        "open": "Check a pack, run its session again, and compare with the expected answer.",
         "export": "Write all events to JSON lines, CSV or Parquet.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",

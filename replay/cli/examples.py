@@ -57,6 +57,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian verify --head $(cat kept-elsewhere)",
         ),
         "head": ("plinian head --log cluster.db", "plinian head -o json > kept-elsewhere.json"),
+        "pack": (
+            "plinian pack --at 2026-01-02T10:42:07Z --around 5m -o incident.plinian",
+            'plinian pack --at rv:1042 --ask "why does ml/bert wait?" -o incident.plinian',
+        ),
+        "open": ("plinian open incident.plinian", "plinian session --log incident.plinian"),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",
