@@ -134,9 +134,7 @@ class Coverage:
     :param proof: a revision that the log is known to reach, whatever its inputs show.
     """
 
-    def __init__(
-        self, covered: Iterable[Covered], *, whole: bool = False, proof: int = -1
-    ) -> None:
+    def __init__(self, covered: Iterable[Covered], *, whole: bool = False, proof: int = -1) -> None:
         self.whole = whole
         self._covered: dict[Pair, list[Covered]] = {}
         for one in sorted(covered, key=lambda one: (one.pair, one.order)):

@@ -13,8 +13,11 @@ from .shell import shows_progress, style
 
 @command("open")
 @click.argument("file", metavar="FILE", help="A pack, as plinian pack writes it.")
+@click.option(
+    "--map", "map_file", metavar="FILE", help="Show the original names, from this map of names."
+)
 @options.text_or_json
-def open(file: str, output: str) -> None:  # noqa: A001 -- it is the command's name
+def open(file: str, map_file: str | None, output: str) -> None:  # noqa: A001 -- it is the command's name
     """Check a pack, run its session again, and compare with the expected answer.
 
     Exits with 1 if the session decides otherwise than when the pack was written, and with 2 if the
@@ -28,7 +31,7 @@ def open(file: str, output: str) -> None:  # noqa: A001 -- it is the command's n
     from ..render.progress import counting
 
     with counting("verifying", visible=shows_progress()) as progress:
-        found = open_pack(file, progress=progress)
+        found = open_pack(file, map_file=map_file, progress=progress)
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(found), indent=2) + "\n")
     else:

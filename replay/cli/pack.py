@@ -30,6 +30,18 @@ from .shell import shows_progress, style
 )
 @options.release
 @click.option("--ask", metavar="TEXT", default="", help="Your question; open shows it.")
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Also replace all names, and leave out free text; sessions decide the same.",
+)
+@click.option(
+    "--map",
+    "map_file",
+    metavar="FILE",
+    help="With --redact: where to write what the names were; by default beside the pack, with "
+    "the suffix .map.",
+)
 @options.as_known_at
 @options.cluster
 @options.branch
@@ -40,6 +52,8 @@ def pack(
     out: str,
     release: str,
     ask: str,
+    redact: bool,
+    map_file: str | None,
     as_known_at: str | None,
     cluster: str | None,
     branch: str,
@@ -53,9 +67,13 @@ def pack(
 
     Environment values, commands and arguments of containers, values in ConfigMaps and lines of
     logs are left out, as by ingest --redact; the log never had the content of Secrets.
+
+    With --redact, names of objects, labels, images and users are replaced. What refers to each
+    other, matches and sorts, still does. Sessions are run with the original names and with the new
+    ones; if a decision differs, nothing is written. The map of names stays with you.
     """
     from ..pack.lines import packed_lines
-    from ..pack.write import duration_of
+    from ..pack.write import duration_of, map_place
     from ..pack.write import pack as write_pack
     from ..render.progress import counting
     from .open_log import opened
@@ -71,6 +89,7 @@ def pack(
             around=duration_of(around),
             release=release,
             ask=ask,
+            map_file=map_place(out, map_file, redact=redact),
             progress=progress,
         )
     sys.stdout.writelines(packed_lines(packed, style=style()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from shlex import quote
 
-from ...engine.events.payloads import AnswerExpected
+from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ...engine.kubernetes.units import format_time
 from ..render.figures import bytes_text, counted, pair_lines
 from ..render.tables import PLAIN, Style, Table, lines_of
@@ -24,6 +24,7 @@ def packed_lines(packed: Packed, *, style: Style = PLAIN) -> Iterator[str]:
         [
             ("slice", _range(packed.begin, packed.end, packed.since, packed.until)),
             ("holds", _holds(packed.objects, packed.events)),
+            ("names", _names(packed.redacted)),
             ("left out", counted(packed.left_out, "value")),
             ("answer", _answer(packed.expected)),
             ("size", bytes_text(packed.bytes)),
@@ -32,13 +33,8 @@ def packed_lines(packed: Packed, *, style: Style = PLAIN) -> Iterator[str]:
     )
 
 
-def opened_lines(
-    pack: OpenedPack, *, named: Callable[[str], str] | None = None, style: Style = PLAIN
-) -> Iterator[str]:
-    """Yield what a pack is, and what its session decides.
-
-    :param named: gives the original names in a text; by default names are as in the pack.
-    """
+def opened_lines(pack: OpenedPack, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a pack is, and what its session decides."""
     expected = pack.expected
     said = "as expected" if pack.as_expected else f"not as expected ({_answer(expected)})"
     yield from pair_lines(
@@ -46,7 +42,7 @@ def opened_lines(
             ("pack", f"{pack.path}, format {pack.format}, written by Plinian {pack.plinian}"),
             ("slice", _range(pack.begin, pack.end, pack.since, pack.until)),
             ("holds", _holds(pack.objects, pack.events)),
-            ("names", _names(pack)),
+            ("names", _names(pack.redacted)),
             *([("question", expected.question)] if expected.question else []),
             ("session", f"at {expected.at} as {expected.release}"),
             ("verified", f"no changes in {counted(pack.verified, 'event')}"),
@@ -55,12 +51,7 @@ def opened_lines(
         style=style,
     )
     yield "\n"
-    named = named or str
-    rows = [
-        [kind, named(about), named(value) if kind != _PHASE else value]
-        for kind, about, value in pack.decisions
-    ]
-    rows = [row for row in rows if row[0] != _PHASE] or rows
+    rows = [row for row in pack.decisions if row[0] != _PHASE] or pack.decisions
     yield from lines_of(Table(("DECISION", "OBJECT", "VALUE"), rows[:_SHOWN]), style=style)
     if len(rows) > _SHOWN:
         yield f"({len(rows) - _SHOWN} more: -o json)\n"
@@ -79,8 +70,7 @@ def _holds(objects: int, events: int) -> str:
     return f"{state} for the state at the begin, {counted(events, 'event')} after it"
 
 
-def _names(pack: OpenedPack) -> str:
-    redacted = pack.redacted
+def _names(redacted: NamesRedacted | None) -> str:
     if redacted is None:
         return "the original ones"
     return (

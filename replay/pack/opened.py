@@ -12,6 +12,7 @@ from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ..moments.log import opened
 from .answer import Answered, Decisions, digest_of
 from .file import summary_in
+from .name_map import read_map
 from .reading import About, about_pack, summary_of
 
 _MAGIC = b"SQLite format 3\x00"
@@ -49,19 +50,27 @@ class OpenedPack(msgspec.Struct, frozen=True, kw_only=True):
     as_expected: bool
 
 
-def open_pack(path: str | Path, *, progress: Progress | None = None) -> OpenedPack:
+def open_pack(
+    path: str | Path, *, map_file: str | Path | None = None, progress: Progress | None = None
+) -> OpenedPack:
     """Check a pack, run its session again, and compare with the expected answer.
 
-    :param progress: called with (events checked, in all).
+    :param map_file: the map of its names; with it, decisions and the question have the original
+        names. :param progress: called with (events checked, in all).
     :raises LogNotFound: there is no such file. :raises UsageError: it is a log, but no pack.
     :raises LogNewer: a newer Plinian wrote it. :raises LogCorrupt: it is damaged.
+    :raises InputError: the map is none. :raises UsageError: it is that of another pack.
     """
     path = Path(path)
     _check_file(path)
     with opened(path, read_only=True) as log:
         about = about_pack(log)
+        named: Callable[[str], str] = str
+        if map_file is not None:
+            identity = "" if about.redacted is None else about.redacted.map
+            named = read_map(Path(map_file), of=identity).original()
         report = log.verify(progress=progress)
-        if summary_in(path) != summary_of(log):
+        if summary_in(path) != summary_of(about):
             raise LogCorrupt(
                 "the table pack does not say what the events say",
                 position=1,
@@ -69,12 +78,22 @@ def open_pack(path: str | Path, *, progress: Progress | None = None) -> OpenedPa
                 now="ask for the file again",
             )
         decided = Answered(log, about.expected.at, about.expected.release).decisions
-        return _opened(path, about, decided, report.events, report.head)
+        return _with_names(_opened(path, about, decided, report.events, report.head), named)
 
 
-def _opened(
-    path: Path, about: About, decided: Decisions, verified: int, head: str
-) -> OpenedPack:
+def _with_names(pack: OpenedPack, named: Callable[[str], str]) -> OpenedPack:
+    """Return the same with other names in the question and the decisions."""
+    question = named(pack.expected.question)
+    return msgspec.structs.replace(
+        pack,
+        expected=msgspec.structs.replace(pack.expected, question=question),
+        decisions=tuple(
+            (kind, named(about), named(value)) for kind, about, value in pack.decisions
+        ),
+    )
+
+
+def _opened(path: Path, about: About, decided: Decisions, verified: int, head: str) -> OpenedPack:
     digest = digest_of([decided])
     return OpenedPack(
         path=str(path),

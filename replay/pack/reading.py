@@ -79,9 +79,8 @@ def _only(log: Log, kind: str, payload: type[P]) -> tuple[P | None, int | None]:
     return None, None
 
 
-def summary_of(log: Log) -> dict[str, str]:
+def summary_of(about: About) -> dict[str, str]:
     """Return what the table ``pack`` holds, by name."""
-    about = about_pack(log)
     begin, expected, redacted = about.begin, about.expected, about.redacted
     found = {
         "format": str(begin.slice.format),

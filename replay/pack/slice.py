@@ -173,9 +173,7 @@ class _Parts:
             dated = event.revision is not None and (
                 entry.revision < event.revision <= self._range.begin
             )
-            if KINDS[event.kind].effect is Effect.TOUCHED and (
-                dated or recorded.position in loose
-            ):
+            if KINDS[event.kind].effect is Effect.TOUCHED and (dated or recorded.position in loose):
                 yield recorded.position
 
     def lasting(self) -> Iterator[int]:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_bytes
 
 import msgspec
 
 from ...engine.errors import PlinianError, UsageError
-from ...engine.events import Event, Reference, canonical_json
-from ...engine.events.payloads import AnswerExpected, Payload, SliceBegan, SliceEnded
+from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.volcano.session.history import resolve
-from ...engine.version import __version__
 from ..moments.log import Log, opened
 from ..moments.points import Point
 from .answer import Answered, Decisions
+from .events import slice_events
 from .file import replacing, seal, write_events
+from .reading import about_pack, summary_of
+from .redacting import redact_pack
 from .remnants import before, differing_units, events_of, units_at
-from .reading import FORMAT, summary_of
-from .slice import Range, Slice, range_around, read_at, slice_of
+from .slice import Range, Slice, range_around, slice_of
 
 AROUND_US = 600 * SECOND_US
 
-_SOURCE = "plinian pack"
+_SALT_BYTES = 32
 
 _ROUNDS = 3
 """How often the state at the begin is extended: events of one object may concern another."""
@@ -50,6 +51,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
     bytes: int
     expected: AnswerExpected
+    redacted: NamesRedacted | None = None
 
 
 class PackDiffers(PlinianError):
@@ -64,15 +66,20 @@ def pack(
     around: int = AROUND_US,
     release: str,
     ask: str = "",
+    map_file: Path | None = None,
+    salt: bytes | None = None,
     progress: Progress | None = None,
 ) -> Packed:
     """Write the part of a log around a moment to a file, and return what is in it.
 
     :param around: how much time before and after the moment, microseconds.
     :param release: of the session whose decisions are the expected answer.
-    :param ask: why it is sent, in words. :param progress: called with (events done, in all).
+    :param ask: why it is sent, in words.
+    :param map_file: replace all names, and write what they were to this file.
+    :param salt: the secret for new names; by default a random one. :param progress: called with (events done, in all).
     :raises UsageError: the log holds nothing there, or the place is the log itself.
     :raises PackDiffers: sessions of the slice would decide otherwise than those of the log.
+    :raises ProofFailed: sessions would decide otherwise with new names.
     """
     path = Path(path)
     _check_place(path)
@@ -87,8 +94,12 @@ def pack(
         write_events(beside, events, progress=progress and (lambda done: progress(done, count)))
         with opened(beside, read_only=True) as slice_log:
             _compare(original.decisions, Answered(slice_log, wanted.at, release).decisions)
-            summary = summary_of(slice_log)
-        seal(beside, summary)
+        if map_file is not None:
+            redact_pack(beside, map_file, salt or token_bytes(_SALT_BYTES))
+        with opened(beside, read_only=True) as slice_log:
+            about = about_pack(slice_log)
+        if map_file is None:
+            seal(beside, summary_of(about))
         size = beside.stat().st_size
     return Packed(
         path=str(path),
@@ -96,11 +107,12 @@ def pack(
         end=wanted.end,
         since=wanted.since,
         until=wanted.until,
-        objects=len(chosen.state),
-        events=len(chosen.events),
+        objects=about.begin.slice.objects,
+        events=about.events,
         left_out=redaction.count,
         bytes=size,
-        expected=expected,
+        expected=about.expected,
+        redacted=about.redacted,
     )
 
 
@@ -113,6 +125,18 @@ def duration_of(text: str) -> int:
         return parse_duration(text)
     except ValueError as fault:
         raise UsageError(f"invalid --around: {fault}", now="write it as in 90s or 1h30m") from fault
+
+
+def map_place(pack_file: str, given: str | None, *, redact: bool) -> Path | None:
+    """Return where to write the map of names; None if names are not replaced.
+
+    :raises UsageError: a place was given, but names are not replaced.
+    """
+    if not redact:
+        if given is not None:
+            raise UsageError("--map works with --redact only", now="add --redact, or leave it out")
+        return None
+    return Path(given or f"{pack_file}.map")
 
 
 def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: str) -> Slice:
@@ -143,79 +167,12 @@ def _check_place(path: Path) -> None:
         )
 
 
-def slice_events(
-    log: Log,
-    wanted: Range,
-    chosen: Slice,
-    expected: AnswerExpected | None,
-    redaction: Redaction,
-) -> Iterator[Event]:
-    """Yield the events of a pack, in order.
-
-    :param expected: the answer; without it, only the state at the begin is wanted.
-    """
-    yield began(log, wanted, objects=len(chosen.state))
-    branch = wanted.point.branch
-    for positions in (chosen.state, chosen.events):
-        for recorded in read_at(log, positions, branch):
-            yield redaction.redacted(recorded.event)
-    cluster = wanted.point.cluster
-    if expected is None:
-        return
-    yield about("slice.ended", SliceEnded(events=len(chosen.events)), cluster, **_end(log, wanted))
-    yield about("answer.expected", expected, cluster)
-
-
-def about(kind: str, payload: Payload, cluster: str, **fields: int | None) -> Event:
-    """Return an event about the slice itself."""
-    return Event(
-        kind=kind,
-        reference=Reference(kind="Slice", name="" if kind == "slice.began" else kind),
-        payload=canonical_json(payload),
-        source=_SOURCE,
-        cluster=cluster,
-        **fields,  # type: ignore[arg-type] # revision and times
-    )
-
-
-def began(log: Log, wanted: Range, *, objects: int) -> Event:
-    """Return the event that says where a slice begins, and what was known in it.
-
-    Its times are the bounds of the begin, which follow from events that the slice lacks.
-    """
-    coverage = log.coverage(wanted.point)
-    (span,) = log.clock(wanted.point).spans([wanted.begin])
-    payload = SliceBegan(
-        format=FORMAT,
-        plinian=__version__,
-        objects=objects,
-        whole=coverage.whole,
-        proof=coverage.proof,
-        known=tuple(dict.fromkeys(coverage.between(wanted.begin, wanted.end))),
-    )
-    return about(
-        "slice.began",
-        payload,
-        wanted.point.cluster,
-        revision=wanted.begin,
-        earliest=span.earliest,
-        latest=span.estimate,
-    )
-
-
-def _end(log: Log, wanted: Range) -> dict[str, int | None]:
-    (span,) = log.clock(wanted.point).spans([wanted.end])
-    return {"revision": wanted.end, "latest": span.latest}
-
-
 def _compare(original: Decisions, sliced: Decisions) -> None:
     """Check that a session of the slice decided as that of the log.
 
     :raises PackDiffers: it did not.
     """
-    differing = sorted(
-        key for key in {*original, *sliced} if original.get(key) != sliced.get(key)
-    )
+    differing = sorted(key for key in {*original, *sliced} if original.get(key) != sliced.get(key))
     if differing:
         kind, name = differing[0]
         raise PackDiffers(
