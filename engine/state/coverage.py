@@ -10,8 +10,9 @@ Four inputs cover a kind:
   its policy shows.
 * a scenario: everything.
 
-A slice of another log has what that log knew. A complete span begins with a list or an initial list, and continues while inputs have all changes.
-Between two spans there is a hole. This module does not read the objects themselves.
+A slice of another log has what that log knew. A complete span begins with a list or an initial
+list, and continues while inputs have all changes. Between two spans there is a hole. This module
+does not read the objects themselves.
 """
 
 from __future__ import annotations

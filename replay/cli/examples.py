@@ -61,7 +61,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian pack --at 2026-01-02T10:42:07Z --around 5m -o incident.plinian",
             'plinian pack --at rv:1042 --ask "why does ml/bert wait?" -o incident.plinian',
         ),
-        "open": ("plinian open incident.plinian", "plinian session --log incident.plinian"),
+        "open": (
+            "plinian open incident.plinian",
+            "plinian open incident.plinian --map incident.plinian.map",
+        ),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",

@@ -17,7 +17,9 @@ from .shell import shows_progress, style
     "--map", "map_file", metavar="FILE", help="Show the original names, from this map of names."
 )
 @options.text_or_json
-def open(file: str, map_file: str | None, output: str) -> None:  # noqa: A001 -- it is the command's name
+def open(  # noqa: A001 -- it is the command's name
+    file: str, map_file: str | None, output: str
+) -> None:
     """Check a pack, run its session again, and compare with the expected answer.
 
     Exits with 1 if the session decides otherwise than when the pack was written, and with 2 if the

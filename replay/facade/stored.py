@@ -24,10 +24,13 @@ from ..moments.times import AT_ONCE
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from ..ingest.run import IngestOptions, IngestSummary
     from ..moments.diff import Diff
     from ..moments.diff_actors import Who
     from ..moments.field_selectors import FieldSelector
+    from ..pack.write import Packed
 
 _VERSIONS_DESCRIBED = 10
 
@@ -339,6 +342,44 @@ class StoredLog(Log):
         }[writers.format_of(str(path), format)]
         found = self.events()
         return writers.write_file(path, lambda out: write(found, out, progress=progress))
+
+    def pack(
+        self,
+        file: FilePath,
+        *,
+        at: Point = "end",
+        around: str | timedelta = "10m",
+        release: str = DEFAULT_RELEASE,
+        ask: str = "",
+        redact: bool = False,
+        map: FilePath | None = None,  # noqa: A002 -- it is the option's name
+        progress: Progress | None = None,
+    ) -> Packed:
+        """Write the part of the log around a moment to one file, and return what is in it.
+
+        :param around: how much time before and after the moment, as in ``90s``.
+        :param release: of the session whose decisions are the expected answer.
+        :param ask: why it is sent, in words.
+        :param redact: replace all names, prove that sessions decide the same, and write the map of
+            names. :param map: where to; by default beside the pack.
+        :param progress: called with (events done, in all).
+        :raises PackDiffers: sessions would decide otherwise than those of the log, or an original
+            name is left.
+        :raises UsageError: the log holds nothing there, or no times.
+        """
+        from .packing import packed  # noqa: PLC0415 -- only needed here
+
+        return packed(
+            self,
+            file,
+            at=at,
+            around=around,
+            release=release,
+            ask=ask,
+            redact=redact,
+            map=map,
+            progress=progress,
+        )
 
     def info(self) -> LogInfo:
         """Return the log's place, length and size, its branches and clusters."""

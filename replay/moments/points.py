@@ -164,7 +164,7 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
             first=format_time(begins),
             now="choose a later time, or ingest older recordings",
         )
-    refuse_earlier(store, revision=clock.revision_at(time))
+    refuse_earlier(store, revision=clock.revision_at(time), said=text)
     if time > last:
         note = f"{note}; it" if note else f"{text}"
         note += f" is after the last event of the log ({format_time(last)}): showing the end"

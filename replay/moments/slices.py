@@ -47,10 +47,11 @@ def _begin(opened: StoreKey) -> Begin | None:
 
 
 def refuse_earlier(
-    store: LogStore, *, revision: int | None = None, position: int | None = None
+    store: LogStore, *, revision: int | None = None, position: int | None = None, said: str = ""
 ) -> None:
     """Check that a moment is not before the begin of a slice.
 
+    :param said: the point, if it is not the revision.
     :raises PointTooEarly: it is.
     """
     begin = begin_of(store)
@@ -58,7 +59,7 @@ def refuse_earlier(
         return
     if revision is not None and revision < begin.revision:
         raise PointTooEarly(
-            f"rv:{revision} is before this slice of a log begins, at rv:{begin.revision}",
+            f"{said or f'rv:{revision}'} is before this slice of a log begins, at rv:{begin.revision}",
             first=f"rv:{begin.revision}",
             now=f"use --at rv:{begin.revision} or later, or ask for a pack of more time",
         )

@@ -36,6 +36,7 @@ class NewNames(Protocol):
     """Gives new names."""
 
     renaming: Renaming
+    kept: set[str]
 
     def resource(self, name: str) -> str:
         """Return the new name of a resource."""
@@ -53,7 +54,8 @@ def redacted_conf(parsed: Any, names: NewNames) -> ConfRedacted:
 
 
 def _entry(name: str, value: Any, names: NewNames) -> Any:
-    """Return the value of a field: only arguments and the address of metrics can hold names."""
+    """Return the value of a field; only arguments and the address of metrics can hold names."""
+    names.kept.add(name)
     if name == "arguments" and isinstance(value, dict):
         return {_argument(key, names): _given(key, one, names) for key, one in value.items()}
     if name == "metrics" and isinstance(value, dict):
@@ -62,6 +64,8 @@ def _entry(name: str, value: Any, names: NewNames) -> Any:
         return {key: _entry(key, one, names) for key, one in value.items()}
     if isinstance(value, list):
         return [_entry("", one, names) for one in value]
+    if isinstance(value, str):
+        names.kept.add(value)
     return value
 
 
@@ -71,6 +75,7 @@ def _argument(key: str, names: NewNames) -> str:
     for prefix in _RESOURCES:
         if key.startswith(prefix):
             return f"{prefix}{names.resource(key.removeprefix(prefix))}"
+    names.kept.add(key)
     return key
 
 

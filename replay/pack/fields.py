@@ -1,7 +1,7 @@
 """Which fields of an object are kept when names are redacted, and how; all others are left out.
 
-The table lists what the scheduler, its cache and the tables of ``get`` read. A field that nobody
-reads can hold anything, so it is not kept.
+The table lists what the scheduler, its cache and the tables of ``get`` read. A field that
+no code reads can hold anything, so it is not kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ class How(Enum):
 
     AS_IS = "a number, a time, an amount, or a word of the API"
     NAME = "a name"
+    VALUE = "a value of a label or of a taint: a short number, or a name"
     KEY = "the key of a label, a taint or a topology; the name of a driver"
+    GROUP = "an API group with its version"
     REASON = "a reason; only one that Kubernetes or Volcano gives"
     LABELS = "names and values of labels"
     ANNOTATIONS = "names and values of annotations"
@@ -49,7 +51,7 @@ def _fields(*parts: Fields, **more: How | Fields) -> Fields:
 _REFERENCE = _fields(
     _as(A, "kind", "resourceVersion", "controller", "blockOwnerDeletion"),
     _as(N, "name", "namespace", "uid"),
-    apiVersion=K,
+    apiVersion=How.GROUP,
 )
 METADATA = _fields(
     _as(A, "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"),
@@ -60,9 +62,11 @@ METADATA = _fields(
     ownerReferences=_REFERENCE,
 )
 
-_REQUIREMENT = _fields(key=K, operator=A, values=N)
+_REQUIREMENT = _fields(key=K, operator=A, values=How.VALUE)
 _SELECTOR = _fields(matchLabels=How.LABELS, matchExpressions=_REQUIREMENT)
-_TERM = _fields(matchExpressions=_REQUIREMENT, matchFields=_fields(key=A, operator=A, values=N))
+_TERM = _fields(
+    matchExpressions=_REQUIREMENT, matchFields=_fields(key=A, operator=A, values=How.VALUE)
+)
 _NODE_SELECTOR = _fields(nodeSelectorTerms=_TERM)
 _POD_TERM = _fields(
     labelSelector=_SELECTOR,
@@ -109,7 +113,7 @@ _VOLUME = _fields(
     iscsi=_NOTHING,
 )
 _TOLERATION = _fields(
-    _as(A, "operator", "effect", "tolerationSeconds", "timeAdded"), key=K, value=N
+    _as(A, "operator", "effect", "tolerationSeconds", "timeAdded"), key=K, value=How.VALUE
 )
 POD_SPEC = _fields(
     _as(A, "priority", "preemptionPolicy", "hostNetwork", "restartPolicy"),
@@ -313,7 +317,7 @@ KINDS: Mapping[str, Fields] = MappingProxyType(
         "StorageClass": _fields(
             provisioner=K,
             volumeBindingMode=A,
-            allowedTopologies=_fields(matchLabelExpressions=_fields(key=K, values=N)),
+            allowedTopologies=_fields(matchLabelExpressions=_fields(key=K, values=How.VALUE)),
         ),
         "CSINode": _fields(
             spec=_fields(

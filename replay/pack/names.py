@@ -146,17 +146,13 @@ def between(low: str, high: str | None) -> str:
     """
     begun = low
     while True:
-        for shared in ("", *_beginnings(begun)):
-            for letter in ("n", *_ALPHABET[10:]):
-                found = shared + letter
+        for end in range(len(begun) + 1):
+            for letter in "n" + _ALPHABET[10:]:
+                found = begun[:end] + letter
                 after = found > low and not low.startswith(found)
                 if after and (high is None or (found < high and not high.startswith(found))):
                     return found
         begun += "0"
-
-
-def _beginnings(text: str) -> Iterable[str]:
-    return (text[:end] for end in range(1, len(text) + 1))
 
 
 def back(new: Mapping[str, str]) -> Callable[[str], str]:
@@ -165,4 +161,9 @@ def back(new: Mapping[str, str]) -> Callable[[str], str]:
     :param new: old words to new ones.
     """
     old = {word: was for was, word in new.items()}
-    return lambda text: _WORD.sub(lambda found: old.get(found[0], found[0]), text)
+
+    def named(text: str) -> str:
+        found: str = _WORD.sub(lambda word: old.get(word[0], word[0]), text)
+        return found
+
+    return named

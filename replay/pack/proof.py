@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...engine.errors import PlinianError
+from ...engine.errors import PackDiffers
 from ...engine.events.payloads import NamesRedacted
 from ..compare.decisions import BIND, PIPELINE, Decision
 from ..moments.log import Log
@@ -14,10 +14,6 @@ _MOMENTS = 5
 """Sessions that are compared besides the one of the question."""
 
 _TO_NODES = frozenset({BIND, PIPELINE})
-
-
-class ProofFailed(PlinianError):
-    """Sessions decide otherwise with the new names, so nothing was written."""
 
 
 def moments_of(at: str, begin: int, end: int) -> tuple[str, ...]:
@@ -37,7 +33,7 @@ def prove(
 
     :param named: gives the new name of a name.
     :returns: how many decisions were compared, and the digest of those with new names.
-    :raises ProofFailed: a decision differs.
+    :raises PackDiffers: a decision differs.
     """
     found: list[Decisions] = []
     for at in moments:
@@ -48,10 +44,10 @@ def prove(
         )
         if differing:
             kind, about = differing[0]
-            raise ProofFailed(
+            raise PackDiffers(
                 f"with new names, the session at {at} decides otherwise: {len(differing)} decisions"
-                f" differ, the first is {kind} {about}: {wanted.get(differing[0])} with the original"
-                f" names, {decided.get(differing[0])} with new ones; no file was written",
+                f" differ, the first is {kind} {about}: {wanted.get(differing[0])} with the"
+                f" original names, {decided.get(differing[0])} with new ones; no file was written",
                 now="pack without --redact, or report which objects decide by their names",
             )
         found.append(decided)

@@ -44,6 +44,7 @@ _WORDS = frozenset(
     }
 )
 _PLAIN = re.compile(r"[0-9][0-9A-Za-z.:+/-]{0,40}|true|false|\*|")
+_SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
 _LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
 _TEXTS = frozenset({"message", "user_agent", "stack", "unknown", "flags", "at", "version"})
 
@@ -67,9 +68,11 @@ class NameRedaction:
             {
                 How.AS_IS: self._as_is,
                 How.NAME: self._text(self.renaming.name),
+                How.VALUE: self._text(self.label_value),
                 How.KEY: self._text(self.key),
+                How.GROUP: self._text(self.group),
                 How.REASON: lambda value: value if value in REASONS else None,
-                How.LABELS: self._map(self.key, self._text(self.renaming.name)),
+                How.LABELS: self._map(self.key, self._text(self.label_value)),
                 How.ANNOTATIONS: self._annotations,
                 How.AMOUNTS: self._map(self.resource, self._as_is),
                 How.COUNTS: self._map(self.renaming.name, lambda value: value),
@@ -140,7 +143,10 @@ class NameRedaction:
 
     def group(self, group: str) -> str:
         """Return an API group, or one with its version; those of other owners get new names."""
-        return group if _is_api_group(group) else self.renaming.name(group)
+        if _is_api_group(group):
+            self.kept.add(group)
+            return group
+        return self.renaming.name(group)
 
     def actor(self, actor: str) -> str:
         """Return who wrote a version; the names of users and of accounts of services are new."""
@@ -152,15 +158,9 @@ class NameRedaction:
     def document(self, document: dict[str, Any], kind: str) -> dict[str, Any]:
         """Return an object, or the body of a request about one, with the fields that are kept."""
         known = KINDS.get(kind, {})
-        fields = {**REQUEST, **known, "metadata": METADATA, "deleteOptions": REQUEST}
-        found = self._kept(document, fields)
-        for name in ("apiVersion", "kind"):
-            if isinstance(document.get(name), str):
-                found[name] = document[name]
-        if not _is_api_group(found.get("apiVersion", "")):
-            found["apiVersion"] = self.group(found["apiVersion"])
-            found["kind"] = self.renaming.name(found.get("kind", ""))
-        return found
+        own = {"apiVersion": How.GROUP, "kind": How.AS_IS}
+        fields = {**own, **REQUEST, **known, "metadata": METADATA, "deleteOptions": REQUEST}
+        return self._kept(document, fields)
 
     def _kept(self, document: dict[str, Any], fields: Fields) -> dict[str, Any]:
         found = {}
@@ -169,6 +169,8 @@ class NameRedaction:
                 value = self._value(document[name], how)
                 if value is not None:
                     found[name] = value
+        if "kind" in found and not _is_api_group(document.get("apiVersion", "")):
+            found["kind"] = self.renaming.name(document["kind"])
         return found
 
     def _value(self, value: Any, how: How | Fields) -> Any:
@@ -190,6 +192,10 @@ class NameRedaction:
             if key.startswith(prefix):
                 return f"{prefix}{self.renaming.name(key.removeprefix(prefix))}"
         return self.renaming.name(key)
+
+    def label_value(self, value: str) -> str:
+        """Return the value of a label; selectors compare numbers, so short ones stay."""
+        return value if _SHORT_NUMBER.fullmatch(value) else self.renaming.name(value)
 
     def resource(self, name: str) -> str:
         """Return the name of a resource; those of other vendors get new names.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...engine.errors import PlinianError
+from ...engine.errors import PackDiffers
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Recorded
 from ...engine.events.payloads import SliceBegan, SliceEnded
@@ -29,15 +29,10 @@ from .redact import NameRedaction
 _OF_THE_PACK = frozenset({"slice.began", "slice.ended", "answer.expected"})
 
 
-class NameLeft(PlinianError):
-    """An original name is still in the file, so nothing was written."""
-
-
 def redact_pack(path: Path, map_file: Path, salt: bytes) -> None:
     """Replace a pack by one with new names, and write the map of names.
 
-    :raises ProofFailed: sessions decide otherwise with new names.
-    :raises NameLeft: an original name is still somewhere in the file.
+    :raises PackDiffers: sessions decide otherwise with new names, or an original name is left.
     :raises UsageError: there is a file for the map already.
     """
     redaction = NameRedaction(salt)
@@ -102,7 +97,7 @@ def _search(path: Path, redaction: NameRedaction) -> None:
 
     A name that is part of a word that stays, such as ``node`` in ``nodeName``, cannot be searched.
 
-    :raises NameLeft: one is.
+    :raises PackDiffers: one is.
     """
     with closing(sqlite3.connect(path)) as connection:
         tables = [row[0] or "" for row in connection.execute("SELECT sql FROM sqlite_master")]
@@ -116,7 +111,7 @@ def _search(path: Path, redaction: NameRedaction) -> None:
     )
     found = left_over(path, redaction.renaming.names, known)
     if found:
-        raise NameLeft(
+        raise PackDiffers(
             f"{len(found)} original names are still in the file, the first is the name of a"
             f" {redaction.kind_of(found[0])}; no file was written",
             now="report this; if it is a word of four letters, it may be an accident: run it again",

@@ -74,18 +74,18 @@ def events_of(log: Log, at: Moment, units: Iterable[Unit]) -> Iterator[int]:
     for part, full in units:
         namespace, _, name = full.rpartition("/")
         for pair in _OBJECTS[part]:
-            query = Query(
-                branch=at.branch,
-                cluster=at.cluster,
-                until=at.known,
-                objects=(pair,),
-                namespace=namespace,
-                name=name,
-            )
-            for recorded in log.store.read(query):
+            for recorded in log.store.read(_about(at, pair, namespace, name)):
                 dated = recorded.event.revision
                 if recorded.position in loose or (dated is not None and dated <= revision):
                     yield recorded.position
+
+
+def _about(at: Moment, pair: tuple[str, str], namespace: str, name: str) -> Query:
+    """Return the query for an object's events; a worker names a pod by its uid, as in ``/uid``."""
+    query = Query(branch=at.branch, cluster=at.cluster, until=at.known, objects=(pair,))
+    if namespace or pair != _POD:
+        return msgspec.structs.replace(query, namespace=namespace, name=name)
+    return msgspec.structs.replace(query, uid=name)
 
 
 def before(at: Moment, revision: int) -> Moment:

@@ -30,8 +30,11 @@ _NO_DATE = 2**62
 _LEFT_OUT = frozenset({*COVERING, "input.redacted"}) - {"list.observed"}
 """Kinds about whole inputs: the event ``slice.began`` has what they say of the slice."""
 
-_LASTING = ("config.applied", "usage.measured", "extender.answered")
-"""Kinds without effect on objects that count until a newer one replaces them."""
+_INPUTS = ("usage.measured", "extender.answered")
+"""Kinds of inputs that count until a newer one about the same replaces them."""
+
+_STEERING = ("config.applied", "process.started", "control.marked")
+"""Kinds without effect on objects that steer the scheduler from then on."""
 
 _INPUT = msgspec.json.Decoder(UsageMeasured | ExtenderAnswered).decode
 
@@ -126,7 +129,8 @@ class _Parts:
 
     def dated(self) -> Iterator[int]:
         """Yield the events with a revision in the range."""
-        for recorded in self._read(revisions=(self._range.begin + 1, self._range.end)):
+        last = max(self._range.end, self._moment.revision or 0)  # Notes may have revisions, too.
+        for recorded in self._read(revisions=(self._range.begin + 1, last)):
             if recorded.event.kind not in _LEFT_OUT:
                 yield recorded.position
 
@@ -177,13 +181,13 @@ class _Parts:
                 yield recorded.position
 
     def lasting(self) -> Iterator[int]:
-        """Yield configurations and external inputs from before the range that still count."""
+        """Yield what counts from before the range: configurations, starts, external inputs."""
         newest: dict[tuple[str, ...], int] = {}
-        for recorded in self._read(kinds=_LASTING):
+        for recorded in self._read(kinds=(*_INPUTS, *_STEERING)):
             event = recorded.event
             if not self._is_before(event):
                 continue
-            if event.kind == "config.applied":
+            if event.kind in _STEERING:
                 yield recorded.position
             else:
                 newest[_subject(event)] = recorded.position

@@ -1,4 +1,4 @@
-"""Write a pack: take a slice of a log, ask it the same question, and keep it if it answers alike."""
+"""Write a pack: take a slice of a log, and keep it if it answers as the log does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from secrets import token_bytes
 
 import msgspec
 
-from ...engine.errors import PlinianError, UsageError
+from ...engine.errors import PackDiffers, UsageError
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.kubernetes.units import SECOND_US, parse_duration
@@ -54,10 +54,6 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     redacted: NamesRedacted | None = None
 
 
-class PackDiffers(PlinianError):
-    """The slice would not answer as the log does, so no pack was written."""
-
-
 def pack(
     log: Log,
     path: str | Path,
@@ -76,10 +72,11 @@ def pack(
     :param release: of the session whose decisions are the expected answer.
     :param ask: why it is sent, in words.
     :param map_file: replace all names, and write what they were to this file.
-    :param salt: the secret for new names; by default a random one. :param progress: called with (events done, in all).
+    :param salt: the secret for new names; by default a random one.
+    :param progress: called with (events done, in all).
     :raises UsageError: the log holds nothing there, or the place is the log itself.
-    :raises PackDiffers: sessions of the slice would decide otherwise than those of the log.
-    :raises ProofFailed: sessions would decide otherwise with new names.
+    :raises PackDiffers: sessions would decide otherwise than those of the log, or an original name
+        is left.
     """
     path = Path(path)
     _check_place(path)
