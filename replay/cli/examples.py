@@ -28,6 +28,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian get pods -n ml --at 2026-01-02T10:42:07Z -o wide",
             "plinian get pods -A --field-selector spec.nodeName=node-1,status.phase=Running",
             "plinian get pods -w --at rv:1042",
+            "plinian get queues,podgroups -A -o yaml --clean > manifests.yaml",
         ),
         "describe": (
             "plinian describe podgroup bert -n ml --at rv:1042",

@@ -18,6 +18,7 @@ from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
 from ..moments.log import Log, Progress
+from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
 from ..moments.times import AT_ONCE
@@ -163,20 +164,25 @@ class StoredLog(Log):
         selector: str | Selector = EVERYTHING,
         fields: str | FieldSelector = "",
         strict: bool = False,
+        clean: bool = False,
+        node_names: bool = False,
     ) -> list[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.
 
         :param name: only objects of this name; of a PodGroup, also the name of its job.
         :param strict: raise if the kind is not fully known at the moment.
+        :param clean: without what only this cluster has, so that they can be applied elsewhere.
+        :param node_names: with ``clean``, keep the nodes of pods.
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
         moment = self.moment(at)
         if strict:
             refuse(self.not_known(kind, at=moment, namespace=namespace))
-        return super().get(
+        found = super().get(
             kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
         )
+        return [manifest(one, node_names=node_names) for one in found] if clean else found
 
     def not_known(
         self,

@@ -46,7 +46,16 @@ _WORDS = frozenset(
 _PLAIN = re.compile(r"[0-9][0-9A-Za-z.:+/-]{0,40}|true|false|\*|")
 _SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
 _LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
-_TEXTS = frozenset({"message", "user_agent", "stack", "unknown", "flags", "at", "version"})
+_TEXTS = frozenset({"message", "user_agent", "stack", "unknown", "at", "version"})
+_FLAGS = frozenset(
+    {
+        *("scheduler-name", "default-queue", "node-selector", "ignored-provisioners"),
+        "priority-class",
+    }
+)
+"""Flags of the scheduler that shape its cache."""
+
+_VALUES = frozenset({"true", "false", "volcano", "default"})
 
 _DECODE = msgspec.json.Decoder().decode
 
@@ -267,6 +276,12 @@ class NameRedaction:
         match name:
             case "body" | "options":
                 return self.document(value, about) if isinstance(value, dict) else None
+            case "flags":
+                return {
+                    flag: self.renaming.words_of(text, _VALUES)
+                    for flag, text in value.items()
+                    if flag in _FLAGS
+                }
             case "group":
                 return self.group(value)
             case "listed":

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.events import KINDS, Effect
 from ...engine.log.store import Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import belief_at
@@ -32,11 +33,12 @@ _OBJECTS: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "tasks": (_POD,),
         "queues": (("scheduling.volcano.sh", "Queue"),),
         "hypernodes": (("topology.volcano.sh", "HyperNode"),),
-        "work": (_PODGROUP, _POD),
+        "work": (_PODGROUP,),
     }
 )
 """The kinds of the objects that a part of a cache is made of, by the same names."""
 
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _ACCOUNTS = ("allocatable", "used", "idle", "releasing", "allocated")
 
 
@@ -71,21 +73,38 @@ def events_of(log: Log, at: Moment, units: Iterable[Unit]) -> Iterator[int]:
     clock = log.clock(at)
     revision = at.revision or 0
     loose = frozenset(clock.loose(-2, revision * 2).positions.tolist())
-    for part, full in units:
-        namespace, _, name = full.rpartition("/")
-        for pair in _OBJECTS[part]:
-            for recorded in log.store.read(_about(at, pair, namespace, name)):
+    for unit in units:
+        for query in _queries(at, *unit):
+            for recorded in log.store.read(query):
                 dated = recorded.event.revision
                 if recorded.position in loose or (dated is not None and dated <= revision):
                     yield recorded.position
 
 
+def _queries(at: Moment, part: str, full: str) -> Iterator[Query]:
+    """Yield queries for the events of the objects that a part of a cache is made of."""
+    namespace, _, name = full.rpartition("/")
+    for pair in _OBJECTS[part]:
+        yield _about(at, pair, namespace, name)
+    if part == "work":  # A worker that synchronises a pod knows it by its uid: job/uid.
+        query = Query(branch=at.branch, cluster=at.cluster, until=at.known, objects=(_POD,))
+        yield msgspec.structs.replace(query, uid=name)
+
+
+def all_before(log: Log, at: Moment) -> Iterator[int]:
+    """Yield the positions of all changes up to a moment."""
+    revision = at.revision or 0
+    yield from log.clock(at).loose(-2, revision * 2).positions.tolist()
+    query = Query(branch=at.branch, cluster=at.cluster, until=at.known, revisions=(0, revision))
+    for recorded in log.store.read(query):
+        if KINDS[recorded.event.kind].effect in _CHANGING:
+            yield recorded.position
+
+
 def _about(at: Moment, pair: tuple[str, str], namespace: str, name: str) -> Query:
-    """Return the query for an object's events; a worker names a pod by its uid, as in ``/uid``."""
+    """Return the query for the events of an object by its name."""
     query = Query(branch=at.branch, cluster=at.cluster, until=at.known, objects=(pair,))
-    if namespace or pair != _POD:
-        return msgspec.structs.replace(query, namespace=namespace, name=name)
-    return msgspec.structs.replace(query, uid=name)
+    return msgspec.structs.replace(query, namespace=namespace, name=name)
 
 
 def before(at: Moment, revision: int) -> Moment:

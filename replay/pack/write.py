@@ -20,7 +20,7 @@ from .events import slice_events
 from .file import replacing, seal, write_events
 from .reading import about_pack, summary_of
 from .redacting import redact_pack
-from .remnants import before, differing_units, events_of, units_at
+from .remnants import all_before, before, differing_units, events_of, units_at
 from .slice import Range, Slice, range_around, slice_of
 
 AROUND_US = 600 * SECOND_US
@@ -137,7 +137,10 @@ def map_place(pack_file: str, given: str | None, *, redact: bool) -> Path | None
 
 
 def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: str) -> Slice:
-    """Add the earlier events that explain what the scheduler's cache holds at the begin."""
+    """Add the earlier events that explain what the scheduler's cache holds at the begin.
+
+    If the events of the objects concerned do not explain it, all earlier changes are added.
+    """
     if wanted.from_begin:
         return chosen
     behaviours, begin = resolve(release), before(wanted.point, wanted.begin)
@@ -148,11 +151,11 @@ def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: 
             write_events(beside, slice_events(log, wanted, state, None, Redaction()))
             with opened(beside, read_only=True) as draft:
                 units = differing_units(held, units_at(draft, draft.moment(), behaviours))
-        more = {*events_of(log, begin, units)} - {*chosen.state}
-        if not more:
-            break
-        chosen = Slice(sorted({*chosen.state, *more}), chosen.events)
-    return chosen
+        if not units:
+            return chosen
+        more = {*chosen.state, *events_of(log, begin, units)}
+        chosen = Slice(sorted(more), chosen.events)
+    return Slice(sorted({*chosen.state, *all_before(log, begin)}), chosen.events)
 
 
 def _check_place(path: Path) -> None:
