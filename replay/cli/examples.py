@@ -69,6 +69,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",
+            "plinian export queues.csv --what queues --every 1m",
+            "plinian export timeline.json --what timeline",
         ),
         "session": (
             "plinian session --at rv:1042 --trace",

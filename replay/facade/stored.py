@@ -327,27 +327,28 @@ class StoredLog(Log):
         file: FilePath,
         *,
         format: str | None = None,  # noqa: A002 -- it is the option's name
+        what: str = "events",
+        every: str = "10s",
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        """Write all events with their payloads to a file, and return their number.
+        """Write all events with their payloads to a file, or the state over time.
 
-        The file appears only when it is complete.
+        The file appears only when it is complete. Returns the number of events, rows or spans.
 
         :param format: ``ndjson``, ``csv`` or ``parquet``; by default from the file's suffix.
             Parquet needs the extra ``plinian[parquet]``.
+        :param what: ``events``; a table of the state over time, one of ``queues``, ``nodes``,
+            ``pods``, ``podgroups``; or ``timeline``: sessions and pods, for Perfetto.
+        :param every: of a table, the time between two samples.
         :param progress: called with the number of events written.
         :raises UsageError: there is no such format, or the suffix is of another one or of none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
+        from ..series.export import export_of  # noqa: PLC0415
 
         path = Path(file)
-        write = {
-            writers.NDJSON: writers.write_ndjson,
-            writers.CSV: writers.write_csv,
-            writers.PARQUET: writers.write_parquet,
-        }[writers.format_of(str(path), format)]
-        found = self.events()
-        return writers.write_file(path, lambda out: write(found, out, progress=progress))
+        chosen = export_of(what, str(path), form=format, every=every)
+        return writers.write_file(path, lambda out: chosen.write(self, out, progress=progress))
 
     def pack(
         self,
