@@ -159,6 +159,10 @@ class PointUnknown(UsageError):
     """A point is not a moment of this log: malformed, before its begin or after its end."""
 
 
+class PackDiffers(PlinianError):
+    """A pack would decide otherwise than the log, or hold an original name; it was not written."""
+
+
 class NotKnown(PlinianError):
     """The log does not know all that is needed, and ``--strict`` requires it."""
 

@@ -245,6 +245,30 @@ _OTHER_KINDS = (
         payload=payloads.InputRedacted,
     ),
     KindInfo(
+        kind="slice.began",
+        about="The log is a slice of another one; the state at its beginning follows.",
+        effect=Effect.TIMED,
+        payload=payloads.SliceBegan,
+    ),
+    KindInfo(
+        kind="slice.ended",
+        about="The slice of another log ends here.",
+        effect=Effect.TIMED,
+        payload=payloads.SliceEnded,
+    ),
+    KindInfo(
+        kind="answer.expected",
+        about="What a session of a slice decided when the slice was made.",
+        effect=Effect.NONE,
+        payload=payloads.AnswerExpected,
+    ),
+    KindInfo(
+        kind="names.redacted",
+        about="Names in a slice were replaced; its sessions decide the same.",
+        effect=Effect.NONE,
+        payload=payloads.NamesRedacted,
+    ),
+    KindInfo(
         kind="config.applied",
         about="The scheduler's configuration changed to this.",
         effect=Effect.NONE,

@@ -200,6 +200,81 @@ class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
     values: int = 0
 
 
+class KnownSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Revisions at which all objects of a kind were known, or all changes of it.
+
+    :param namespaces: the covered ones; empty for all. :param by: the inputs that showed it.
+    :param complete: all objects are known; else only the changes.
+    :param exact: False if ``until`` is a lower bound. :param interrupted: a watch ended there with
+        an error.
+    """
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    since: int
+    until: int
+    by: tuple[str, ...]
+    complete: bool = True
+    exact: bool = True
+    interrupted: bool = False
+
+
+class SliceBegan(Payload, frozen=True, kw_only=True, tag="slice.began"):
+    """The log is a slice of another one: the state at its revision, and what followed.
+
+    :param format: the version of the format of packs. :param plinian: the version that wrote it.
+    :param objects: how many events after this one give the state at the beginning.
+    :param whole: the other log had a cluster's whole history.
+    :param proof: the greatest revision of that log, up to the end, that is not a lower bound.
+    """
+
+    format: int
+    plinian: str
+    objects: int
+    whole: bool = False
+    proof: int = -1
+    known: tuple[KnownSpan, ...] = ()
+
+
+class SliceEnded(Payload, frozen=True, kw_only=True, tag="slice.ended"):
+    """:param events: how many events of the slice came before this one, after the beginning."""
+
+    events: int
+
+
+class AnswerExpected(Payload, frozen=True, kw_only=True, tag="answer.expected"):
+    """What a session of a slice decided when the slice was made.
+
+    :param question: why it was sent, in the words of the sender.
+    :param at: the moment, as a point. :param conf: the source of the configuration.
+    :param decisions: how many, by kind. :param digest: of the decisions, in hexadecimal.
+    """
+
+    question: str = ""
+    at: str
+    release: str
+    conf: str
+    decisions: dict[str, int]
+    digest: str
+
+
+class NamesRedacted(Payload, frozen=True, kw_only=True, tag="names.redacted"):
+    """Names in the log are not the original ones, and its sessions decide the same.
+
+    :param names: the number of names that were replaced. :param release: of the sessions.
+    :param map: identifies the map of names. :param moments: at which sessions were compared.
+    :param decisions: how many were compared. :param digest: of all of them, in hexadecimal.
+    """
+
+    names: int
+    map: str
+    release: str
+    moments: tuple[str, ...]
+    decisions: int
+    digest: str
+
+
 class ConfigApplied(Payload, frozen=True, kw_only=True, tag="config.applied"):
     """:param text: the configuration, verbatim. :param parsed: the same as JSON, or None."""
 

@@ -10,8 +10,9 @@ Four inputs cover a kind:
   its policy shows.
 * a scenario: everything.
 
-A complete span begins with a list or an initial list, and continues while inputs have all changes.
-Between two spans there is a hole. This module does not read the objects themselves.
+A slice of another log has what that log knew. A complete span begins with a list or an initial
+list, and continues while inputs have all changes. Between two spans there is a hole. This module
+does not read the objects themselves.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ import msgspec
 from ..events import Event
 from ..events.payloads import (
     AuditCovered,
+    KnownSpan,
     ListObserved,
     ListsJoined,
     ScenarioDeclared,
+    SliceBegan,
     WatchFollowed,
 )
 
@@ -38,7 +41,10 @@ EVERYTHING = 2**62
 Pair = tuple[str, str]
 """API group and kind."""
 
-COVERING = ("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared")
+COVERING = (
+    *("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared"),
+    "slice.began",
+)
 """The kinds of events that coverage is built from."""
 
 _FULL = "RequestResponse"
@@ -126,9 +132,10 @@ class Coverage:
     """What one log, or a part of it, covers.
 
     :param covered: by the inputs. :param whole: a scenario covers everything.
+    :param proof: a revision that the log is known to reach, whatever its inputs show.
     """
 
-    def __init__(self, covered: Iterable[Covered], *, whole: bool = False) -> None:
+    def __init__(self, covered: Iterable[Covered], *, whole: bool = False, proof: int = -1) -> None:
         self.whole = whole
         self._covered: dict[Pair, list[Covered]] = {}
         for one in sorted(covered, key=lambda one: (one.pair, one.order)):
@@ -136,7 +143,35 @@ class Coverage:
         every = (one for some in self._covered.values() for one in some)
         # Without any exact revision, the end of the log is not known, and proves nothing.
         self._proof = max((one.until for one in every if one.exact), default=-1)
+        self._proof = max(self._proof, proof)
         self._spans: dict[tuple[Pair, str | None], tuple[Span, ...]] = {}
+
+    @property
+    def proof(self) -> int:
+        """The greatest revision that is no lower bound; -1 if there is none."""
+        return self._proof
+
+    def between(self, first: int, last: int) -> Iterator[KnownSpan]:
+        """Yield what is known in a range, so that a log of this range alone knows as much.
+
+        Also yields the begin of the next span after it: it shows that a hole has an end.
+        """
+        for pair, some in self._covered.items():
+            for name in ("", *self.namespaces(pair)):
+                names = (name,) if name else ()
+                for span in self.spans(pair, name):
+                    yield from _clipped(pair, names, span, first, last)
+            for one in some:
+                if one.changes and one.since <= last and one.until >= first:
+                    yield KnownSpan(
+                        group=pair[0],
+                        listed=pair[1],
+                        namespaces=one.namespaces,
+                        since=max(one.since, first),
+                        until=min(one.until, last),
+                        by=(one.how,),
+                        complete=False,
+                    )
 
     def kinds(self) -> list[Pair]:
         """Return the kinds that have a complete span, sorted."""
@@ -242,6 +277,25 @@ class Coverage:
         ]
 
 
+def _clipped(
+    pair: Pair, namespaces: tuple[str, ...], span: Span, first: int, last: int
+) -> Iterator[KnownSpan]:
+    """Yield the part of a span that is in a range; of a later span, its begin."""
+    if span.last < first:
+        return
+    later = span.first > last
+    yield KnownSpan(
+        group=pair[0],
+        listed=pair[1],
+        namespaces=namespaces,
+        since=max(span.first, first),
+        until=span.first if later else min(span.last, last),
+        by=span.by,
+        exact=span.exact,
+        interrupted=span.interrupted and span.last <= last,
+    )
+
+
 def _between(before: Span | None, after: Span | None) -> Gap:
     if before is None:
         return Gap(why=Why.BEFORE, before=after.first if after else None)
@@ -316,7 +370,7 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
     """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
     covered: list[Covered] = []
     audits: list[AuditCovered] = []
-    whole = False
+    whole, proof = False, -1
     for event in events:
         match event.kind:
             case "list.observed" if event.revision is not None:
@@ -331,7 +385,27 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
             case "scenario.declared":
                 msgspec.json.decode(event.payload, type=ScenarioDeclared)
                 whole = True
-    return Coverage([*covered, *_audited(audits)], whole=whole)
+            case "slice.began":
+                began = msgspec.json.decode(event.payload, type=SliceBegan)
+                covered += (one for known in began.known for one in _sliced(known))
+                whole, proof = whole or began.whole, max(proof, began.proof)
+    return Coverage([*covered, *_audited(audits)], whole=whole, proof=proof)
+
+
+def _sliced(known: KnownSpan) -> Iterator[Covered]:
+    """Yield what another log knew, one record for each of its inputs."""
+    for how in known.by:
+        yield Covered(
+            pair=(known.group, known.listed),
+            how=How(how),
+            since=known.since,
+            until=known.until,
+            namespaces=known.namespaces,
+            complete=known.complete,
+            changes=True,
+            exact=known.exact,
+            interrupted=known.interrupted,
+        )
 
 
 def _listed(event: Event, listing: ListObserved) -> Covered:

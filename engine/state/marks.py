@@ -39,6 +39,9 @@ _REQUESTS = MappingProxyType(
     {"create": Mark.CREATE, "update": Mark.UPDATE, "patch": Mark.UPDATE, "delete": Mark.DELETE}
 )
 _VERSIONS = MappingProxyType({"created": Mark.CREATED, "updated": Mark.UPDATED})
+_BORDERS = MappingProxyType({"slice.began": Mark.FLOOR, "slice.ended": Mark.SEEN})
+"""Bounds that follow from events outside a slice."""
+
 _BY_EFFECT = MappingProxyType({Effect.DELETED: Mark.DELETE, Effect.BOUND: Mark.BIND})
 
 
@@ -83,6 +86,8 @@ def marks_of(
 
 def _own_mark(kind: str) -> int | None:
     """Return the marks by an event's kind alone; None if its payload is needed."""
+    if kind in _BORDERS:
+        return int(_BORDERS[kind])
     effect = KINDS[kind].effect if kind in KINDS else Effect.NONE
     if effect is Effect.VERSION:
         return int(_VERSIONS.get(kind.rpartition(".")[2], 0))

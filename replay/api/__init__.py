@@ -15,7 +15,7 @@ The names in this module are the public API; everything else may move between re
 Every command of the command line is a method of :class:`Log`, or a function if it needs no log.
 Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are
 subclasses of :class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``,
-``export``, ``create_branch``, ``demo`` and the checkpoints writes.
+``export``, ``pack``, ``create_branch``, ``demo`` and the checkpoints writes.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from .engine.errors import (
     LogUnavailable,
     NotKnown,
     ObjectNotFound,
+    PackDiffers,
     PlinianError,
     PointTooEarly,
     PointUnknown,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     )
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
+    from .replay.facade.packing import open_pack
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
@@ -99,6 +101,8 @@ if TYPE_CHECKING:
     from .replay.moments.moment import Moment
     from .replay.moments.scheduler_confs import ConfText
     from .replay.moments.status import Status
+    from .replay.pack.opened import OpenedPack
+    from .replay.pack.write import Packed
     from .replay.sessions.session import SessionAnswer
     from .replay.what_if.help import WouldHelp
     from .replay.what_if.run import WhatIf
@@ -151,6 +155,9 @@ __all__ = [
     "NotKnown",
     "ObjectHistory",
     "ObjectNotFound",
+    "OpenedPack",
+    "PackDiffers",
+    "Packed",
     "PlinianError",
     "PointTooEarly",
     "PointUnknown",
@@ -187,6 +194,7 @@ __all__ = [
     "lint",
     "lint_rules",
     "open",
+    "open_pack",
     "release_diff",
     "releases",
     "replay_token",
@@ -230,6 +238,9 @@ _PLACES = MappingProxyType(
         ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
+        "replay.facade.packing": "open_pack",
+        "replay.pack.opened": "OpenedPack",
+        "replay.pack.write": "Packed",
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",

@@ -28,6 +28,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian get pods -n ml --at 2026-01-02T10:42:07Z -o wide",
             "plinian get pods -A --field-selector spec.nodeName=node-1,status.phase=Running",
             "plinian get pods -w --at rv:1042",
+            "plinian get queues,podgroups -A -o yaml --clean > manifests.yaml",
         ),
         "describe": (
             "plinian describe podgroup bert -n ml --at rv:1042",
@@ -72,9 +73,19 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian verify --head $(cat kept-elsewhere)",
         ),
         "head": ("plinian head --log cluster.db", "plinian head -o json > kept-elsewhere.json"),
+        "pack": (
+            "plinian pack --at 2026-01-02T10:42:07Z --around 5m -o incident.plinian",
+            'plinian pack --at rv:1042 --ask "why does ml/bert wait?" -o incident.plinian',
+        ),
+        "open": (
+            "plinian open incident.plinian",
+            "plinian open incident.plinian --map incident.plinian.map",
+        ),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",
+            "plinian export queues.csv --what queues --every 1m",
+            "plinian export timeline.json --what timeline",
         ),
         "session": (
             "plinian session --at rv:1042 --trace",

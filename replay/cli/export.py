@@ -14,8 +14,8 @@ from .shell import note, shows_progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from typing import BinaryIO
 
-    from ...engine.events import Recorded
     from ..moments.log import Log
 
 
@@ -28,43 +28,69 @@ if TYPE_CHECKING:
     metavar="ndjson|csv|parquet",
     help="By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
 )
+@click.option(
+    "--what",
+    metavar="events|queues|nodes|pods|podgroups|timeline",
+    default="events",
+    show_default=True,
+    help="Events; a table of the state over time; or a timeline of sessions and pods.",
+)
+@click.option(
+    "--every",
+    metavar="DURATION",
+    default="10s",
+    show_default=True,
+    help="Of a table: the time between two samples.",
+)
 @options.cluster
 @options.branch
-def export(file: str, log: str, form: str | None, cluster: str | None, branch: str) -> None:
-    """Write all events to JSON lines, CSV or Parquet.
+def export(
+    file: str,
+    log: str,
+    form: str | None,
+    what: str,
+    every: str,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Write all events, or the state over time, to JSON lines, CSV or Parquet.
 
     Payloads are included. The file's suffix chooses the format; without a suffix, and on standard
     output, it is JSON lines. The file appears only when it is complete. Times are microseconds
     since 1970 UTC. Parquet needs the extra plinian[parquet].
+
+    A table of the state (--what queues, nodes, pods, podgroups) has one row for each object, or each
+    resource of it, in each sample. A timeline (--what timeline, to a .json file) is in the Trace
+    Event Format, which Perfetto and Chrome show: sessions, and what each pod did until its end.
     """
     from pathlib import Path
 
     from ...engine.errors import UsageError
     from .. import export as writers
+    from ..series.export import export_of
     from .open_log import opened
 
-    form = writers.format_of(file, form)
     if Path(file).is_dir():
         raise UsageError(
             "this is a folder", where=file, now="name a file in it, as in events.ndjson"
         )
-    write = {
-        writers.NDJSON: writers.write_ndjson,
-        writers.CSV: writers.write_csv,
-        writers.PARQUET: writers.write_parquet,
-    }[form]
+    chosen = export_of(what, file, form=form, every=every)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
         _counted(opened_log, branch) as count,
     ):
-        found: Iterator[Recorded] = opened_log.events()
+
+        def write(out: BinaryIO) -> int:
+            return chosen.write(opened_log, out, progress=count)
+
         if file == "-":
             sys.stdout.flush()
-            written = write(found, sys.stdout.buffer, progress=count)
+            written = write(sys.stdout.buffer)
             sys.stdout.buffer.flush()
         else:
-            written = writers.write_file(Path(file), lambda out: write(found, out, progress=count))
-    note(f"{written} events written to {'standard output' if file == '-' else file}")
+            written = writers.write_file(Path(file), write)
+    place = "standard output" if file == "-" else file
+    note(f"{written} {chosen.unit} written to {place}")
 
 
 def _counted(log: Log, branch: str) -> AbstractContextManager[Callable[[int], None] | None]:

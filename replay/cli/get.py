@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..moments.moment import Moment
     from ..render.columns import Labels
     from .watching import WatchFormat
+
+Cleaned = Callable[[dict[str, Any]], dict[str, Any]]
 
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
@@ -69,6 +71,13 @@ FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
     is_flag=True,
     help="With a watch: print ADDED, MODIFIED or DELETED for each.",
 )
+@click.option(
+    "--clean",
+    is_flag=True,
+    help="With -o json or yaml: leave out what only this cluster has, as status, uid and owners, "
+    "so that the objects can be applied to another one.",
+)
+@click.option("--node-names", is_flag=True, help="With --clean: keep the nodes of pods.")
 @options.cluster
 @options.branch
 def get(
@@ -90,6 +99,8 @@ def get(
     watch: bool,
     watch_only: bool,
     watch_events: bool,
+    clean: bool,
+    node_names: bool,
     cluster: str | None,
     branch: str,
 ) -> None:
@@ -117,6 +128,7 @@ def get(
             namespaces=all_namespaces,
             no_headers=no_headers,
             labels=_labels(label_columns, every=show_labels),
+            cleaned=_cleaned(output, clean=clean, node_names=node_names, watch=watch or watch_only),
         )
         if watch or watch_only:
             if as_known_at is not None or sort_by:
@@ -137,6 +149,24 @@ def get(
         _remark(found, [] if ignore_not_found else missing, wanted, place)
         if not any(some.entries for some in found):
             _guess_namespace(look)
+
+
+def _cleaned(output: str, *, clean: bool, node_names: bool, watch: bool) -> Cleaned | None:
+    """Return what removes from an object what only its own cluster has; None changes nothing."""
+    from ...engine.errors import UsageError
+
+    if not clean and not node_names:
+        return None
+    if not clean or watch or output not in {"json", "yaml"}:
+        raise UsageError(
+            "--clean and --node-names are for manifests",
+            now="give --clean with -o json or -o yaml, without a watch",
+        )
+    from functools import partial
+
+    from ..moments.manifests import manifest
+
+    return partial(manifest, node_names=node_names)
 
 
 def _warn_along(
@@ -205,7 +235,9 @@ class _Printer:
         namespaces: bool,
         no_headers: bool,
         labels: Labels | None,
+        cleaned: Cleaned | None,
     ) -> None:
+        self.cleaned = cleaned
         self.log = log
         self.moment = moment
         self.namespaces = namespaces
@@ -254,7 +286,8 @@ class _Printer:
 
     def _documents(self, found: Sequence[FoundObjects]) -> Iterator[dict[str, Any]]:
         for _, entries in found:
-            yield from self.log.documents(entries, branch=self.moment.branch)
+            documents = self.log.documents(entries, branch=self.moment.branch)
+            yield from documents if self.cleaned is None else map(self.cleaned, documents)
 
     def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ...engine.kubernetes.resources import CLUSTER_SCOPED

@@ -18,16 +18,20 @@ from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
 from ..moments.log import Log, Progress
+from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
 from ..moments.times import AT_ONCE
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from ..ingest.run import IngestOptions, IngestSummary
     from ..moments.diff import Diff
     from ..moments.diff_actors import Who
     from ..moments.field_selectors import FieldSelector
+    from ..pack.write import Packed
 
 _VERSIONS_DESCRIBED = 10
 
@@ -160,20 +164,25 @@ class StoredLog(Log):
         selector: str | Selector = EVERYTHING,
         fields: str | FieldSelector = "",
         strict: bool = False,
+        clean: bool = False,
+        node_names: bool = False,
     ) -> list[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.
 
         :param name: only objects of this name; of a PodGroup, also the name of its job.
         :param strict: raise if the kind is not fully known at the moment.
+        :param clean: without what only this cluster has, so that they can be applied elsewhere.
+        :param node_names: with ``clean``, keep the nodes of pods.
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
         moment = self.moment(at)
         if strict:
             refuse(self.not_known(kind, at=moment, namespace=namespace))
-        return super().get(
+        found = super().get(
             kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
         )
+        return [manifest(one, node_names=node_names) for one in found] if clean else found
 
     def not_known(
         self,
@@ -318,27 +327,66 @@ class StoredLog(Log):
         file: FilePath,
         *,
         format: str | None = None,  # noqa: A002 -- it is the option's name
+        what: str = "events",
+        every: str = "10s",
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        """Write all events with their payloads to a file, and return their number.
+        """Write all events with their payloads to a file, or the state over time.
 
-        The file appears only when it is complete.
+        The file appears only when it is complete. Returns the number of events, rows or spans.
 
         :param format: ``ndjson``, ``csv`` or ``parquet``; by default from the file's suffix.
             Parquet needs the extra ``plinian[parquet]``.
+        :param what: ``events``; a table of the state over time, one of ``queues``, ``nodes``,
+            ``pods``, ``podgroups``; or ``timeline``: sessions and pods, for Perfetto.
+        :param every: of a table, the time between two samples.
         :param progress: called with the number of events written.
         :raises UsageError: there is no such format, or the suffix is of another one or of none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
+        from ..series.export import export_of  # noqa: PLC0415
 
         path = Path(file)
-        write = {
-            writers.NDJSON: writers.write_ndjson,
-            writers.CSV: writers.write_csv,
-            writers.PARQUET: writers.write_parquet,
-        }[writers.format_of(str(path), format)]
-        found = self.events()
-        return writers.write_file(path, lambda out: write(found, out, progress=progress))
+        chosen = export_of(what, str(path), form=format, every=every)
+        return writers.write_file(path, lambda out: chosen.write(self, out, progress=progress))
+
+    def pack(
+        self,
+        file: FilePath,
+        *,
+        at: Point = "end",
+        around: str | timedelta = "10m",
+        release: str = DEFAULT_RELEASE,
+        ask: str = "",
+        redact: bool = False,
+        map: FilePath | None = None,  # noqa: A002 -- it is the option's name
+        progress: Progress | None = None,
+    ) -> Packed:
+        """Write the part of the log around a moment to one file, and return what is in it.
+
+        :param around: how much time before and after the moment, as in ``90s``.
+        :param release: of the session whose decisions are the expected answer.
+        :param ask: why it is sent, in words.
+        :param redact: replace all names, prove that sessions decide the same, and write the map of
+            names. :param map: where to; by default beside the pack.
+        :param progress: called with (events done, in all).
+        :raises PackDiffers: sessions would decide otherwise than those of the log, or an original
+            name is left.
+        :raises UsageError: the log holds nothing there, or no times.
+        """
+        from .packing import packed  # noqa: PLC0415 -- only needed here
+
+        return packed(
+            self,
+            file,
+            at=at,
+            around=around,
+            release=release,
+            ask=ask,
+            redact=redact,
+            map=map,
+            progress=progress,
+        )
 
     def info(self) -> LogInfo:
         """Return the log's place, length and size, its branches and clusters."""

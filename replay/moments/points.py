@@ -38,6 +38,7 @@ from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, p
 from ...engine.log.store import MAIN, LogStore
 from .clock import clock_of
 from .moment import Moment
+from .slices import refuse_earlier
 
 _POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
 _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
@@ -106,6 +107,7 @@ def resolve(
     if position is not None:
         known = min(known, _position(position["position"], last))
         text = "end"
+    refuse_earlier(store, position=known)
     name = only_cluster(store, cluster)
     moment = Moment(
         branch=branch,
@@ -150,6 +152,7 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
             first=f"rv:{extent.first_revision}",
             now=f"use --at rv:{extent.first_revision}, or ingest older recordings",
         )
+    refuse_earlier(store, revision=revision)
     return msgspec.structs.replace(moment, revision=revision, label=f"rv:{revision}")
 
 
@@ -167,6 +170,7 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
             first=format_time(begins),
             now="choose a later time, or ingest older recordings",
         )
+    refuse_earlier(store, revision=clock.revision_at(time), said=text)
     if time > last:
         note = f"{note}; it" if note else f"{text}"
         note += f" is after the last event of the log ({format_time(last)}): showing the end"

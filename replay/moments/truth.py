@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -71,6 +71,30 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
     return _truth(store, moment, fold, reader, clock)
+
+
+def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:
+    """Yield the state at each of some moments, as :func:`truth_at` gives it; reads the log once.
+
+    A state is valid until the next is requested.
+
+    :param moments: with rising revisions, of one branch and of what was known by one position.
+    """
+    reader, fold, after = BlockReader(), None, NO_REVISION
+    for moment in moments:
+        clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        fold = fold or _empty_fold(store, moment.branch)
+        window = Window(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            known=moment.known,
+            after=after,
+            until=moment.revision,
+        )
+        columns = _columns(store, window, reader)
+        fold.advance(columns, placed(clock, moment, after=after, until=moment.revision))
+        after = after if moment.revision is None else moment.revision
+        yield _truth(store, moment, fold, reader, clock)
 
 
 def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:

@@ -166,3 +166,13 @@ def test_jobs_are_volcanos(run: Run, demo_log: str) -> None:
 def test_what_is_known_later_can_be_left_out_of_account(ask: Ask) -> None:
     assert ask("get", "pods", "-o", "name", "--as-known-at", "@3") == ""
     assert ask("get", "pods", "-o", "name", "--at", "@4") == "pod/train-0\n"
+
+
+def test_clean_prints_manifests_and_refuses_tables(ask: Ask, run: Run, small_log: str) -> None:
+    printed = ask("get", "queues", "-o", "json", "--clean")
+    (queue,) = json.loads(printed)["items"]
+    assert set(queue) == {"apiVersion", "kind", "metadata", "spec"}
+    assert set(queue["metadata"]) <= {"name", "labels"}
+    for words in (["--clean"], ["--node-names", "-o", "json"], ["--clean", "-w", "-o", "json"]):
+        refused = run("get", "queues", *words, "--log", small_log)
+        assert (refused.exit_code, "are for manifests" in refused.stderr) == (2, True)

@@ -56,6 +56,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "head": (Log.heads,),
     "diff": (Log.diff, Log.compare_moments),
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
+    "open": (plinian.open_pack,),
     "release diff": (plinian.release_diff,),
     "release list": (plinian.releases,),
     "release show": (plinian.behaviours,),

@@ -22,8 +22,8 @@ from ...model.queue import QueueInfo
 from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
+from ..framework import map_orders
 from ..framework.details import QueueCheck
-from ..framework.map_orders import DESERVED
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
@@ -110,7 +110,7 @@ class Proportion:
         try:
             self._open_accounts(ssn)
             attrs = list(self._attrs.values())
-            walk = ssn.map_order(DESERVED, len(attrs), lambda: list(self._attrs))
+            walk = ssn.map_order(map_orders.DESERVED, len(attrs), lambda: list(self._attrs))
             divide(
                 [attrs[place] for place in walk.tolist()],
                 ssn.total,

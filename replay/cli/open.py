@@ -1,0 +1,43 @@
+"""``plinian open``: what a pack is, and whether it still gives the expected answer."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from . import options
+from .command import command
+from .shell import shows_progress, style
+
+
+@command("open")
+@click.argument("file", metavar="FILE", help="A pack, as plinian pack writes it.")
+@click.option(
+    "--map", "map_file", metavar="FILE", help="Show the original names, from this map of names."
+)
+@options.text_or_json
+def open(  # noqa: A001 -- it is the command's name
+    file: str, map_file: str | None, output: str
+) -> None:
+    """Check a pack, run its session again, and compare with the expected answer.
+
+    Exits with 1 if the session decides otherwise than when the pack was written, and with 2 if the
+    pack is damaged. Every command reads a pack with --log FILE.
+    """
+    import msgspec
+
+    from ..pack.lines import opened_lines
+    from ..pack.opened import open_pack
+    from ..render.documents import json_text
+    from ..render.progress import counting
+
+    with counting("verifying", visible=shows_progress()) as progress:
+        found = open_pack(file, map_file=map_file, progress=progress)
+    if output == "json":
+        sys.stdout.write(json_text(msgspec.to_builtins(found), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(opened_lines(found, style=style()))
+    if not found.as_expected:
+        sys.stdout.flush()
+        raise SystemExit(1)

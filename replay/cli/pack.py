@@ -1,0 +1,95 @@
+"""``plinian pack``: a slice of a log as one file."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from . import options
+from .command import command
+from .shell import shows_progress, style
+
+
+@command("pack")
+@options.log
+@options.at
+@click.option(
+    "--around",
+    metavar="DURATION",
+    default="10m",
+    show_default=True,
+    help="How much time before and after the moment, as in 90s or 1h30m.",
+)
+@click.option(
+    "--out",
+    "-o",
+    required=True,
+    metavar="FILE",
+    help="The file to write, as in incident.plinian.",
+)
+@options.release
+@click.option("--ask", metavar="TEXT", default="", help="Your question; open shows it.")
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Also replace all names, and leave out free text; sessions decide the same.",
+)
+@click.option(
+    "--map",
+    "map_file",
+    metavar="FILE",
+    help="With --redact: where to write what the names were; by default beside the pack, with "
+    "the suffix .map.",
+)
+@options.as_known_at
+@options.cluster
+@options.branch
+def pack(
+    log: str,
+    at: str,
+    around: str,
+    out: str,
+    release: str,
+    ask: str,
+    redact: bool,
+    map_file: str | None,
+    as_known_at: str | None,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Write the part of a log around a moment to one file, to send it to somebody.
+
+    The file is a log: it has the state at its begin, the events after it, the configuration, and
+    what a session decided at the moment. Every command reads it with --log, and open checks it.
+    Commands see in it what they see in the log. A pack is written only if its session decides as
+    that of the log.
+
+    Environment values, commands and arguments of containers, values in ConfigMaps and lines of
+    logs are left out, as by ingest --redact; the log never had the content of Secrets.
+
+    With --redact, names of objects, labels, images and users are replaced. What refers to each
+    other, matches and sorts, still does. Sessions are run with the original names and with the new
+    ones; if a decision differs, nothing is written. The map of names stays with you.
+    """
+    from ..pack.lines import packed_lines
+    from ..pack.write import duration_of, map_place
+    from ..pack.write import pack as write_pack
+    from ..render.progress import counting
+    from .open_log import opened
+
+    with (
+        opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
+        counting("packing", visible=shows_progress()) as progress,
+    ):
+        packed = write_pack(
+            opened_log,
+            out,
+            at=opened_log.moment(at, as_known_at=as_known_at),
+            around=duration_of(around),
+            release=release,
+            ask=ask,
+            map_file=map_place(out, map_file, redact=redact),
+            progress=progress,
+        )
+    sys.stdout.writelines(packed_lines(packed, style=style()))

@@ -1,0 +1,71 @@
+"""Logs that are a slice of another one: where the slice begins and ends.
+
+The state at the begin is stored as the last version of each object, so the log knows nothing of
+any moment before it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import PointTooEarly
+from ...engine.events.payloads import SliceBegan
+from ...engine.log.store import MAIN, LogStore, Query
+from .clock import StoreKey
+
+BEGAN = "slice.began"
+
+
+class Begin(NamedTuple):
+    """Where a slice begins.
+
+    :param revision: the last one that had happened; all of the state at it is known.
+    :param position: the last position that the state at the begin takes.
+    """
+
+    revision: int
+    position: int
+    slice: SliceBegan
+
+
+def begin_of(store: LogStore) -> Begin | None:
+    """Return where a log begins if it is a slice of another one, else None."""
+    return _begin(StoreKey(store))
+
+
+@lru_cache(maxsize=2)
+def _begin(opened: StoreKey) -> Begin | None:
+    for recorded in opened.store.read(Query(branch=MAIN, positions=(1,))):
+        event = recorded.event
+        if event.kind == BEGAN and event.revision is not None:
+            began = msgspec.json.decode(event.payload, type=SliceBegan)
+            return Begin(event.revision, 1 + began.objects, began)
+    return None
+
+
+def refuse_earlier(
+    store: LogStore, *, revision: int | None = None, position: int | None = None, said: str = ""
+) -> None:
+    """Check that a moment is not before the begin of a slice.
+
+    :param said: the point, if it is not the revision.
+    :raises PointTooEarly: it is.
+    """
+    begin = begin_of(store)
+    if begin is None:
+        return
+    if revision is not None and revision < begin.revision:
+        raise PointTooEarly(
+            f"{said or f'rv:{revision}'} is before this slice of a log begins, at rv:{begin.revision}",
+            first=f"rv:{begin.revision}",
+            now=f"use --at rv:{begin.revision} or later, or ask for a pack of more time",
+        )
+    if position is not None and 0 < position < begin.position:
+        raise PointTooEarly(
+            f"@{position} is before the state at the begin of this slice is complete",
+            first=f"@{begin.position}",
+            now=f"use --at @{begin.position} or later",
+        )

@@ -1,0 +1,96 @@
+"""Redacts a configuration of the scheduler: plugins and numbers stay, names in it are new."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, Protocol
+
+from ...engine.events import canonical_json
+from .names import Renaming
+
+_ZONE = "tdm.revocable-zone."
+_RESOURCES = ("binpack.resources.", "resources.")
+"""Beginnings of arguments that end in the name of a resource, or of a zone."""
+
+_NUMBER = re.compile(r"[0-9-][0-9A-Za-z.:+-]*")
+"""Numbers, durations, and times of day."""
+
+_WORDS = frozenset(
+    {
+        *("", "true", "false", "yes", "no", "binpack", "spread", "hard", "soft", "none"),
+        *("cpu", "memory", "pods", "ephemeral-storage", "storage", "LeastAllocated"),
+        *("MostAllocated", "RequestedToCapacityRatio", "Guaranteed", "Burstable", "BestEffort"),
+    }
+)
+"""Words of a configuration that are the same everywhere."""
+
+
+class ConfRedacted(NamedTuple):
+    """A configuration with new names: as text, and as JSON."""
+
+    text: str
+    parsed: Any
+
+
+class NewNames(Protocol):
+    """Gives new names."""
+
+    renaming: Renaming
+    kept: set[str]
+
+    def resource(self, name: str) -> str:
+        """Return the new name of a resource."""
+
+
+def redacted_conf(parsed: Any, names: NewNames) -> ConfRedacted:
+    """Return a configuration with new names; JSON is YAML, so the text is JSON.
+
+    :param parsed: the configuration as JSON; None if it is no YAML.
+    """
+    if not isinstance(parsed, dict):
+        return ConfRedacted("[redacted]", None)
+    found = {name: _entry(name, value, names) for name, value in parsed.items()}
+    return ConfRedacted(canonical_json(found).decode(), found)
+
+
+def _entry(name: str, value: Any, names: NewNames) -> Any:
+    """Return the value of a field; only arguments and the address of metrics can hold names."""
+    names.kept.add(name)
+    if name == "arguments" and isinstance(value, dict):
+        return {_argument(key, names): _given(key, one, names) for key, one in value.items()}
+    if name == "metrics" and isinstance(value, dict):
+        return {key: value[key] for key in ("type", "interval") if key in value}
+    if isinstance(value, dict):
+        return {key: _entry(key, one, names) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_entry("", one, names) for one in value]
+    if isinstance(value, str):
+        names.kept.add(value)
+    return value
+
+
+def _argument(key: str, names: NewNames) -> str:
+    if key.startswith(_ZONE):
+        return f"{_ZONE}{names.renaming.name(key.removeprefix(_ZONE))}"
+    for prefix in _RESOURCES:
+        if key.startswith(prefix):
+            return f"{prefix}{names.resource(key.removeprefix(prefix))}"
+    names.kept.add(key)
+    return key
+
+
+def _given(key: str, value: Any, names: NewNames) -> Any:
+    """Return the value of an argument."""
+    if isinstance(value, dict):
+        return {names.resource(name): _given(key, one, names) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_given(key, one, names) for one in value]
+    if not isinstance(value, str) or key.endswith("Verb"):
+        return value
+    return ", ".join(_word(part.strip(), names) for part in value.split(","))
+
+
+def _word(text: str, names: NewNames) -> str:
+    if text in _WORDS or _NUMBER.fullmatch(text):
+        return text
+    return names.resource(text) if text.count("/") == 1 else names.renaming.name(text)

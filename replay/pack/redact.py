@@ -1,0 +1,348 @@
+"""Redacts names in the events of a slice: new names for old ones, and no free text."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from ...engine.events import KINDS as EVENT_KINDS
+from ...engine.events import Event, Reference, canonical_json
+from .conf import redacted_conf
+from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
+from .names import Renaming
+
+_KNOWN_DOMAINS = (
+    *("kubernetes.io", "k8s.io", "volcano.sh", "nvidia.com", "amd.com", "intel.com"),
+    *(
+        "huawei.com",
+        "cambricon.com",
+        "iluvatar.ai",
+        "enflame.com",
+        "mthreads.com",
+        "metax-tech.com",
+    ),
+)
+_CUSTOM = ("node-role.kubernetes.io/", "node-restriction.kubernetes.io/")
+"""Prefixes of keys whose rest a cluster's owner chooses."""
+
+_BY_CLASS = ".storageclass.storage.k8s.io"
+_ROLES = frozenset({"control-plane", "master", "worker", "agent", "etcd", "ingress"})
+_API_GROUPS = frozenset({"", "v1", "apps", "batch", "policy", "autoscaling", "extensions"})
+_LEFT_OUT = "kubectl.kubernetes.io/last-applied-configuration"
+_WORDS = frozenset(
+    {
+        *("required", "preferred", "none", "restricted", "single", "numa", "best", "effort"),
+        *("spread", "binpack", "success", "failed", "allocating", "hami", "core", "mig", "NVIDIA"),
+        *("GPU", "Reported", "Requesting", "LeastAllocated", "MostAllocated", "cpu", "memory"),
+        *("nvidia", "com", "gpu", "volcano", "sh", "vgpu", "number", "cores", "percentage"),
+    }
+)
+_PLAIN = re.compile(r"[0-9][0-9A-Za-z.:+/-]{0,40}|true|false|\*|")
+_SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
+_LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
+_TEXTS = frozenset({"message", "user_agent", "stack", "unknown", "at", "version"})
+_FLAGS = frozenset(
+    {
+        *("scheduler-name", "default-queue", "node-selector", "ignored-provisioners"),
+        "priority-class",
+    }
+)
+"""Flags of the scheduler that shape its cache."""
+
+_VALUES = frozenset({"true", "false", "volcano", "default"})
+
+_DECODE = msgspec.json.Decoder().decode
+
+
+class NameRedaction:
+    """Redacts one event after the other with the same new names.
+
+    Used twice: first to see all names, then, when :meth:`settle` has made the map, to replace them.
+    """
+
+    def __init__(self, salt: bytes) -> None:
+        self.renaming = Renaming()
+        self._salt = salt
+        self._sources: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
+        self.kept: set[str] = set()
+        """Words that stay: values of fields, keys and resources that everybody knows."""
+        self._ways: Mapping[How, Callable[[Any], Any]] = MappingProxyType(
+            {
+                How.AS_IS: self._as_is,
+                How.NAME: self._text(self.renaming.name),
+                How.VALUE: self._text(self.label_value),
+                How.KEY: self._text(self.key),
+                How.GROUP: self._text(self.group),
+                How.REASON: lambda value: value if value in REASONS else None,
+                How.LABELS: self._map(self.key, self._text(self.label_value)),
+                How.ANNOTATIONS: self._annotations,
+                How.AMOUNTS: self._map(self.resource, self._as_is),
+                How.COUNTS: self._map(self.renaming.name, lambda value: value),
+                How.WHOLE: lambda value: value,
+            }
+        )
+
+    def own(self, event: Event, shape: type[msgspec.Struct], **counts: int) -> Event:
+        """Return an event about the slice itself, with other counts of events."""
+        payload = self._other(event, _DECODE(event.payload))
+        changed = msgspec.structs.replace(msgspec.convert(payload, shape), **counts)
+        return msgspec.structs.replace(
+            event, payload=canonical_json(changed), cluster=self.renaming.name(event.cluster)
+        )
+
+    def joined(self, text: str) -> str:
+        """Return names joined by slashes with new names, as in ``namespace/pod``."""
+        return "/".join(self._name(part) for part in text.split("/"))
+
+    def kind_of(self, name: str) -> str:
+        """Return the kind of an object that has or had a name, or ``label or reference``."""
+        return self._kinds.get(name, "label, an image or another reference")
+
+    def _as_is(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return None
+        if isinstance(value, str):
+            self.kept.add(value)
+        return value
+
+    def settle(self) -> Mapping[str, str]:
+        """Make the map of old words to new ones, and return it."""
+        return self.renaming.settle(self._salt)
+
+    def redacted(self, event: Event) -> Event | None:
+        """Return an event with new names and without free text; None if nothing of it is left."""
+        if event.kind in _LINES:
+            return None
+        payload = _DECODE(event.payload)
+        if EVENT_KINDS[event.kind].payload is None:
+            payload = self.document(payload, event.reference.kind)
+        else:
+            payload = self._other(event, payload)
+        return msgspec.structs.replace(
+            event,
+            reference=self.reference(event.reference),
+            payload=canonical_json(payload),
+            actor=self.actor(event.actor),
+            source=self._sources.setdefault(event.source, f"input {len(self._sources) + 1}"),
+            cluster=self.renaming.name(event.cluster),
+        )
+
+    def reference(self, one: Reference) -> Reference:
+        """Return the reference to an object by its new name."""
+        known = _is_api_group(one.group)
+        for name in (one.name, one.uid):
+            self._kinds.setdefault(name, one.kind)
+        return Reference(
+            group=self.group(one.group),
+            kind=one.kind if known else self.renaming.name(one.kind),
+            namespace=self._name(one.namespace),
+            name=self._name(one.name),
+            uid=self._name(one.uid),
+        )
+
+    def _name(self, text: str) -> str:
+        return self.renaming.name(text) if text else ""
+
+    def group(self, group: str) -> str:
+        """Return an API group, or one with its version; those of other owners get new names."""
+        if _is_api_group(group):
+            self.kept.add(group)
+            return group
+        return self.renaming.name(group)
+
+    def actor(self, actor: str) -> str:
+        """Return who wrote a version; the names of users and of accounts of services are new."""
+        return ":".join(
+            part if part in {"", "system", "serviceaccount", "node"} else self._name(part)
+            for part in actor.split(":")
+        )
+
+    def document(self, document: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Return an object, or the body of a request about one, with the fields that are kept."""
+        known = KINDS.get(kind, {})
+        own = {"apiVersion": How.GROUP, "kind": How.AS_IS}
+        fields = {**own, **REQUEST, **known, "metadata": METADATA, "deleteOptions": REQUEST}
+        return self._kept(document, fields)
+
+    def _kept(self, document: dict[str, Any], fields: Fields) -> dict[str, Any]:
+        found = {}
+        for name, how in fields.items():
+            if name in document:
+                value = self._value(document[name], how)
+                if value is not None:
+                    found[name] = value
+        if "kind" in found and not _is_api_group(document.get("apiVersion", "")):
+            found["kind"] = self.renaming.name(document["kind"])
+        return found
+
+    def _value(self, value: Any, how: How | Fields) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, list) and how is not How.WHOLE:
+            kept = (self._value(one, how) for one in value)
+            return [one for one in kept if one is not None]
+        if isinstance(how, How):
+            return self._ways[how](value)
+        return self._kept(value, how) if isinstance(value, dict) else None
+
+    def key(self, key: str) -> str:
+        """Return the key of a label or of an annotation; those that everybody knows stay."""
+        if _is_known_key(key):
+            self.kept.add(key)
+            return key
+        for prefix in _CUSTOM:
+            if key.startswith(prefix):
+                return f"{prefix}{self.renaming.name(key.removeprefix(prefix))}"
+        return self.renaming.name(key)
+
+    def label_value(self, value: str) -> str:
+        """Return the value of a label; selectors compare numbers, so short ones stay."""
+        return value if _SHORT_NUMBER.fullmatch(value) else self.renaming.name(value)
+
+    def resource(self, name: str) -> str:
+        """Return the name of a resource; those of other vendors get new names.
+
+        Quotas count objects (``count/pods``), and requests by class of storage.
+        """
+        prefix, slash, rest = name.rpartition("/")
+        if prefix.endswith(_BY_CLASS):
+            return f"{self.renaming.name(prefix.removesuffix(_BY_CLASS))}{_BY_CLASS}/{rest}"
+        counts = prefix == "count"
+        domain = rest.partition(".")[2] if counts else _without_verb(prefix)
+        if not slash or _is_api_group(domain):
+            self.kept.add(name)
+            return name
+        verb = prefix if counts else prefix.removesuffix(domain)
+        place = "" if counts else self.renaming.name(domain)
+        return f"{verb}{place}/{self.renaming.name(rest)}"
+
+    @staticmethod
+    def _text(rename: Callable[[str], str]) -> Callable[[Any], Any]:
+        return lambda value: rename(value) if isinstance(value, str) and value else value
+
+    @staticmethod
+    def _map(
+        rename: Callable[[str], str], of_value: Callable[[Any], Any]
+    ) -> Callable[[Any], dict[str, Any] | None]:
+        def kept(value: Any) -> dict[str, Any] | None:
+            if not isinstance(value, dict):
+                return None
+            return {rename(key): of_value(inner) for key, inner in value.items()}
+
+        return kept
+
+    def _annotations(self, value: Any) -> dict[str, str] | None:
+        if not isinstance(value, dict):
+            return None
+        found = {}
+        for key, text in value.items():
+            if key == _LEFT_OUT or not isinstance(text, str):
+                continue
+            known = _is_known_key(key)
+            found[self.key(key)] = self._annotation(text) if known else self._hash(text)
+        return found
+
+    def _annotation(self, text: str) -> str:
+        """Return the value of an annotation that everybody knows: numbers and known words stay."""
+        if _PLAIN.fullmatch(text):
+            return text
+        if _is_name(text):
+            return self.renaming.name(text)
+        return self.renaming.words_of(text, _WORDS)
+
+    def _hash(self, text: str) -> str:
+        return f"x{hmac.digest(self._salt, text.encode(), hashlib.sha256).hex()[:12]}"
+
+    def _other(self, event: Event, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return a payload that is not an object."""
+        if event.kind == "config.applied":
+            conf = redacted_conf(payload.get("parsed"), self)
+            return {**payload, "text": conf.text, "parsed": conf.parsed, "configmap": ""}
+        return self._members(payload, event.reference.kind)
+
+    def _member(self, name: str, value: Any, payload: dict[str, Any], about: str) -> Any:
+        """Return one member of a payload that is not an object."""
+        if name in _TEXTS:
+            return type(value)()
+        if name in _NAMED:
+            return self._names(value)
+        match name:
+            case "body" | "options":
+                return self.document(value, about) if isinstance(value, dict) else None
+            case "flags":
+                return {
+                    flag: self.renaming.words_of(text, _VALUES)
+                    for flag, text in value.items()
+                    if flag in _FLAGS
+                }
+            case "group":
+                return self.group(value)
+            case "listed":
+                known = _is_api_group(payload.get("group", ""))
+                return value if known else self.renaming.name(value)
+            case "known" | "kinds":
+                return [self._members(one, about) for one in value]
+            case "reason":
+                return value if value in REASONS else ""
+            case "answer":
+                return self._answer(value)
+        return self._as_is(value)
+
+    def _members(self, payload: dict[str, Any], about: str) -> dict[str, Any]:
+        return {name: self._member(name, value, payload, about) for name, value in payload.items()}
+
+    def _names(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._names(one) for one in value]
+        return self.renaming.name(value) if isinstance(value, str) and value else value
+
+    def _answer(self, value: Any) -> Any:
+        """Return the answer of an extender: every text in it is a name or a message."""
+        if isinstance(value, dict):
+            return {key: self._answer(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self._answer(one) for one in value]
+        return self.renaming.name(value) if isinstance(value, str) and value else value
+
+
+_NAMED = frozenset(
+    {
+        *("node", "task", "job", "queue", "namespaces", "uids", "session", "about"),
+    }
+)
+"""Fields of payloads that are names."""
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be a name, or names joined by slashes."""
+    return all(letter.isalnum() or letter in "-./" for letter in text)
+
+
+def _without_verb(prefix: str) -> str:
+    """Return the domain in the name of a resource that a quota limits."""
+    return prefix.removeprefix("requests.").removeprefix("limits.")
+
+
+def _is_api_group(group: str) -> bool:
+    """Return whether an API group, or one with its version, is of Kubernetes or Volcano."""
+    domain = group.partition("/")[0]
+    return domain in _API_GROUPS or _is_known(domain)
+
+
+def _is_known_key(key: str) -> bool:
+    """Return whether everybody knows the key of a label or of an annotation."""
+    domain, slash, rest = key.rpartition("/")
+    if f"{domain}/" in _CUSTOM:
+        return rest in _ROLES
+    return _is_known(domain if slash else key)
+
+
+def _is_known(domain: str) -> bool:
+    return any(domain == one or domain.endswith(f".{one}") for one in _KNOWN_DOMAINS)

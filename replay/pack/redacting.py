@@ -1,0 +1,122 @@
+"""Replaces the names in a pack, proves that no decision changes, and searches for what is left."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from ...engine.errors import PackDiffers
+from ...engine.events import KINDS as EVENT_KINDS
+from ...engine.events import Event, Recorded
+from ...engine.events.payloads import SliceBegan, SliceEnded
+from ...engine.log import open_log
+from ..moments.log import Log, opened
+from .answer import Answered
+from .events import about
+from .fields import KINDS, REASONS, field_names
+from .file import replacing, seal, write_events
+from .leftovers import left_over
+from .name_map import made_map, write_map
+from .names import KNOWN_NAMES
+from .proof import moments_of, prove, proven
+from .reading import About, about_pack, summary_of
+from .redact import NameRedaction
+
+_OF_THE_PACK = frozenset({"slice.began", "slice.ended", "answer.expected"})
+
+
+def redact_pack(path: Path, map_file: Path, salt: bytes) -> None:
+    """Replace a pack by one with new names, and write the map of names.
+
+    :raises PackDiffers: sessions decide otherwise with new names, or an original name is left.
+    :raises UsageError: there is a file for the map already.
+    """
+    redaction = NameRedaction(salt)
+    with opened(path, read_only=True) as original, replacing(path) as beside:
+        pack = about_pack(original)
+        for event in _redacted(original, pack, redaction):
+            del event  # The first pass only notes the names.
+        made = made_map(salt, redaction.settle())
+        write_events(beside, _redacted(original, pack, redaction))
+        _add_proof(original, beside, pack, redaction, made.identity)
+        with opened(beside, read_only=True) as done:
+            summary = summary_of(about_pack(done))
+        seal(beside, summary, plain=True)
+        _search(beside, redaction)
+        write_map(map_file, made)
+
+
+def _redacted(original: Log, pack: About, redaction: NameRedaction) -> Iterator[Event]:
+    """Yield the events of a pack with new names, up to the end of the slice."""
+    last = pack.begin.position
+    state, events = 0, 0
+    kept: list[Event] = []
+    for recorded in original.events():
+        new = None if _is_own(recorded) else redaction.redacted(recorded.event)
+        if new is None:
+            continue
+        state += recorded.position <= last
+        events += recorded.position > last
+        kept.append(new)
+    for recorded in original.events(kinds=("slice.began",)):
+        yield redaction.own(recorded.event, SliceBegan, objects=state)
+    yield from kept
+    for recorded in original.events(kinds=("slice.ended",)):
+        yield redaction.own(recorded.event, SliceEnded, events=events)
+
+
+def _is_own(recorded: Recorded) -> bool:
+    return recorded.event.kind in _OF_THE_PACK
+
+
+def _add_proof(
+    original: Log, path: Path, pack: About, redaction: NameRedaction, identity: str
+) -> None:
+    """Run sessions of both logs, and append what was proved."""
+    at, release = pack.expected.at, pack.expected.release
+    moments = moments_of(at, pack.begin.revision, pack.end)
+    with opened(path, read_only=True) as redacted:
+        result = prove(original, redacted, redaction.joined, moments, release)
+        question = redaction.renaming.known(pack.expected.question)
+        expected = Answered(redacted, at, release).expected(at=at, question=question)
+        cluster = redacted.moment().cluster
+    words = len(redaction.renaming.words)
+    proof = proven(words, identity, release, moments, result)
+    with open_log(path) as store:
+        store.append(
+            [about("answer.expected", expected, cluster), about("names.redacted", proof, cluster)]
+        )
+
+
+def _search(path: Path, redaction: NameRedaction) -> None:
+    """Check that no original name is in the bytes of a file.
+
+    A name that is part of a word that stays, such as ``node`` in ``nodeName``, cannot be searched.
+
+    :raises PackDiffers: one is.
+    """
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [row[0] or "" for row in connection.execute("SELECT sql FROM sqlite_master")]
+    known = " ".join(
+        (
+            *tables,
+            *(*EVENT_KINDS, *KINDS, *REASONS, *KNOWN_NAMES, *field_names()),
+            *(name for info in EVENT_KINDS.values() for name in _members(info.payload)),
+            *sorted(redaction.kept),
+        )
+    )
+    found = left_over(path, redaction.renaming.names, known)
+    if found:
+        raise PackDiffers(
+            f"{len(found)} original names are still in the file, the first is the name of a"
+            f" {redaction.kind_of(found[0])}; no file was written",
+            now="report this; if it is a word of four letters, it may be an accident: run it again",
+        )
+
+
+def _members(payload: type[msgspec.Struct] | None) -> tuple[str, ...]:
+    return () if payload is None else payload.__struct_fields__

@@ -1,0 +1,69 @@
+"""What can be exported of a log: its events, the state over time, a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import BinaryIO, NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.units import parse_duration
+from .. import export as writers
+from ..moments.log import Log
+from .tables import TABLES, rows
+from .timeline import write_timeline
+from .write import write_rows
+
+EVENTS, TIMELINE = "events", "timeline"
+
+Count = Callable[[int], None]
+
+
+class Export(NamedTuple):
+    """One export, ready to be written.
+
+    :param unit: what it counts, as in ``rows``. :param form: the format.
+    :param every: microseconds between two samples of a table.
+    """
+
+    what: str
+    unit: str
+    form: str
+    every: int
+
+    def write(self, log: Log, out: BinaryIO, *, progress: Count | None = None) -> int:
+        """Write it, and return how many of its units were written."""
+        if self.what == TIMELINE:
+            return write_timeline(log, out)
+        if self.what != EVENTS:
+            shape, _ = TABLES[self.what]
+            return write_rows(rows(log, self.what, self.every), shape, self.form, out)
+        write = {
+            writers.NDJSON: writers.write_ndjson,
+            writers.CSV: writers.write_csv,
+            writers.PARQUET: writers.write_parquet,
+        }[self.form]
+        return write(log.events(), out, progress=progress)
+
+
+def export_of(what: str, file: str, *, form: str | None, every: str) -> Export:
+    """Return the export that options name.
+
+    :param what: events, timeline, or a table. :param file: its suffix chooses the format.
+    :raises UsageError: there is no such table or format, or ``every`` is no duration.
+    """
+    known = (EVENTS, *TABLES, TIMELINE)
+    if what not in known:
+        raise UsageError(f"cannot export {what!r}", now=f"choose from: {', '.join(known)}")
+    try:
+        time = parse_duration(every)
+    except ValueError as fault:
+        raise UsageError(f"invalid --every: {fault}", now="write it as in 10s or 1m") from fault
+    if what == TIMELINE:
+        if form is not None or PurePath(file).suffix not in {".json", ""}:
+            raise UsageError(
+                "a timeline is JSON", where=file, now="name a .json file, without --format"
+            )
+        return Export(what, "spans", "json", time)
+    unit = "events" if what == EVENTS else "rows"
+    return Export(what, unit, writers.format_of(file, form), time)
