@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -160,20 +161,33 @@ def test_only_hardened_a_recreated_job_outlives_the_cleanup_of_the_old_one(
     assert (cluster.controller.held.cache.get(JOB) is not None) == known
 
 
-def test_hardened_a_deletion_spares_a_podgroup_that_changed_since_it_was_seen() -> None:
+def test_hardened_a_deletion_spares_a_podgroup_that_changed_since_it_was_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     left = {}
     for release in ("v1.15.1", "hardened"):
         cluster = _Cluster(release)
         cluster.run_job()
-        cluster.held = frozenset({"PodGroup"})
         key = f"default/{cluster.groups()[-1]['metadata']['name']}"
-        cluster.api.patch("PodGroup", key, {"metadata": {"labels": {"seen": "no"}}})
+        changes = count()
+        find = cluster.api.find
+
+        def read(
+            kind: str, name: str, api: Any = cluster.api, find: Any = find, changes: Any = changes
+        ) -> Document | None:
+            """Return an object; directly after it is read, somebody else changes a PodGroup."""
+            found: Document | None = find(kind, name)
+            if kind == "PodGroup" and found is not None:
+                api.patch(kind, name, {"metadata": {"labels": {"read": str(next(changes))}}})
+            return found
+
+        monkeypatch.setattr(cluster.api, "find", read)
         target = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "train"}
         metadata = {"name": "c", "namespace": "default"}
         command = {"kind": "Command", "metadata": metadata, "action": "AbortJob", "target": target}
         cluster.api.create(command)
         cluster.settle()
-        left[release] = cluster.api.find("PodGroup", key) is not None
+        left[release] = find("PodGroup", key) is not None
     assert left == {"v1.15.1": False, "hardened": True}
 
 
