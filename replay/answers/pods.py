@@ -13,10 +13,10 @@ from .jobs import job_finding, missing_group, panics, pod_conditions
 from .placing import (
     eviction_links,
     gang_short,
-    has_place,
     node_links,
     not_placed,
     placed,
+    places,
 )
 from .records import Link, Note, PodState
 from .run import POD, PODGROUP, Run
@@ -134,7 +134,7 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     """Return why a pod waits that has a place: too few others of its gang have one."""
     gang = run.detail(GangCounts, "gang", group)
-    node = "" if gang is None else has_place(run, key, gang)
+    node = places(run, group).get(key, "")
     short = None if gang is None or not node else gang_short(run, group, gang)
     if short is None:
         return None

@@ -111,7 +111,7 @@ def run_of(
     unknown: Sequence[Unknown] = (),
 ) -> Run:
     """Run the session at a moment, with a trace that follows some objects closely."""
-    trace = Trace(closely=closely)
+    trace = Trace(scores=False, closely=closely)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     return Run(scene.moment, cache, answer, trace, conf, unknown)

@@ -82,7 +82,7 @@ def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size:
     now = moment.revision
     places = [one for one in places if now is None or one < now]
     first = _near(log, moment, places)
-    count = max(2, min(MOST, _WORK // max(1, size)))
+    count = max(1, min(MOST, _WORK // max(1, size)))
     chosen = [first + at for at in _chosen(places[first:], marks, count)]
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
     return Plan(moments, len(places), first == 0)

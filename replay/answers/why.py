@@ -27,7 +27,7 @@ from .jobs import job_finding
 from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
-from .queues import jobs_below, queue_finding
+from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step, Why
 from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
@@ -147,7 +147,7 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
     """Return the names that a trace follows for an object."""
     if target.pair == QUEUE:
-        jobs = jobs_below(cache, target.key)[:CLOSELY]
+        jobs = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
         return {target.key}.union(*(closely_of_job(cache, key) for key in jobs))
     if target.pair == NODE:
         return {target.key, *waiting_pods(cache)}
