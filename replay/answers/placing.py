@@ -16,7 +16,7 @@ from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, OVERUSED, full_queue, path_of
-from .records import EvictionTry, Link, Nodes, Placement, Refusal, Score
+from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
 from .run import NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
@@ -107,7 +107,8 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
     if failing is None:
-        return Blocked(text, "gang-incomplete", (), ((PODGROUP, key),))
+        note = Note(text=text, blocks=True)
+        return Blocked(text, "gang-incomplete", (note,), ((PODGROUP, key),))
     who = next(pod for pod in left if not_placed(run, pod, queue, key) is not None)
     because = failing.because.replace("its queue", "the job's queue")
     return Blocked(

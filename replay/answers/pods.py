@@ -98,7 +98,9 @@ def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
     name = pod.spec.scheduler_name or "default-scheduler"
     own = joined(run.cache.options.scheduler_names, "or")
     text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
-    return Finding(text, True, f"other-scheduler {name}")
+    own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
+    note = Note(text=own_words, blocks=True)
+    return Finding(text, True, f"other-scheduler {name}", (note,))
 
 
 def _gated(pod: Pod) -> Blocked | None:

@@ -17,7 +17,6 @@ from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.names import not_found
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .carried import carried
@@ -95,7 +94,7 @@ def _answer(log: Log, question: Question) -> Why:
         if finding is not None:
             samples.append(Sample(then, numbers.get(then.label, plan.last), finding))
     if finding is None:
-        raise not_found(log, target.pair, target.key, None, moment)
+        finding = _unread(target)
     stages = stages_of(log, plan, samples) if finding.waits else ()
     return Why(
         asked=Asked(
@@ -174,7 +173,16 @@ def _without_group(target: Target) -> Finding:
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
         f"and the job is {target.phase or 'without a phase'}"
     )
-    return Finding(text, True, "no-podgroup", (Note(text=text),), ((JOB, target.key),))
+    return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
+
+
+def _unread(target: Target) -> Finding:
+    """Return the answer about an object that the API server has, and the scheduler has not."""
+    text = (
+        f"{target.title} exists, but the scheduler's informers do not have it: they cannot read "
+        "it, or do not watch such objects"
+    )
+    return Finding(text, True, "unread", (Note(text=text, blocks=True),), (target.scheduled,))
 
 
 def _of_pod(run: Run, target: Target) -> Finding:
