@@ -147,7 +147,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
     """Return the names that a trace follows for an object."""
     if target.pair == QUEUE:
         jobs = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
-        return {target.key}.union(*(closely_of_job(cache, key) for key in jobs))
+        return {target.key}.union(*(closely_of_job(cache, key, most=_FEW) for key in jobs))
     if target.pair == NODE:
         return {target.key, *waiting_pods(cache)}
     pods = [target.key] if target.pair == POD else []
@@ -195,6 +195,9 @@ def _of_group(run: Run, target: Target) -> Finding:
     found = job_finding(run, target.podgroup, run.title(target.podgroup))
     return found.after((), (JOB, target.key)) if target.pair == JOB else found
 
+
+_FEW = 3
+"""How many pending pods of each job of a queue are followed."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
 _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
