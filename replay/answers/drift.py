@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...engine.cache.drift.drift import Comparison, Difference, Unit
+from ...engine.cache.drift.drift import Comparison, Difference, PodIndex, Unit
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.objects import Pod
 from .records import Drifted, Link
 from .run import Run
 
@@ -21,7 +23,14 @@ def drift_links(run: Run, podgroup: str, nodes: Sequence[str]) -> Iterator[Link]
 
 def differences(run: Run, units: Sequence[Unit]) -> Iterator[Link]:
     """Yield what differs about some units, as links."""
-    comparison = Comparison(run.cache, run.cache.stores)
+    named = {name for _, name in units}
+    pods = [
+        pod
+        for pod in run.cache.stores.of("Pod").values()
+        if isinstance(pod, Pod) and (pod.spec.node_name in named or job_of(pod) in named)
+    ]
+    index = PodIndex(pods, run.cache.node_cache.uncounted)
+    comparison = Comparison(run.cache, run.cache.stores, index)
     for unit in units:
         for one in comparison.of(unit):
             yield _drifted(one)

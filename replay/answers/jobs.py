@@ -224,7 +224,7 @@ def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
         text = f"its gang lacks pods of a role: only {joined(parts)} exist"
     else:
         text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {gang.valid}"
-        text += f" can count (of its pods {states})"
+        text += f" can count (its pods: {states})"
     return Blocked(text, "gang-lacks-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 

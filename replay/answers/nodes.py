@@ -30,8 +30,12 @@ def node_finding(run: Run, name: str) -> Finding:
         stale = tuple(differences(run, [("Node", name)]))
         return Finding(text, True, f"stale-cache {name}", stale, about)
     refused = dict(_refused(run, name))
-    links = [_state(info), *_refusals(name, refused), *differences(run, [("Node", name)])]
     closed = _closed(info)
+    links = [
+        _state(info, closed=closed is not None),
+        *_refusals(name, refused),
+        *differences(run, [("Node", name)]),
+    ]
     waiting = f"; {_would(refused)}" if refused else ""
     if closed is not None:
         cause, because = closed
@@ -70,11 +74,12 @@ def _closed(info: NodeInfo) -> tuple[str, str] | None:
     return None
 
 
-def _state(info: NodeInfo) -> NodeState:
+def _state(info: NodeInfo, *, closed: bool) -> NodeState:
     assert info.node is not None
     state = info.reason or _READY
     return NodeState(
         text=f"node {info.name} is {state} with {counted(len(info.tasks), 'pod')}: {_left(info)}",
+        blocks=closed,
         state=state,
         unschedulable=info.node.spec.unschedulable,
         taints=tuple(f"{one.key}={one.value}:{one.effect}" for one in info.taints),

@@ -16,11 +16,12 @@ from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, OVERUSED, full_queue, path_of
-from .records import EvictionTry, Link, Nodes, Placement, Refusal, Score
+from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
 from .run import NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
+_PLACED = ("allocate", "pipeline")
 _VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 
 
@@ -80,25 +81,34 @@ def overused(run: Run, queue: str, own: str) -> Blocked | None:
     return full_queue(run, check, steps[-1].action, OVERUSED, own)
 
 
-def has_place(run: Run, pod: str, gang: GangCounts) -> str:
-    """Return the node that the session found for a pod, also if it was taken back."""
-    link = placed(run, pod)
-    return gang.planned.get(pod, ("", ""))[1] if link is None else link.node
+def places(run: Run, key: str) -> dict[str, str]:
+    """Return the nodes that a session found for a job's pods, also if they were taken back.
+
+    What the session would have to evict others for does not count.
+    """
+    waiting = set(run.waiting_pods(key))
+    return {
+        step.about: step.outcome
+        for step in run.trace.steps
+        if step.action in PLACING and step.what in _PLACED and step.about in waiting
+    }
 
 
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     """Return why a gang can only be placed in part; None if none of it was, or enough."""
-    fits = gang.ready + gang.waiting + len(gang.planned)
+    having = places(run, key)
+    bound = dict(run.answer.result.binds)
+    fits = gang.ready + sum(pod not in bound for pod in having)
     if not 0 < fits < gang.least:
         return None
-    waiting = run.waiting_pods(key)
-    left = [pod for pod in waiting if not has_place(run, pod, gang)]
+    left = [pod for pod in run.waiting_pods(key) if pod not in having]
     queue = run.cache.jobs[key].queue
     failing = next(filter(None, (not_placed(run, pod, queue, key) for pod in left)), None)
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
     if failing is None:
-        return Blocked(text, "gang-incomplete", (), ((PODGROUP, key),))
+        note = Note(text=text, blocks=True)
+        return Blocked(text, "gang-incomplete", (note,), ((PODGROUP, key),))
     who = next(pod for pod in left if not_placed(run, pod, queue, key) is not None)
     because = failing.because.replace("its queue", "the job's queue")
     return Blocked(
@@ -235,7 +245,7 @@ _PREPARING = " pre-predicates failed "
 def _unprepared(text: str) -> Blocked:
     """Return why filters could not even be prepared for a pod, as for a missing claim."""
     head, failed, why = text.partition(_PREPARING)
-    because = f"the scheduler says of it: {text}"
+    because = f"no node takes it: {text}"
     if failed:
         plugin = head.rpartition("plugin ")[2]
         because = f"filter {plugin} fails for all nodes: {why.removesuffix('.')}"

@@ -13,10 +13,10 @@ from .jobs import job_finding, missing_group, panics, pod_conditions
 from .placing import (
     eviction_links,
     gang_short,
-    has_place,
     node_links,
     not_placed,
     placed,
+    places,
 )
 from .records import Link, Note, PodState
 from .run import POD, PODGROUP, Run
@@ -98,7 +98,9 @@ def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
     name = pod.spec.scheduler_name or "default-scheduler"
     own = joined(run.cache.options.scheduler_names, "or")
     text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
-    return Finding(text, True, f"other-scheduler {name}")
+    own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
+    note = Note(text=own_words, blocks=True)
+    return Finding(text, True, f"other-scheduler {name}", (note,))
 
 
 def _gated(pod: Pod) -> Blocked | None:
@@ -134,7 +136,7 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     """Return why a pod waits that has a place: too few others of its gang have one."""
     gang = run.detail(GangCounts, "gang", group)
-    node = "" if gang is None else has_place(run, key, gang)
+    node = places(run, group).get(key, "")
     short = None if gang is None or not node else gang_short(run, group, gang)
     if short is None:
         return None

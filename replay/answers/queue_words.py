@@ -142,7 +142,7 @@ def _first_full(check: QueueCheck) -> QueueLevel | None:
 def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder]) -> str:
     where = _relation(full.queue, [level.queue for level in check.levels])
     if not any(full.wanted.values()) and full.compared == "deserved":
-        return f"{where} is over its share: {_over(full)}{_by(run, full, held)}"
+        return f"{where} already has its share: {_over(full)}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
     if full.compared == "deserved":
         return f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
@@ -169,7 +169,7 @@ def _share(full: QueueLevel) -> str:
 
 
 def _over(full: QueueLevel) -> str:
-    names = in_order(full.exceeded)
+    names = in_order(set(full.exceeded) - {"pods"}) or list(full.exceeded)
     parts = []
     for name in names:
         has, deserves = apart(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.model.status import Status
 from ...engine.session.framework.details import QueueCheck, QueueLevel
 from .amounts import apart, counted, in_order, joined
 from .drift import differences
@@ -56,7 +57,7 @@ def queue_finding(run: Run, name: str) -> Finding:
 
 def waiting_jobs(run: Run, name: str) -> list[str]:
     """Return the PodGroups of a queue, and of queues below it, that are not all placed."""
-    return [key for key in jobs_below(run.cache, name) if _waits_in(run, key)]
+    return [key for key in jobs_below(run.cache, name) if may_wait(run.cache, key)]
 
 
 def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
@@ -71,10 +72,11 @@ def jobs_below(cache: SchedulerCache, name: str) -> list[str]:
     return sorted(key for key in found if cache.jobs[key].pod_group is not None)
 
 
-def _waits_in(run: Run, key: str) -> bool:
-    group = run.cache.jobs[key].pod_group
-    phase = "" if group is None else group.status.phase
-    return phase in {"", "Pending", "Inqueue"} or bool(run.waiting_pods(key))
+def may_wait(cache: SchedulerCache, key: str) -> bool:
+    """Return whether a job has not started, or has pods without a node."""
+    job = cache.jobs[key]
+    phase = "" if job.pod_group is None else job.pod_group.status.phase
+    return phase in {"", "Pending", "Inqueue"} or bool(job.index.get(Status.PENDING))
 
 
 def _blocked(run: Run, key: str) -> Blocked | None:

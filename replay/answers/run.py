@@ -111,19 +111,19 @@ def run_of(
     unknown: Sequence[Unknown] = (),
 ) -> Run:
     """Run the session at a moment, with a trace that follows some objects closely."""
-    trace = Trace(closely=closely)
+    trace = Trace(scores=False, closely=closely)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     return Run(scene.moment, cache, answer, trace, conf, unknown)
 
 
-def closely_of_job(cache: SchedulerCache, key: str, *pods: str) -> set[str]:
+def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOSELY) -> set[str]:
     """Return the names to follow for a job: its PodGroup, its queue, and some pending pods.
 
-    :param pods: these in any case.
+    :param pods: these in any case. :param most: how many others.
     """
     job = cache.jobs.get(key)
     if job is None:
         return {key, *pods}
     pending = sorted(task.key for task in job.index.get(Status.PENDING, {}).values())
-    return {key, job.queue, *pending[:CLOSELY], *pods}
+    return {key, job.queue, *pending[:most], *pods}

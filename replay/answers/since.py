@@ -80,9 +80,12 @@ def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size:
         if one.moment.revision is not None
     ]
     now = moment.revision
-    places = [one for one in places if now is None or one < now]
+    if now is None:
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+        now = extent.last_revision or 0
+    places = [one for one in places if one < now]
     first = _near(log, moment, places)
-    count = max(2, min(MOST, _WORK // max(1, size)))
+    count = max(1, min(MOST, _WORK // max(1, size)))
     chosen = [first + at for at in _chosen(places[first:], marks, count)]
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
     return Plan(moments, len(places), first == 0)

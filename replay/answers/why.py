@@ -17,7 +17,6 @@ from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.names import not_found
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .carried import carried
@@ -27,7 +26,7 @@ from .jobs import job_finding
 from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
-from .queues import jobs_below, queue_finding
+from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step, Why
 from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
@@ -95,7 +94,7 @@ def _answer(log: Log, question: Question) -> Why:
         if finding is not None:
             samples.append(Sample(then, numbers.get(then.label, plan.last), finding))
     if finding is None:
-        raise not_found(log, target.pair, target.key, None, moment)
+        finding = _unread(target)
     stages = stages_of(log, plan, samples) if finding.waits else ()
     return Why(
         asked=Asked(
@@ -147,8 +146,8 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
     """Return the names that a trace follows for an object."""
     if target.pair == QUEUE:
-        jobs = jobs_below(cache, target.key)[:CLOSELY]
-        return {target.key}.union(*(closely_of_job(cache, key) for key in jobs))
+        jobs = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
+        return {target.key}.union(*(closely_of_job(cache, key, most=_FEW) for key in jobs))
     if target.pair == NODE:
         return {target.key, *waiting_pods(cache)}
     pods = [target.key] if target.pair == POD else []
@@ -174,7 +173,16 @@ def _without_group(target: Target) -> Finding:
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
         f"and the job is {target.phase or 'without a phase'}"
     )
-    return Finding(text, True, "no-podgroup", (Note(text=text),), ((JOB, target.key),))
+    return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
+
+
+def _unread(target: Target) -> Finding:
+    """Return the answer about an object that the API server has, and the scheduler has not."""
+    text = (
+        f"{target.title} exists, but the scheduler's informers do not have it: they cannot read "
+        "it, or do not watch such objects"
+    )
+    return Finding(text, True, "unread", (Note(text=text, blocks=True),), (target.scheduled,))
 
 
 def _of_pod(run: Run, target: Target) -> Finding:
@@ -187,6 +195,9 @@ def _of_group(run: Run, target: Target) -> Finding:
     found = job_finding(run, target.podgroup, run.title(target.podgroup))
     return found.after((), (JOB, target.key)) if target.pair == JOB else found
 
+
+_FEW = 3
+"""How many pending pods of each job of a queue are followed."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
 _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(

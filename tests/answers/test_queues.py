@@ -173,7 +173,7 @@ class TestGangs:
         )
         assert found.sentence == (
             "podgroup ns/pg waits because its gang needs 3 pods at once, and only 2 can count "
-            "(of its pods 2 Pending)"
+            "(its pods: 2 Pending)"
         )
         (gang,) = links(found, Gang)
         assert (gang.least, gang.valid, gang.statuses) == (3, 2, {"Pending": 2})

@@ -46,7 +46,8 @@ class _Search:
     def note_failure(self, ssn: Session, task: int, began: SessionPoint, *, own: bool) -> None:
         """Note that a task found no node."""
         untouched = len(ssn.touched) == began[0]
-        if untouched and not ssn.trace.on and _looks_at_class_only(ssn, self.views.selection, task):
+        recorded = ssn.trace.on and ssn.trace.records_all(ssn.task_name(task))
+        if untouched and not recorded and _looks_at_class_only(ssn, self.views.selection, task):
             self._failed[self._key(ssn, task, own=own)] = began
 
     def _key(self, ssn: Session, task: int, *, own: bool) -> tuple[int, int, bool]:

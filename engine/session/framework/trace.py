@@ -79,6 +79,13 @@ class Trace:
         if self.on:
             self.keep(TraceStep(self.action, what, about, by, outcome, numbers))
 
+    def records_all(self, about: str) -> bool:
+        """Return whether each attempt at an object is to be recorded, though its end is known.
+
+        A trace that follows some objects closely needs that of no others.
+        """
+        return self.on and (not self.closely or about in self.closely)
+
     def follows(self, about: str) -> bool:
         """Return whether details about an object are kept."""
         return self.on and about in self.closely

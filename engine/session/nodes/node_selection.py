@@ -308,7 +308,7 @@ class NodeSelection:
         :returns: (node, score), or ``None`` if it must be determined by :meth:`predicate` and
             :meth:`best`; also if there is none or only one, as then nothing is scored.
         """
-        if not self._ranks_by_class or self._ssn.trace.on:
+        if not self._ranks_by_class or self._is_recorded(task):
             return None
         uniform = self._uniform_score(task)
         if uniform is None:
@@ -320,6 +320,10 @@ class NodeSelection:
         best = int(ranked.argmax())
         highest = ranked.item(best)
         return (best, highest) if highest > self._lowest else None
+
+    def _is_recorded(self, task: int) -> bool:
+        trace = self._ssn.trace
+        return trace.on and trace.records_all(self._ssn.task_name(task))
 
     def depends_on_class_only(self, task: int) -> bool:
         """Return whether the found nodes and their scores depend on a task's class only."""
