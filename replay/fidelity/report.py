@@ -129,6 +129,19 @@ class SessionFidelity(NamedTuple):
     differences: tuple[Difference, ...]
 
 
+class InformerLag(NamedTuple):
+    """How far the informer of a kind was from where the clock has it, over all sessions.
+
+    :param sessions: in how many it was elsewhere. :param most: changes in one of them.
+    :param longest: time in one of them, microseconds.
+    """
+
+    kind: str
+    sessions: int
+    most: int
+    longest: int
+
+
 class Fidelity(NamedTuple):
     """How the sessions of a log came out when they were run again.
 
@@ -175,6 +188,23 @@ class Fidelity(NamedTuple):
         """How many differences have each cause."""
         found = [each.cause for each in self.differences]
         return {cause.value: found.count(cause) for cause in Cause}
+
+    @property
+    def informers(self) -> tuple[InformerLag, ...]:
+        """How much freedom deliveries needed, by kind."""
+        found: dict[str, list[Delivery]] = {}
+        for one in self.sessions:
+            for each in one.deliveries:
+                found.setdefault(each.kind, []).append(each)
+        return tuple(
+            InformerLag(
+                kind,
+                len(moved),
+                max(max(each.behind, each.ahead) for each in moved),
+                max(each.us for each in moved),
+            )
+            for kind, moved in sorted(found.items())
+        )
 
     @property
     def exact(self) -> bool:
@@ -336,6 +366,7 @@ def fidelity_document(found: Fidelity) -> dict[str, Any]:
         "conditions": found.conditions._asdict(),
         "evictions": found.evictions._asdict(),
         "causes": found.causes,
+        "informers": [each._asdict() for each in found.informers],
         "differences": [each._asdict() for each in found.differences],
         "deliveries": [_moved_document(one) for one in moved],
         "by_session": [_session_document(one) for one in found.sessions],
