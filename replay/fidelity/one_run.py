@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.snapshot import Snapshot
-from ...engine.model.task import TaskInfo
 from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
@@ -39,16 +37,44 @@ class _FartherAway(Exception):
     """The run binds other pods than recorded, more than the one to beat."""
 
 
-@dataclass(slots=True)
 class _AgreeingCache:
-    """A cache that accepts every bind and eviction: the recording has their outcome."""
+    """A cache that accepts every bind and eviction: the recording has their outcome.
 
-    bound: dict[str, str] = field(default_factory=dict)
+    :param named: pods by uid. :param recorded: the node of each recorded bind.
+    :param beat: the run to beat; None lets every run go to its end.
+    """
+
+    def __init__(
+        self, named: Mapping[str, str], recorded: Mapping[str, str], beat: Bound | None
+    ) -> None:
+        self._named, self._recorded, self._beat = named, recorded, beat
+        self.bound: set[str] = set()
+        self._invented = self._moved = 0
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:  # noqa: ARG002
-        """Bind."""
-        self.bound[uid] = node
+        """Bind.
+
+        :raises _FartherAway: too many binds differ.
+        """
+        pod = self._named.get(uid, "")
+        self.bound.add(pod)
+        if self._beat is None or pod in self._beat.ignored:
+            return None
+        recorded = self._recorded.get(pod)
+        self._invented += recorded is None
+        self._moved += recorded not in {None, "", node}
+        self.compare(missed=0)
         return None
+
+    def compare(self, missed: int) -> None:
+        """Stop the run if it is farther from the record than the one to beat.
+
+        :param missed: binds that cannot come any more.
+        """
+        pods = self._invented + missed
+        beat = self._beat
+        if beat is not None and (pods, pods + self._moved) > (beat.pods, beat.binds):
+            raise _FartherAway
 
     def evict(self, job: str, uid: str, reason: str) -> str | None:
         """Evict."""
@@ -75,9 +101,14 @@ class SessionRun:
         self._behaviours = cache.behaviours
         self._walks = recorded_walks(session, cache)
         self._writes_known = writes_known
-        self._tasks: Mapping[str, TaskInfo] = {
-            uid: task for job in cache.jobs.values() for uid, task in job.tasks.items()
-        }
+        tasks = {uid: task for job in cache.jobs.values() for uid, task in job.tasks.items()}
+        self._named = {uid: task.key for uid, task in tasks.items()}
+        # Pods without requests may still be bound by backfill.
+        self._firm = frozenset(
+            tasks[uid].key
+            for uid in session.uids.values()
+            if uid in tasks and not tasks[uid].best_effort
+        )
         later = conf.actions[_last(conf, _ALLOCATE) + 1 :]
         self._stops = _ALLOCATE in conf.actions and _BINDS_NOTHING_MORE.issuperset(later)
 
@@ -91,7 +122,8 @@ class SessionRun:
 
         :param orders: of Go's maps, as far as the record does not show them; None is ascending.
         """
-        session, cache = self._session, _AgreeingCache()
+        session = self._session
+        cache = _AgreeingCache(self._named, session.binds, beat if self._stops else None)
         following = Following(session.tried | session.binds)
         memory = deepcopy(self._process.memory)
         given = SessionInput(
@@ -106,36 +138,14 @@ class SessionRun:
         )
 
         def ended(action: str) -> None:
-            if action == _ALLOCATE and beat is not None and self._is_farther(cache.bound, beat):
-                raise _FartherAway
+            if action == _ALLOCATE and beat is not None:
+                cache.compare(len(self._firm - cache.bound - set(beat.ignored)))
 
         try:
             result = run_session(given, ended)
         except _FartherAway:
             return None
         return compared(session, result, following.ties, writes_known=self._writes_known)
-
-    def _is_farther(self, bound: Mapping[str, str], beat: Bound) -> bool:
-        """Return whether the binds so far differ more than those of the run to beat.
-
-        Pods without requests may still be bound by backfill.
-        """
-        if not self._stops:
-            return False
-        recorded, binds = self._session.binds, dict[str, str]()
-        for uid, node in bound.items():
-            task = self._tasks.get(uid)
-            if task is not None and task.key not in beat.ignored:
-                binds[task.key] = node
-        firm = {
-            task.key
-            for uid in self._session.uids.values()
-            if (task := self._tasks.get(uid)) is not None and not task.best_effort
-        }
-        missed = (recorded.keys() & firm) - binds.keys() - set(beat.ignored)
-        pods = len(missed) + len(binds.keys() - recorded.keys())
-        moved = sum(recorded[pod] not in {"", binds[pod]} for pod in binds.keys() & recorded.keys())
-        return (pods, pods + moved) > (beat.pods, beat.binds)
 
 
 def _last(conf: SchedulerConf, action: str) -> int:

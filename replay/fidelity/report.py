@@ -129,6 +129,19 @@ class SessionFidelity(NamedTuple):
     differences: tuple[Difference, ...]
 
 
+class InformerLag(NamedTuple):
+    """How far the informer of a kind was from where the clock has it, over all sessions.
+
+    :param sessions: in how many it was elsewhere. :param most: changes in one of them.
+    :param longest: time in one of them, microseconds.
+    """
+
+    kind: str
+    sessions: int
+    most: int
+    longest: int
+
+
 class Fidelity(NamedTuple):
     """How the sessions of a log came out when they were run again.
 
@@ -177,6 +190,23 @@ class Fidelity(NamedTuple):
         return {cause.value: found.count(cause) for cause in Cause}
 
     @property
+    def informers(self) -> tuple[InformerLag, ...]:
+        """How much freedom deliveries needed, by kind."""
+        found: dict[str, list[Delivery]] = {}
+        for one in self.sessions:
+            for each in one.deliveries:
+                found.setdefault(each.kind, []).append(each)
+        return tuple(
+            InformerLag(
+                kind,
+                len(moved),
+                max(max(each.behind, each.ahead) for each in moved),
+                max(each.us for each in moved),
+            )
+            for kind, moved in sorted(found.items())
+        )
+
+    @property
     def exact(self) -> bool:
         """Whether no session decides otherwise than recorded, but for what is random."""
         return not any(
@@ -193,11 +223,11 @@ def _sum(counts: Iterable[Counts]) -> Counts:
 
 
 def fidelity_of_session(
-    rerun: RerunSession, number: int, *, complete: bool, sampled: bool
+    rerun: RerunSession, number: int, *, lacks: str, sampled: bool
 ) -> SessionFidelity:
     """Return how a session came out.
 
-    :param complete: the log knows all that it needs.
+    :param lacks: what the log does not know of what it needs, as a sentence; empty if nothing.
     :param sampled: the cluster is so large that the scheduler looks at some nodes only.
     """
     recorded, best = rerun.recorded, rerun.found.best
@@ -220,7 +250,7 @@ def fidelity_of_session(
         deliveries=tuple(_delivery(lag) for lag in rerun.lags),
         order=rerun.found.state.order,
         runs=rerun.found.runs,
-        differences=tuple(_differences(rerun, number, complete=complete, sampled=sampled)),
+        differences=tuple(_differences(rerun, number, lacks=lacks, sampled=sampled)),
     )
 
 
@@ -252,7 +282,7 @@ def _change(arrival: Arrival) -> Change:
 
 
 def _differences(
-    rerun: RerunSession, number: int, *, complete: bool, sampled: bool
+    rerun: RerunSession, number: int, *, lacks: str, sampled: bool
 ) -> Iterable[Difference]:
     """Yield ties, what other deliveries or orders of maps explain, and what differs in the end."""
     recorded, found = rerun.recorded, rerun.found
@@ -272,7 +302,7 @@ def _differences(
         if (one.aspect, one.name) not in left:
             yield difference(one, *_explained(rerun, one.name))
     for one in found.best.differing:
-        cause, why = _left(rerun, one, complete=complete, sampled=sampled)
+        cause, why = _left(rerun, one, lacks=lacks, sampled=sampled)
         yield difference(one, cause, why)
 
 
@@ -284,17 +314,15 @@ def _explained(rerun: RerunSession, name: str) -> tuple[Cause, str]:
     return Cause.NOT_YET_DELIVERED, "; ".join(lag_text(_delivery(lag)) for lag in rerun.lags)
 
 
-def _left(
-    rerun: RerunSession, one: Differing, *, complete: bool, sampled: bool
-) -> tuple[Cause, str]:
+def _left(rerun: RerunSession, one: Differing, *, lacks: str, sampled: bool) -> tuple[Cause, str]:
     """Return why something differs in the nearest run."""
     by_order = rerun.found.by_order.get(one.name)
     if by_order:
         return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
-    if not complete:
-        return Cause.MISSING_INPUT, "the log does not know all that the session needs"
     if one.name in rerun.absent:
         return Cause.MISSING_INPUT, "the log does not have it when the session opens"
+    if lacks:
+        return Cause.MISSING_INPUT, lacks
     if by_order is not None:
         return (
             Cause.MAP_ORDER,
@@ -338,6 +366,7 @@ def fidelity_document(found: Fidelity) -> dict[str, Any]:
         "conditions": found.conditions._asdict(),
         "evictions": found.evictions._asdict(),
         "causes": found.causes,
+        "informers": [each._asdict() for each in found.informers],
         "differences": [each._asdict() for each in found.differences],
         "deliveries": [_moved_document(one) for one in moved],
         "by_session": [_session_document(one) for one in found.sessions],

@@ -27,7 +27,7 @@ from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import play
 from ..moments.clock import clock_of
-from ..moments.coverage import beginning_of, doubtful, unknown_between
+from ..moments.coverage import beginning_of, unknown_between
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import (
@@ -40,6 +40,7 @@ from ..moments.scheduler_confs import ConfText, confs_at
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Cut, Deliveries
+from .known import is_doubtful
 from .one_run import SessionRun
 from .search import Found, Limits, Search
 from .services import ServiceRequest, job_services
@@ -170,7 +171,7 @@ def planned_sessions(
     def knows_writes(session: RecordedSession) -> bool:
         if session.closed is None or session.how is not HowKnown.LOGGED:
             return False
-        return not doubtful(unknown, clock.revision_at(session.closed), session.closed)
+        return not is_doubtful(unknown, clock.revision_at(session.closed), session.closed)
 
     return [
         plan._replace(writes_known=knows_writes(plan.recorded))

@@ -9,12 +9,13 @@ from ...engine.log import open_log
 from ...engine.session.nodes.sampling import MIN_NODES_TO_FIND
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.coverage import SCHEDULING, doubtful, unknown_between
+from ..moments.coverage import SCHEDULING, Unknown, unknown_between
 from ..moments.log import Log
-from ..moments.recorded_sessions import RecordedSession, recorded_sessions
-from ..moments.scheduler_confs import confs_at
+from ..moments.recorded_sessions import HowKnown, RecordedSession, recorded_sessions
+from ..moments.scheduler_confs import confs_at, has_no_conf
 from ..parallel import run_beside
 from ..sessions.session import conf_of
+from .known import is_doubtful
 from .question import FidelityQuestion, numbered
 from .report import Fidelity, SessionFidelity, fidelity_of_session
 from .rerun import RerunSession, planned_sessions, rerun_sessions
@@ -62,6 +63,17 @@ def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple
     return in_force.source, bool(plugins & _REMEMBERING) or behaviours.device_quotas
 
 
+def _lacks(one: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> str:
+    """Return what the log does not know of what a session needs, as a sentence."""
+    if is_doubtful(unknown, one.revision, one.recorded.opened):
+        return "the log does not know all objects that the session needs"
+    if bare:
+        return "the log has no configuration of the scheduler: the built-in one is assumed"
+    if one.recorded.how is HowKnown.INFERRED:
+        return "the session is inferred: when it began, and what else it tried, is not known"
+    return ""
+
+
 def _whole(progress: Progress, total: int, parts: int) -> Callable[[int], None]:
     """Return what reports progress of the whole by the sessions that one of its parts has run."""
     return lambda done: progress(min(done * parts, total), total)
@@ -83,12 +95,13 @@ def _run(
     """Run the sessions that are asked about, and say how each came out."""
     numbers = numbered(every, question)
     unknown = unknown_between(log, 0, question.end, SCHEDULING)
+    bare = question.conf is None and has_no_conf(log, question.end)
     done: list[SessionFidelity] = []
 
     def add(one: RerunSession) -> None:
-        sure = not doubtful(unknown, one.revision, one.recorded.opened)
+        lacks = _lacks(one, unknown, bare=bare)
         number, sampled = numbers[id(one.recorded)], one.nodes > MIN_NODES_TO_FIND
-        done.append(fidelity_of_session(one, number, complete=sure, sampled=sampled))
+        done.append(fidelity_of_session(one, number, lacks=lacks, sampled=sampled))
         if progress is not None:
             progress(len(done))
 

@@ -97,15 +97,19 @@ def within(
 
 
 def _by(session: ListedSession, moment: Moment) -> bool:
-    """Return whether a session was opened by a moment."""
+    """Return whether a session was opened by a moment, or learned of by a position."""
     if moment.time is not None:
         return session.opened <= moment.time
-    return moment.revision is None or session.revision <= moment.revision
+    if moment.revision is None:
+        return session.position <= moment.known
+    return session.revision <= moment.revision
 
 
 def _at(session: ListedSession, moment: Moment) -> bool:
     if moment.time is not None:
         return session.opened == moment.time
+    if moment.revision is None:
+        return session.position == moment.known
     return session.revision == moment.revision
 
 

@@ -122,9 +122,19 @@ def _deliveries_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterato
     ]
     shown = rows if unfold else rows[:_SHOWN]
     yield "\n"
+    yield from lines_of(
+        Table(("INFORMER", "MOVED IN", "MOST CHANGES", "LONGEST"), list(_lag_rows(found))),
+        style=style,
+    )
+    yield "\n"
     headers = ("SESSION", "INFORMER", "BEHIND", "AHEAD", "BY", "WHAT")
     yield from lines_of(Table(headers, shown), style=style)
     yield from _more(len(rows) - len(shown), "informer")
+
+
+def _lag_rows(found: Fidelity) -> Iterator[tuple[str, ...]]:
+    for kind, sessions, most, longest in found.informers:
+        yield kind, counted(sessions, "session"), str(most), f"{longest / 1_000_000:.2f}s"
 
 
 def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterator[str]:

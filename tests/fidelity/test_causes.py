@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_cluster import RecordedCluster
+from recorded_cluster import CONF, RecordedCluster
 
 from plinian.replay.fidelity.report import Cause, Fidelity
+from plinian.replay.moments.scheduler_confs import ConfText
 from sessions import document, group, node, pod, queue
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -255,16 +256,50 @@ def test_the_configuration_that_is_assumed_is_named(tmp_path: Path) -> None:
     assert run(made, tmp_path, conf="").conf == "built into v1.12.1"
 
 
+def test_what_an_assumed_configuration_decides_otherwise_is_missing_input(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    bind_recorded(made, "n2")
+    with made.log(tmp_path / "log.db", conf="", whole=False) as log:
+        (assumed,) = log.fidelity().differences
+        (given,) = log.fidelity(conf=ConfText(CONF, "by hand")).differences
+    assert (assumed.cause, given.cause) == (Cause.MISSING_INPUT, Cause.UNEXPLAINED)
+    assert "the built-in one is assumed" in assumed.why
+
+
+def test_an_inferred_session_leaves_open_what_it_tried(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    made.bound(WAITING, "n2", OPENED)
+    found = run(made, tmp_path)
+    assert [one.how for one in found.sessions] == ["inferred"]
+    assert found.bindings == (1, 0, 0, 1, 0, 0)
+    assert causes(found) == [("binding", "ns/p", Cause.MISSING_INPUT)]
+    assert "inferred" in found.differences[0].why
+
+
+def test_an_inferred_session_may_be_exact(tmp_path: Path) -> None:
+    made = cluster(node("n1"), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    made.bound(WAITING, "n1", OPENED)
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    assert found.evictions == (0, 0, 0, 0, 0, 0)
+
+
 def test_a_log_without_sessions_has_nothing_to_compare(tmp_path: Path) -> None:
     found = run(cluster(node("n1")), tmp_path)
     assert (found.recorded, found.sessions, found.differences) == (0, (), ())
 
 
-def test_gaps_in_a_log_make_a_difference_missing_input(tmp_path: Path) -> None:
-    """Without complete lists, sessions are left out; nothing is said of them."""
-    made = cluster(node("n1"))
+def test_a_gap_in_a_watch_makes_a_difference_missing_input(tmp_path: Path) -> None:
+    """The watches end long before the session."""
+    made = cluster(node("n1"), node("n2", cpu=1))
     made.saw(2, WAITING)
-    bind_recorded(made, "n1")
-    found = run(made, tmp_path, whole=False)
-    assert found.recorded == 1
-    assert all(each.cause is not Cause.UNEXPLAINED for each in found.differences)
+    watched = made.revision
+    made.opened(SESSION, 1000)
+    made.decided(SESSION, "allocate", 1000.02, task="ns/p", node="n2")
+    made.bound(WAITING, "n2", 1000.05)
+    found = run(made, tmp_path, whole=False, watched=watched)
+    assert causes(found) == [("binding", "ns/p", Cause.MISSING_INPUT)]
+    assert found.not_known

@@ -144,7 +144,15 @@ def test_ranges_are_of_openings_and_inclusive(tmp_path: Path) -> None:
     with made.log(tmp_path / "log.db") as log:
         of = [one.number for one in log.sessions(since="session:2", until="session:3")]
         at = [one.number for one in log.sessions(at="session:3")]
+        known = log.sessions()
+        position = f"@{known[1].position}"
+        by_position = [one.number for one in log.sessions(until=position)]
+        from_position = [one.number for one in log.sessions(since=position)]
+        by_revision = [one.number for one in log.sessions(until="rv:2")]
     assert of == [2, 3]
+    assert by_position == [1, 2]
+    assert from_position == [2, 3, 4]
+    assert by_revision == []
     assert at == [3]
 
 

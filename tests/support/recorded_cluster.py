@@ -15,6 +15,7 @@ from plinian.engine.events.payloads import (
     ScenarioDeclared,
     SessionClosed,
     SessionOpened,
+    WatchFollowed,
 )
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.log import open_log
@@ -100,10 +101,14 @@ class RecordedCluster:
             placed = {**pod, "spec": {**pod["spec"], "nodeName": node}}
             self.saw(second + 0.01, placed, verb="updated")
 
-    def log(self, path: Path, *, conf: str = CONF, whole: bool = True) -> Log:
+    def log(
+        self, path: Path, *, conf: str = CONF, whole: bool = True, watched: int | None = None
+    ) -> Log:
         """Return a log with all of that.
 
-        :param whole: the log has the whole history of the cluster.
+        :param whole: the log has the whole history of the cluster; else complete watches of what
+            sessions need, and nothing that stands for a configuration.
+        :param watched: the last revision of these watches; by default the last one.
         """
         events = list(self.events)
         if conf:
@@ -113,6 +118,11 @@ class RecordedCluster:
             events.append(
                 _event("scenario.declared", declared, reference=Reference(kind="Scenario"))
             )
+        else:
+            events += [
+                _watch(kind, watched or self.revision)
+                for kind in ("Node", "Queue", "PodGroup", "Pod")
+            ]
         store = open_log(path, create=True)
         store.append(events)
         return Log(str(path), store)
@@ -143,6 +153,14 @@ class RecordedCluster:
                 line=len(self.events) + 1,
             )
         )
+
+
+def _watch(kind: str, until: int) -> Event:
+    group = GROUPS.get(kind, "")
+    followed = WatchFollowed(group=group, listed=kind, since=1, until=until, begin="marked")
+    return _event(
+        "watch.followed", canonical_json(followed), reference=Reference(group, kind), line=until
+    )
 
 
 def _event(kind: str, payload: bytes, **fields: Any) -> Event:

@@ -1,0 +1,20 @@
+"""Whether a log knows what a session needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...engine.state.coverage import Why
+from ..moments.coverage import Unknown, doubtful
+
+
+def is_doubtful(unknown: Sequence[Unknown], revision: int, time: int) -> bool:
+    """Return whether any gap includes a revision at a time.
+
+    Where nothing follows a revision, the time may still be long after it: a watch that ended has no
+    later revision.
+
+    :param unknown: of a range, as :func:`.coverage.unknown_between` has it.
+    """
+    ended = [one for one in unknown if one.gap.why is Why.AFTER]
+    return doubtful(unknown, revision, time) or doubtful(ended, revision + 1, time)
