@@ -16,7 +16,7 @@ from ..moments.log import Log, opened
 from ..moments.points import Point
 from .answer import Answered, Decisions
 from .events import slice_events
-from .file import Progress, counter, replacing, seal, write_events
+from .file import Progress, counter, replacing, seal, summary_in, write_events
 from .reading import about_pack, summary_of
 from .redacting import redact_pack
 from .remnants import all_before, before, differing_units, events_of, units_at
@@ -71,7 +71,7 @@ def pack(
     :param map_file: replace all names, and write what they were to this file.
     :param salt: the secret for new names; by default a random one.
     :param progress: called from time to time.
-    :raises UsageError: the log holds nothing there, or the place is the log itself.
+    :raises UsageError: the log holds nothing there, or at the place is a file that is no pack.
     :raises PackDiffers: sessions would decide otherwise than those of the log, or an original name
         is left.
     """
@@ -158,6 +158,10 @@ def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: 
 def _check_place(path: Path) -> None:
     if path.is_dir():
         raise UsageError("this is a folder", where=str(path), now="name a file in it")
+    if path.exists() and not summary_in(path):
+        raise UsageError(
+            "there is another file, which is no pack", where=str(path), now="choose another name"
+        )
     if not path.parent.is_dir():
         raise UsageError(
             "its folder does not exist", where=str(path), now=f"create it: mkdir -p {path.parent}"
