@@ -276,65 +276,53 @@ def payload(kind: str, struct: msgspec.Struct, **more: Any) -> Event:
     return Event(kind=kind, reference=Reference(), payload=canonical_json(struct), **more)
 
 
+CONF = {
+    "actions": "enqueue",
+    "tiers": [
+        {
+            "plugins": [
+                {
+                    "name": "binpack",
+                    "arguments": {
+                        "binpack.resources": "nvidia.com/gpu, acme.io/fpga",
+                        "binpack.cpu": 5,
+                    },
+                }
+            ]
+        }
+    ],
+    "metrics": {"type": "prometheus", "address": "http://bob"},
+}
+
+DECIDED = DecisionLogged(
+    component="scheduler", verb="bind-failed", task="ns/p", node="alder", message="alder is full"
+)
+STARTED = ProcessStarted(
+    component="scheduler", flags={"node-selector": "[disk:fast]", "kubeconfig": "/home/bob"}
+)
+FOLLOWED = WatchFollowed(
+    group="", listed="Pod", namespaces=("ns",), since=1, until=2, begin="marked"
+)
+REFUSED = RequestRefused(verb="create", code=409, message="alder exists", user_agent="bob/1.0")
+ANSWERED = ExtenderAnswered(verb="filter", about="ns/p alder", answer={"nodeNames": ["alder"]})
+
+
+def telling() -> list[Event]:
+    """Return an event of each shape that can hold names or free text."""
+    return [
+        payload("usage.measured", UsageMeasured(node="alder", cpu={"10m": 42.5})),
+        payload("extender.answered", ANSWERED),
+        payload("decision.logged", DECIDED),
+        payload("process.started", STARTED),
+        payload("watch.followed", FOLLOWED),
+        payload("request.refused", REFUSED),
+        payload("config.applied", ConfigApplied(text="# for bob", parsed=CONF)),
+    ]
+
+
 def test_every_kind_of_event_is_still_readable_with_new_names() -> None:
     redaction = NameRedaction(b"salt")
-    made = [
-        payload("usage.measured", UsageMeasured(node="alder", cpu={"10m": 42.5})),
-        payload(
-            "extender.answered",
-            ExtenderAnswered(verb="filter", about="ns/p alder", answer={"nodeNames": ["alder"]}),
-        ),
-        payload(
-            "decision.logged",
-            DecisionLogged(
-                component="scheduler",
-                verb="bind-failed",
-                task="ns/p",
-                node="alder",
-                message="alder is full",
-            ),
-        ),
-        payload(
-            "process.started",
-            ProcessStarted(
-                component="scheduler",
-                flags={"node-selector": "[disk:fast]", "kubeconfig": "/home/bob"},
-            ),
-        ),
-        payload(
-            "watch.followed",
-            WatchFollowed(
-                group="", listed="Pod", namespaces=("ns",), since=1, until=2, begin="marked"
-            ),
-        ),
-        payload(
-            "request.refused",
-            RequestRefused(verb="create", code=409, message="alder exists", user_agent="bob/1.0"),
-        ),
-        payload(
-            "config.applied",
-            ConfigApplied(
-                text="# for bob",
-                parsed={
-                    "actions": "enqueue",
-                    "tiers": [
-                        {
-                            "plugins": [
-                                {
-                                    "name": "binpack",
-                                    "arguments": {
-                                        "binpack.resources": "nvidia.com/gpu, acme.io/fpga",
-                                        "binpack.cpu": 5,
-                                    },
-                                }
-                            ]
-                        }
-                    ],
-                    "metrics": {"type": "prometheus", "address": "http://bob"},
-                },
-            ),
-        ),
-    ]
+    made = telling()
     for event in made:
         redaction.redacted(event)
     redaction.settle()
