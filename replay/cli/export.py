@@ -59,9 +59,10 @@ def export(
     output, it is JSON lines. The file appears only when it is complete. Times are microseconds
     since 1970 UTC. Parquet needs the extra plinian[parquet].
 
-    A table of the state (--what queues, nodes, pods, podgroups) has one row for each object, or each
-    resource of it, in each sample. A timeline (--what timeline, to a .json file) is in the Trace
-    Event Format, which Perfetto and Chrome show: sessions, and what each pod did until its end.
+    A table of the state (--what queues, nodes, pods, podgroups) has one row for each object, or
+    each resource of it, in each sample. A timeline (--what timeline, to a .json file) is in the
+    Trace Event Format, which Perfetto and Chrome show: sessions, and what each pod did until its
+    end.
     """
     from pathlib import Path
 

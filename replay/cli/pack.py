@@ -8,7 +8,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import shows_progress, style
+from .shell import note, shows_progress, style
 
 
 @command("pack")
@@ -75,12 +75,13 @@ def pack(
     from ..pack.lines import packed_lines
     from ..pack.write import duration_of, map_place
     from ..pack.write import pack as write_pack
-    from ..render.progress import counting
+    from ..render.progress import phases
     from .open_log import opened
 
+    place = map_place(out, map_file, redact=redact)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
-        counting("packing", visible=shows_progress()) as progress,
+        phases(visible=shows_progress()) as progress,
     ):
         packed = write_pack(
             opened_log,
@@ -89,7 +90,9 @@ def pack(
             around=duration_of(around),
             release=release,
             ask=ask,
-            map_file=map_place(out, map_file, redact=redact),
+            map_file=place,
             progress=progress,
         )
     sys.stdout.writelines(packed_lines(packed, style=style()))
+    if place is not None:
+        note(f"{place} has the original names: keep it, and do not send it")

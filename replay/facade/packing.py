@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 from ..moments.log import Log
 from ..moments.points import Point
 from ..pack import opened, write
-from ..pack.opened import OpenedPack, Progress
+from ..pack.file import Progress
+from ..pack.opened import OpenedPack
 from ..pack.write import Packed
 from .options import FilePath
 
@@ -17,7 +19,7 @@ def open_pack(
     file: FilePath,
     *,
     map: FilePath | None = None,  # noqa: A002 -- it is the option's name
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> OpenedPack:
     """Check a pack, run its session again, and compare with the expected answer.
 

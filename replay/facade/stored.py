@@ -360,7 +360,7 @@ class StoredLog(Log):
         ask: str = "",
         redact: bool = False,
         map: FilePath | None = None,  # noqa: A002 -- it is the option's name
-        progress: Progress | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> Packed:
         """Write the part of the log around a moment to one file, and return what is in it.
 
@@ -369,7 +369,7 @@ class StoredLog(Log):
         :param ask: why it is sent, in words.
         :param redact: replace all names, prove that sessions decide the same, and write the map of
             names. :param map: where to; by default beside the pack.
-        :param progress: called with (events done, in all).
+        :param progress: called with (what is done, how much of it, how much in all).
         :raises PackDiffers: sessions would decide otherwise than those of the log, or an original
             name is left.
         :raises UsageError: the log holds nothing there, or no times.

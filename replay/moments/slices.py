@@ -58,8 +58,9 @@ def refuse_earlier(
     if begin is None:
         return
     if revision is not None and revision < begin.revision:
+        said = said or f"rv:{revision}"
         raise PointTooEarly(
-            f"{said or f'rv:{revision}'} is before this slice of a log begins, at rv:{begin.revision}",
+            f"{said} is before this slice of a log begins, at rv:{begin.revision}",
             first=f"rv:{begin.revision}",
             now=f"use --at rv:{begin.revision} or later, or ask for a pack of more time",
         )

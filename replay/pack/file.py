@@ -17,6 +17,9 @@ from ...engine.log.packing import RAW, Block, Packer
 _AT_ONCE = 5_000
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, how much of it is, and how much there is in all."""
+
 Summary = Mapping[str, str]
 """What the table ``pack`` holds: names and values, in order."""
 
@@ -43,6 +46,13 @@ def _remove(path: Path) -> None:
     for end in _BESIDE:
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).unlink()
+
+
+def counter(progress: Progress | None, what: str, total: int) -> Callable[[int], None] | None:
+    """Return a function to call with how much of something is done; None if no one listens."""
+    if progress is None:
+        return None
+    return lambda done: progress(what, done, total)
 
 
 def write_events(

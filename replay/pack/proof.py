@@ -23,19 +23,21 @@ def moments_of(at: str, begin: int, end: int) -> tuple[str, ...]:
 
 
 def prove(
-    original: Log,
-    redacted: Log,
+    logs: tuple[Log, Log],
     named: Callable[[str], str],
     moments: Sequence[str],
     release: str,
+    progress: Callable[[int], None] | None = None,
 ) -> tuple[int, str]:
     """Check that sessions of two logs decide the same, up to names.
 
-    :param named: gives the new name of a name.
+    :param logs: with the original names, and with new ones. :param named: gives the new name of a
+        name. :param progress: called with how many moments are done.
     :returns: how many decisions were compared, and the digest of those with new names.
     :raises PackDiffers: a decision differs.
     """
     found: list[Decisions] = []
+    original, redacted = logs
     for at in moments:
         wanted = renamed(Answered(original, at, release).decisions, named)
         decided = Answered(redacted, at, release).decisions
@@ -51,6 +53,8 @@ def prove(
                 now="pack without --redact, or report which objects decide by their names",
             )
         found.append(decided)
+        if progress is not None:
+            progress(len(found))
     return sum(map(len, found)), digest_of(found)
 
 

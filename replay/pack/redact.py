@@ -44,6 +44,7 @@ _WORDS = frozenset(
     }
 )
 _PLAIN = re.compile(r"[0-9][0-9A-Za-z.:+/-]{0,40}|true|false|\*|")
+_WORD_OF_API = re.compile(r"[0-9A-Za-z.:+/_@-]{0,64}")
 _SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
 _LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
 _TEXTS = frozenset({"message", "user_agent", "stack", "unknown", "at", "version"})
@@ -109,6 +110,8 @@ class NameRedaction:
         if isinstance(value, dict):
             return None
         if isinstance(value, str):
+            if _WORD_OF_API.fullmatch(value) is None:
+                return None  # Free text, where the API has none.
             self.kept.add(value)
         return value
 
@@ -293,7 +296,7 @@ class NameRedaction:
                 return value if value in REASONS else ""
             case "answer":
                 return self._answer(value)
-        return self._as_is(value)
+        return (self._as_is(value) or "") if isinstance(value, str) else value
 
     def _members(self, payload: dict[str, Any], about: str) -> dict[str, Any]:
         return {name: self._member(name, value, payload, about) for name, value in payload.items()}

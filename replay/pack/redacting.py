@@ -18,7 +18,7 @@ from ..moments.log import Log, opened
 from .answer import Answered
 from .events import about
 from .fields import KINDS, REASONS, field_names
-from .file import replacing, seal, write_events
+from .file import Progress, counter, replacing, seal, write_events
 from .leftovers import left_over
 from .name_map import made_map, write_map
 from .names import KNOWN_NAMES
@@ -29,7 +29,7 @@ from .redact import NameRedaction
 _OF_THE_PACK = frozenset({"slice.began", "slice.ended", "answer.expected"})
 
 
-def redact_pack(path: Path, map_file: Path, salt: bytes) -> None:
+def redact_pack(path: Path, map_file: Path, salt: bytes, progress: Progress | None = None) -> None:
     """Replace a pack by one with new names, and write the map of names.
 
     :raises PackDiffers: sessions decide otherwise with new names, or an original name is left.
@@ -41,8 +41,9 @@ def redact_pack(path: Path, map_file: Path, salt: bytes) -> None:
         for event in _redacted(original, pack, redaction):
             del event  # The first pass only notes the names.
         made = made_map(salt, redaction.settle())
-        write_events(beside, _redacted(original, pack, redaction))
-        _add_proof(original, beside, pack, redaction, made.identity)
+        moved = counter(progress, "replace names", pack.begin.slice.objects + pack.events)
+        write_events(beside, _redacted(original, pack, redaction), progress=moved)
+        _add_proof(original, beside, pack, redaction, (made.identity, progress))
         with opened(beside, read_only=True) as done:
             summary = summary_of(about_pack(done))
         seal(beside, summary, plain=True)
@@ -74,13 +75,19 @@ def _is_own(recorded: Recorded) -> bool:
 
 
 def _add_proof(
-    original: Log, path: Path, pack: About, redaction: NameRedaction, identity: str
+    original: Log,
+    path: Path,
+    pack: About,
+    redaction: NameRedaction,
+    identified: tuple[str, Progress | None],
 ) -> None:
-    """Run sessions of both logs, and append what was proved."""
+    """Run sessions of both logs, and append what was proved of the map of names."""
+    identity, progress = identified
     at, release = pack.expected.at, pack.expected.release
     moments = moments_of(at, pack.begin.revision, pack.end)
     with opened(path, read_only=True) as redacted:
-        result = prove(original, redacted, redaction.joined, moments, release)
+        moved = counter(progress, "compare sessions", len(moments))
+        result = prove((original, redacted), redaction.joined, moments, release, moved)
         question = redaction.renaming.known(pack.expected.question)
         expected = Answered(redacted, at, release).expected(at=at, question=question)
         cluster = redacted.moment().cluster

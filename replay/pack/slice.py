@@ -22,12 +22,14 @@ from ...engine.state.truth import Entry
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.points import Point
+from ..moments.slices import begin_of
 
 _AT_ONCE = 1000
 _NO_DATE = 2**62
 """Greater than every revision: a query from here on finds events without one."""
 
-_LEFT_OUT = frozenset({*COVERING, "input.redacted"}) - {"list.observed"}
+_OF_A_SLICE = ("slice.ended", "answer.expected", "names.redacted")
+_LEFT_OUT = frozenset({*COVERING, *_OF_A_SLICE, "input.redacted"}) - {"list.observed"}
 """Kinds about whole inputs: the event ``slice.began`` has what they say of the slice."""
 
 _INPUTS = ("usage.measured", "extender.answered")
@@ -81,7 +83,8 @@ def range_around(log: Log, at: Point, around: int) -> Range:
             f"the log holds no state at {moment.label}: it has no version of any object",
             now="choose a later moment, or ingest a list or a watch",
         )
-    time = clock.time_of(moment.revision) if moment.time is None else moment.time
+    last = extent.last_revision if moment.revision is None else moment.revision
+    time = clock.time_of(last) if moment.time is None else moment.time
     if time is None:
         raise UsageError(
             f"the log does not say when {moment.label} was, so there is no time around it",
@@ -91,6 +94,9 @@ def range_around(log: Log, at: Point, around: int) -> Range:
     end = min(max(clock.revision_at(time + around), moment.revision or 0), extent.last_revision)
     if moment.revision is None:
         end = extent.last_revision
+    earlier = begin_of(log.store)  # The log may be a pack.
+    if earlier is not None:
+        begin = max(begin, earlier.revision)
     from_begin = begin < extent.first_revision
     return Range(
         point=moment,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from secrets import token_bytes
 
@@ -17,7 +16,7 @@ from ..moments.log import Log, opened
 from ..moments.points import Point
 from .answer import Answered, Decisions
 from .events import slice_events
-from .file import replacing, seal, write_events
+from .file import Progress, counter, replacing, seal, summary_in, write_events
 from .reading import about_pack, summary_of
 from .redacting import redact_pack
 from .remnants import all_before, before, differing_units, events_of, units_at
@@ -29,8 +28,6 @@ _SALT_BYTES = 32
 
 _ROUNDS = 3
 """How often the state at the begin is extended: events of one object may concern another."""
-
-Progress = Callable[[int, int], None]
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +70,8 @@ def pack(
     :param ask: why it is sent, in words.
     :param map_file: replace all names, and write what they were to this file.
     :param salt: the secret for new names; by default a random one.
-    :param progress: called with (events done, in all).
-    :raises UsageError: the log holds nothing there, or the place is the log itself.
+    :param progress: called from time to time.
+    :raises UsageError: the log holds nothing there, or at the place is a file that is no pack.
     :raises PackDiffers: sessions would decide otherwise than those of the log, or an original name
         is left.
     """
@@ -87,12 +84,12 @@ def pack(
     redaction = Redaction()
     with replacing(path) as beside:
         events = slice_events(log, wanted, chosen, expected, redaction)
-        count = len(chosen.state) + len(chosen.events)
-        write_events(beside, events, progress=progress and (lambda done: progress(done, count)))
+        moved = counter(progress, "write the slice", len(chosen.state) + len(chosen.events))
+        write_events(beside, events, progress=moved)
         with opened(beside, read_only=True) as slice_log:
             _compare(original.decisions, Answered(slice_log, wanted.at, release).decisions)
         if map_file is not None:
-            redact_pack(beside, map_file, salt or token_bytes(_SALT_BYTES))
+            redact_pack(beside, map_file, salt or token_bytes(_SALT_BYTES), progress)
         with opened(beside, read_only=True) as slice_log:
             about = about_pack(slice_log)
         if map_file is None:
@@ -161,6 +158,10 @@ def _with_remnants(log: Log, wanted: Range, chosen: Slice, path: Path, release: 
 def _check_place(path: Path) -> None:
     if path.is_dir():
         raise UsageError("this is a folder", where=str(path), now="name a file in it")
+    if path.exists() and not summary_in(path):
+        raise UsageError(
+            "there is another file, which is no pack", where=str(path), now="choose another name"
+        )
     if not path.parent.is_dir():
         raise UsageError(
             "its folder does not exist", where=str(path), now=f"create it: mkdir -p {path.parent}"

@@ -1,7 +1,7 @@
 """Tables of the state over time: one row for each object, or each resource of it, in each sample.
 
-Amounts are numbers in the base units of Kubernetes: cpu in cores, memory and storage in bytes, others
-as counted. Times are microseconds since 1970 UTC.
+Amounts are numbers in the base units of Kubernetes: cpu in cores, memory and storage in bytes,
+others as counted. Times are microseconds since 1970 UTC.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A timeline in the Trace Event Format, which Perfetto and Chrome show: sessions, and lives of pods.
+"""A timeline in the Trace Event Format, which Perfetto and Chrome show: sessions and pods.
 
-Source: Trace Event Format, https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+Source: the page "Trace Event Format" of the project Catapult, which Chrome's about:tracing is from.
 """
 
 from __future__ import annotations

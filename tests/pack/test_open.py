@@ -150,6 +150,38 @@ def test_a_place_that_cannot_be_written_and_a_wrong_duration_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_only_a_pack_is_replaced_by_a_pack(recording: Path, tmp_path: Path) -> None:
+    log, text, pack = (tmp_path / name for name in ("log.db", "notes.txt", "it.plinian"))
+    shutil.copy(recording, log)
+    text.write_text("notes", "utf-8")
+    for place in (log, text):
+        before = place.read_bytes()
+        refused = run("pack", "--log", str(log), "--at", TIME, "--around", "1s", "-o", str(place))
+        assert (refused.exit_code, "which is no pack" in refused.stderr) == (2, True)
+        assert place.read_bytes() == before
+    for around in ("1s", "2s"):
+        words = ("--at", TIME, "--around", around, "-o", str(pack))
+        assert run("pack", "--log", str(log), *words).exit_code == 0
+    assert run("open", str(pack)).exit_code == 0
+
+
+def test_a_pack_of_a_pack_knows_no_more_than_the_first(
+    recording: Path, incident: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "second.plinian"
+    words = ("--at", TIME, "--around", "1h", "-o", str(second))
+    assert run("pack", "--log", str(incident), *words).exit_code == 0
+    first, again = (
+        json.loads(run("open", str(one), "-o", "json").stdout) for one in (incident, second)
+    )
+    assert (again["begin"], again["digest"]) == (first["begin"], first["digest"])
+    both = [
+        run("get", "pods", "-A", "--at", TIME, "--log", str(one)).stdout
+        for one in (recording, second)
+    ]
+    assert both[0] == both[1]
+
+
 def test_the_begin_of_a_log_that_is_no_slice_is_none(recording: Path, incident: Path) -> None:
     with open_log(str(recording), read_only=True) as log, open_log(str(incident)) as pack:
         assert begin_of(log) is None

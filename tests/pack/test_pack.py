@@ -98,6 +98,16 @@ def test_a_pack_of_any_log_answers_as_the_log(  # noqa: PLR0917 -- drawn by name
                     assert_same(log, pack, f"rv:{revision}", release)
 
 
+def test_a_position_is_packed_as_it_was_known_then(recording: Path, tmp_path: Path) -> None:
+    place = tmp_path / "known.plinian"
+    with plinian.open(recording, read_only=True) as log:
+        packed = log.pack(place, at="@2000", around="5s")
+        assert packed.begin < packed.end
+        assert packed.expected.at == "end"
+        with plinian.open(place, read_only=True) as pack:
+            assert state(pack, "end") == state(log, "@2000")
+
+
 def test_a_moment_before_the_slice_is_refused_and_not_answered_from_half_of_the_state(
     recording: Path, tmp_path: Path
 ) -> None:

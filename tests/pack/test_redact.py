@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from happenings import events_of
 from packs import TIME, Logged
 
 import plinian
-from plinian.engine.events import Event
+from plinian.engine.events import KINDS, Event, Reference, canonical_json
+from plinian.engine.events.payloads import (
+    ConfigApplied,
+    DecisionLogged,
+    ExtenderAnswered,
+    MessageLogged,
+    ProcessStarted,
+    RequestRefused,
+    UsageMeasured,
+    WatchFollowed,
+)
 from plinian.replay.pack.leftovers import left_over
 from plinian.replay.pack.redact import NameRedaction
 from sessions import document, group, node, pod, queue
@@ -257,3 +269,105 @@ def test_free_text_environment_and_unknown_annotations_are_gone(
     data = (tmp_path / "it.plinian").read_bytes()
     for text in (b"Sumner", b"PASSPHRASE", b"BobSaysNo", b"acme.io", b"tango"):
         assert text not in data
+
+
+def payload(kind: str, struct: msgspec.Struct, **more: Any) -> Event:
+    """Return an event without an object."""
+    return Event(kind=kind, reference=Reference(), payload=canonical_json(struct), **more)
+
+
+CONF = {
+    "actions": "enqueue",
+    "tiers": [
+        {
+            "plugins": [
+                {
+                    "name": "binpack",
+                    "arguments": {
+                        "binpack.resources": "nvidia.com/gpu, acme.io/fpga",
+                        "binpack.cpu": 5,
+                    },
+                }
+            ]
+        }
+    ],
+    "metrics": {"type": "prometheus", "address": "http://bob"},
+}
+
+DECIDED = DecisionLogged(
+    component="scheduler", verb="bind-failed", task="ns/p", node="alder", message="alder is full"
+)
+STARTED = ProcessStarted(
+    component="scheduler", flags={"node-selector": "[disk:fast]", "kubeconfig": "/home/bob"}
+)
+FOLLOWED = WatchFollowed(
+    group="", listed="Pod", namespaces=("ns",), since=1, until=2, begin="marked"
+)
+REFUSED = RequestRefused(verb="create", code=409, message="alder exists", user_agent="bob/1.0")
+ANSWERED = ExtenderAnswered(verb="filter", about="ns/p alder", answer={"nodeNames": ["alder"]})
+
+
+def telling() -> list[Event]:
+    """Return an event of each shape that can hold names or free text."""
+    return [
+        payload("usage.measured", UsageMeasured(node="alder", cpu={"10m": 42.5})),
+        payload("extender.answered", ANSWERED),
+        payload("decision.logged", DECIDED),
+        payload("process.started", STARTED),
+        payload("watch.followed", FOLLOWED),
+        payload("request.refused", REFUSED),
+        payload("config.applied", ConfigApplied(text="# for bob", parsed=CONF)),
+    ]
+
+
+def test_every_kind_of_event_is_still_readable_with_new_names() -> None:
+    redaction = NameRedaction(b"salt")
+    made = telling()
+    for event in made:
+        redaction.redacted(event)
+    redaction.settle()
+    found = [redaction.redacted(event) for event in made]
+    text = b"".join(event.payload for event in found if event is not None)
+    for name in (b"alder", b"bob", b"fast", b"acme", b"fpga"):
+        assert name not in text
+    for event in found:
+        assert event is not None
+        shape = KINDS[event.kind].payload
+        assert shape is not None
+        msgspec.json.decode(event.payload, type=shape)
+    usage, answered = (msgspec.json.decode(event.payload) for event in found[:2] if event)
+    assert usage["cpu"] == {"10m": 42.5}
+    assert answered["answer"]["nodeNames"] == [usage["node"]]
+    assert b"nvidia.com/gpu" in text
+
+
+def test_lines_of_logs_and_dumps_are_left_out() -> None:
+    redaction = NameRedaction(b"salt")
+    said = payload(
+        "message.logged", MessageLogged(component="scheduler", severity="W", message="x")
+    )
+    assert redaction.redacted(said) is None
+
+
+def test_names_of_resources_of_other_vendors_are_new_and_quotas_stay_quotas() -> None:
+    redaction = NameRedaction(b"salt")
+    names = (
+        "cpu",
+        "nvidia.com/gpu",
+        "requests.nvidia.com/gpu",
+        "count/pods",
+        "count/jobs.batch",
+        "acme.io/fpga",
+        "requests.acme.io/fpga",
+        "count/jobs.acme.io",
+        "gold.storageclass.storage.k8s.io/requests.storage",
+    )
+    for name in names:
+        redaction.resource(name)
+    redaction.settle()
+    new = {name: redaction.resource(name) for name in names}
+    assert [name for name in names if new[name] == name] == list(names[:5])
+    assert new["requests.acme.io/fpga"] == f"requests.{new['acme.io/fpga']}"
+    assert new["count/jobs.acme.io"].startswith("count/")
+    assert new[names[-1]].endswith(".storageclass.storage.k8s.io/requests.storage")
+    assert not any(word in "".join(new.values()) for word in ("acme", "fpga", "gold"))
