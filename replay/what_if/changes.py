@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -14,9 +14,10 @@ from ..moments.kinds import ObjectName, object_named, plain_name
 from ..simulate.what_if import merged
 from .world import NODE, Document, World
 
-_CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_CORDONED = MappingProxyType({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
 _HOSTNAME = "kubernetes.io/hostname"
-_DOT = re.compile(r"(?<!\\)\.")
+_TOPS = (".spec.", ".status.", ".metadata.")
+_ESCAPED_DOT, _DOT_IN_NAME = "\\.", "\0"
 _SET_FORM = (
     r"write KIND/NAME.FIELD=VALUE, as in queue/x.spec.capability.cpu=40; \. is a dot in a name"
 )
@@ -105,7 +106,7 @@ class Cordon(NamedTuple):
         spec = {**(node.get("spec") or {})}
         taints = [one for one in spec.get("taints") or () if one.get("key") != _CORDONED["key"]]
         spec["unschedulable"] = not self.undo
-        spec["taints"] = taints if self.undo else [*taints, _CORDONED]
+        spec["taints"] = taints if self.undo else [*taints, dict(_CORDONED)]
         world.put({**node, "spec": spec})
 
 
@@ -155,12 +156,12 @@ def set_field(text: str, namespace: str | None = None) -> SetField:
     :raises UsageError: it has another form, or there is no such kind.
     """
     address, equals, value = text.partition("=")
-    found = re.search(r"\.(?=(?:spec|status|metadata)\.)", address)
-    if not equals or found is None:
+    begin = min((at for top in _TOPS if (at := address.find(top)) >= 0), default=-1)
+    if not equals or begin < 0:
         raise UsageError(f"{text!r} is no field of an object", now=_SET_FORM)
-    named = named_in(address[: found.start()], namespace)
-    names = (name.replace("\\.", ".") for name in _DOT.split(address[found.end() :]))
-    path = tuple(names)
+    named = named_in(address[:begin], namespace)
+    names = address[begin + 1 :].replace(_ESCAPED_DOT, _DOT_IN_NAME).split(".")
+    path = tuple(name.replace(_DOT_IN_NAME, ".") for name in names)
     if not all(path):
         raise UsageError(f"{text!r} has an empty name of a field", now=_SET_FORM)
     return SetField(named, path, _value(value))

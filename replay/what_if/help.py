@@ -1,4 +1,4 @@
-"""What would make a waiting object start, found by running the session with one change after another."""
+"""What would make a waiting object start, found by running the session with each change."""
 
 from __future__ import annotations
 
