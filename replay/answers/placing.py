@@ -160,7 +160,8 @@ def _eviction(
         text = f"{action}: {counted(candidates, 'pod')} could be evicted"
         none = sorted(plugin for plugin, count in votes.items() if not count)
         if none:
-            text += f", but plugin {joined(none)} chooses none of them"
+            who = f"plugins {joined(none)} choose" if len(none) > 1 else f"plugin {none[0]} chooses"
+            text += f", but {who} none of them"
         else:
             text += ", but that would not make enough room on any node"
     return EvictionTry(

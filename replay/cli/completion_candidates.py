@@ -20,6 +20,12 @@ _SORTED_BY = (".metadata.name", ".metadata.creationTimestamp", ".spec.nodeName")
 _PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
 
 _POD, _PODGROUP = ("", "Pod"), ("scheduling.volcano.sh", "PodGroup")
+_NUMBERS = (
+    *("allocated.cpu", "allocated.memory", "inqueue.cpu", "pods", "used.cpu", "used.memory"),
+    *("idle.cpu", "idle.memory", "capability.cpu", "deserved.cpu", "guarantee.cpu", "phase"),
+)
+"""Numbers that ``blame`` is often used for."""
+
 _NAMED_IN_FULL: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"--bound": _POD, "--pending": _POD, "--enqueued": _PODGROUP, "--phase": _PODGROUP}
 )
@@ -187,6 +193,10 @@ def _arguments(typed: _Typed, text: str) -> Iterable[str]:
     match typed.path:
         case "get" | "describe" | "history" | "why":
             return _objects(typed, text)
+        case "blame" if not typed.plain:
+            return _objects(typed, text)
+        case "blame":
+            return _NUMBERS
         case "release show" | "release diff":
             return _releases(typed, text)
         case "belief" if not typed.plain:

@@ -117,6 +117,8 @@ def _since(found: Why, style: Style) -> Iterator[str]:
 
 
 def _when(since: Since) -> str:
+    if since.or_earlier:
+        return f"from {since.time} ({since.at}) or earlier"
     if since.exact:
         return f"from {since.time} ({since.at})"
     return f"from between {since.not_at} and {since.at} (by {since.time})"

@@ -10,6 +10,7 @@ from answer_worlds import CAPACITY, NODES, watched_log
 from plinian.replay.answers import since
 from plinian.replay.answers.records import Why
 from plinian.replay.answers.why import why_at
+from plinian.replay.render.why import why_lines
 from sessions import group, node, pod, queue
 
 RELEASE = "v1.12.1"
@@ -126,3 +127,21 @@ def test_what_does_not_wait_has_no_past(tmp_path: Path) -> None:
         *added(queue("default"), node("n1", 4), group("pg", 1, "Running"), pod("a", "pg", 1, "n1")),
     )
     assert (found.waits, found.stages, found.sessions) == (False, (), 1)
+
+
+def test_moments_too_far_back_are_not_looked_at_and_that_is_said(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(since, "EVENTS", 4)
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), node("n1", 1), group("pg", 1), pod("a", "pg", 8)),
+        *added(*(queue(f"later-{number}") for number in range(8))),
+    )
+    (only,) = found.stages
+    assert only.since.or_earlier is True
+    assert int(only.since.at.removeprefix("rv:")) > 4
+    lines = "".join(why_lines(found))
+    assert f"({only.since.at}) or earlier: for the present reason" in lines
