@@ -51,6 +51,9 @@ EARLIER_US = 2 * SECOND_US
 LATER_US = 300_000
 """How far forward to try: the audit log is written after watches delivered an event."""
 
+_PAUSE_US = SECOND_US // 2
+"""Sessions that follow each other sooner than this are in quick succession."""
+
 _POD_GROUP = ("scheduling.volcano.sh", "PodGroup")
 
 Done = Callable[["RerunSession"], None]
@@ -150,16 +153,12 @@ def planned_sessions(
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     nominal = [last_known(session, clock) for session in sessions]
     early = [last_known(session, clock, -EARLIER_US) for session in sessions]
-    # A session's moment ends where that of the next may begin.
     planned = [
         Planned(
             session,
             early[place],
             nominal[place],
-            max(
-                nominal[place],
-                min([last_known(session, clock, LATER_US), *early[place + 1 : place + 2]]),
-            ),
+            max(nominal[place], last_known(session, clock, _later(sessions, place))),
         )
         for place, session in enumerate(sessions)
     ]
@@ -178,6 +177,17 @@ def planned_sessions(
         for plan in planned
         if plan.nominal >= begin and (end is None or plan.nominal <= end)
     ]
+
+
+def _later(sessions: Sequence[RecordedSession], place: int) -> int:
+    """Return how far after its opening a session's deliveries are tried, in microseconds.
+
+    They end long before the next session opens, so that it can be behind, too. Sessions in quick
+    succession have nothing after their opening.
+    """
+    following = sessions[place + 1 : place + 2]
+    pauses = [one.opened - sessions[place].opened for one in following]
+    return min([LATER_US, *(pause // 4 if pause >= _PAUSE_US else 0 for pause in pauses)])
 
 
 class _Confs:

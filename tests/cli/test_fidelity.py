@@ -112,6 +112,14 @@ def test_the_report_counts_what_came_out_how(demo: Path) -> None:
     assert all(each["position"] > 0 for each in found["differences"])
 
 
+def test_another_release_than_the_one_that_ran_shows(demo: Path) -> None:
+    words = ("fidelity", "--log", demo, "--at", TIES, "--release", "v1.15.1", "-j", "1")
+    found = read(*words)
+    assert found["phases"]["different"] == 1
+    assert found["causes"]["unexplained"] == 1
+    assert run(*words, "--exit-code").exit_code == 1
+
+
 def test_the_text_has_the_counts_first_and_a_picture_last(demo: Path) -> None:
     lines = run("fidelity", "--log", demo, "--jobs", "1").stdout.splitlines()
     assert lines[0].startswith("139 of 139 sessions came out as recorded")

@@ -136,6 +136,21 @@ def test_one_informer_may_be_behind_while_another_is_not(tmp_path: Path) -> None
     assert "had not yet seen node.updated node/n1" in found.differences[0].why
 
 
+def test_a_change_just_after_the_opening_may_have_been_seen_already(tmp_path: Path) -> None:
+    """The times of an audit log are later than those at which informers deliver."""
+    made = cluster(node("n1", spec={"unschedulable": True}), node("n2", cpu=1))
+    made.saw(2, WAITING)
+    made.saw(OPENED + 0.1, node("n1"), verb="updated")
+    made.opened(SESSION, OPENED)
+    made.decided(SESSION, "allocate", OPENED + 0.15, task="ns/p", node="n1")
+    made.bound(WAITING, "n1", OPENED + 0.2)
+    found = run(made, tmp_path)
+    assert found.bindings == (1, 1, 0, 0, 0, 0)
+    (session,) = found.sessions
+    assert [(one.kind, one.behind, one.ahead) for one in session.deliveries] == [("Node", 0, 1)]
+    assert "had already seen node.updated node/n1" in found.differences[0].why
+
+
 def test_a_change_long_before_the_session_was_surely_seen(tmp_path: Path) -> None:
     made = cluster(node("n1"), node("n2", cpu=1))
     made.saw(2, node("n1", spec={"unschedulable": True}), verb="updated")
