@@ -16,6 +16,7 @@ import msgspec
 from ...engine.cache.cache import SchedulerCache
 from ...engine.events import KINDS, Effect
 from ...engine.log.store import Query
+from ...engine.state.facts import PodFact
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import belief_at
 from ..moments.log import Log
@@ -74,7 +75,7 @@ def events_of(log: Log, at: Moment, units: Iterable[Unit]) -> Iterator[int]:
     revision = at.revision or 0
     loose = frozenset(clock.loose(-2, revision * 2).positions.tolist())
     for unit in units:
-        for query in _queries(at, *unit):
+        for query in (*_queries(at, *unit), *_of_pods_on(log, at, *unit)):
             for recorded in log.store.read(query):
                 dated = recorded.event.revision
                 if recorded.position in loose or (dated is not None and dated <= revision):
@@ -89,6 +90,26 @@ def _queries(at: Moment, part: str, full: str) -> Iterator[Query]:
     if part == "work":  # A worker that synchronises a pod knows it by its uid: job/uid.
         query = Query(branch=at.branch, cluster=at.cluster, until=at.known, objects=(_POD,))
         yield msgspec.structs.replace(query, uid=name)
+
+
+def _of_pods_on(log: Log, at: Moment, part: str, name: str) -> Iterator[Query]:
+    """Yield queries for the pods that ran on a node when it was deleted.
+
+    What they did afterwards makes the scheduler's cache hold a node without a Node.
+    """
+    if part != "nodes":
+        return
+    gone = [
+        recorded.event.revision
+        for recorded in log.store.read(_about(at, ("", "Node"), "", name))
+        if KINDS[recorded.event.kind].effect is Effect.DELETED
+        and recorded.event.revision is not None
+        and recorded.event.revision <= (at.revision or 0)
+    ]
+    for revision in gone[-1:]:
+        for entry in log.truth(before(at, revision - 1)).of(*_POD):
+            if isinstance(entry.fact, PodFact) and entry.fact.node == name:
+                yield _about(at, _POD, entry.reference.namespace, entry.reference.name)
 
 
 def all_before(log: Log, at: Moment) -> Iterator[int]:

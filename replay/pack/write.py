@@ -26,7 +26,7 @@ AROUND_US = 600 * SECOND_US
 
 _SALT_BYTES = 32
 
-_ROUNDS = 3
+_ROUNDS = 5
 """How often the state at the begin is extended: events of one object may concern another."""
 
 

@@ -18,7 +18,7 @@ from plinian.engine.volcano.session.history import resolve
 from plinian.replay.moments.coverage import SCHEDULING, unknown_at
 from plinian.replay.pack.answer import Answered
 from plinian.replay.pack.remnants import units_at
-from sessions import RELEASE
+from sessions import RELEASE, group, node, pod, queue
 
 
 def state(log: Log, at: str) -> dict[Any, Any]:
@@ -161,3 +161,28 @@ def test_a_log_without_objects_or_times_cannot_be_packed(logged: Logged, tmp_pat
         with pytest.raises(plinian.UsageError, match="does not say when"):
             log.pack(tmp_path / "it.plinian")
     assert not (tmp_path / "it.plinian").exists()
+
+
+def test_what_the_cache_remembers_of_a_deleted_node_needs_few_earlier_events(
+    logged: Logged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_of_it(*_: object) -> None:
+        pytest.fail("the whole past was taken")
+
+    monkeypatch.setattr("plinian.replay.pack.write.all_before", none_of_it)
+    gone, left = node("alder"), pod("p1", "x1", on="alder")
+    history = [
+        *[("updated", one) for one in (queue("default"), group("x1"), gone, left)],
+        *[("updated", node("birch", 4 + number)) for number in range(12)],
+        ("deleted", node("alder")),
+        ("updated", pod("p1", "x1", on="alder", status={"phase": "Running"})),
+        ("deleted", pod("p1", "x1", on="alder")),
+        *[("updated", node("birch", 4 + number)) for number in range(6)],
+    ]
+    with logged(events_of(history)) as log:
+        packed = log.pack(tmp_path / "it.plinian", at="rv:24", around="2s")
+        held = units_at(log, log.moment(f"rv:{packed.begin}"), resolve(RELEASE))
+        assert ("nodes", "alder") in held, "the cache holds the node without a Node"
+        assert packed.objects < 12
+        with plinian.open(tmp_path / "it.plinian", read_only=True) as pack:
+            assert_same(log, pack, f"rv:{packed.begin}")
