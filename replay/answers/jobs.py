@@ -16,7 +16,6 @@ from .placing import eviction_links, gang_short, node_links, not_placed, overuse
 from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorded
 from .run import POD, PODGROUP, QUEUE, Run
 
-_DONE = frozenset({"Succeeded", "Failed"})
 _DEFAULT_QUEUE = "default"
 
 
