@@ -239,7 +239,10 @@ class SchedulerCache:
         self._set_quota(new)
 
     def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
-        self.quotas.get(quota.namespace, {}).pop(quota.name, None)
+        held = self.quotas.get(quota.namespace, {})
+        held.pop(quota.name, None)
+        if not held:
+            self.quotas.pop(quota.namespace, None)
 
 
 def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:
