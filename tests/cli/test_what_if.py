@@ -1,0 +1,119 @@
+"""``what-if``, and what would help, on the command line: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+AT = "2026-11-21T01:53:36Z"
+QUEUE = {
+    "apiVersion": "scheduling.volcano.sh/v1beta1",
+    "kind": "Queue",
+    "metadata": {"name": "fresh"},
+    "spec": {"weight": 1},
+    "status": {"state": "Open"},
+}
+
+
+@pytest.fixture
+def ask(run: Run, demo_log: str) -> Run:
+    return lambda *words: run(*words, "--at", AT, "--log", demo_log)
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_decisions_that_are_not_the_same_are_printed_beside_the_original(ask: Run) -> None:
+    ran = ask("what-if", "--add-node", "like=node-3")
+    assert ran.stdout.startswith("changed: 1 more node like node-3\n\n")
+    assert ["DECISION", "OBJECT", "original", "changed"] in rows(ran.stdout)
+    assert ["bind", "default/gpu-2-gpu-0", "<none>", "node-3-new-1"] in rows(ran.stdout)
+    assert "assumed because no release was named" in ran.stderr
+
+
+def test_each_change_has_a_column(ask: Run) -> None:
+    words = ("what-if", "--each", "--delete", "job/gpu-1", "--cordon", "node/node-1")
+    ran = ask(*words)
+    head = next(line for line in ran.stdout.splitlines() if line.startswith("DECISION"))
+    assert head.split("  ")[-2:] == [" cordon node-1", " delete job/gpu-1"]
+    assert "The session decides the same with cordon node-1.\n" in ran.stdout
+    printed = json.loads(ask(*words, "-o", "json").stdout)
+    assert [side["name"] for side in printed["sides"]] == [
+        *("original", "cordon node-1", "delete job/gpu-1")
+    ]
+    assert printed == yaml.safe_load(ask(*words, "-o", "yaml").stdout)
+
+
+def test_manifests_are_applied(ask: Run, tmp_path: Path) -> None:
+    path = tmp_path / "change.yaml"
+    changed = {**QUEUE, "metadata": {"name": "gold"}, "spec": {"weight": 9}, "status": None}
+    path.write_text(yaml.safe_dump_all([QUEUE, changed]))
+    printed = json.loads(ask("what-if", "-f", str(path), "-o", "json").stdout)
+    original, side = printed["sides"]
+    assert side["changes"] == ["apply queue/fresh", "apply queue/gold"]
+    assert "fresh" in side["queues"]
+    assert "fresh" not in original["queues"]
+
+
+@pytest.mark.parametrize(
+    ("releases", "ran"),
+    [
+        (("v1.11.0",), ("v1.12.1", "v1.11.0")),
+        (("v1.11.0", "v1.13.0"), ("v1.11.0", "v1.13.0")),
+        (("v1.11.0", "--cordon", "node-1"), ("v1.11.0", "v1.11.0")),
+    ],
+)
+def test_a_release_is_a_change_if_it_is_the_only_one_or_the_second(
+    ask: Run, releases: tuple[str, ...], ran: tuple[str, str]
+) -> None:
+    first, *others = releases
+    words = ["--release", first]
+    words += ["--release", *others] if others[:1] == ["v1.13.0"] else others
+    printed = json.loads(ask("what-if", *words, "-o", "json").stdout)
+    assert tuple(side["release"] for side in printed["sides"]) == ran
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "nothing is changed"),
+        (("--set", "queue/gold=1"), "is no field of an object"),
+        (("--set", "job/gpu-2.spec.minAvailable=1"), "sessions do not see a job"),
+        (("--add-node", "like=node-9"), "there is no node node-9 at"),
+        (("--delete", "pod/nothing"), "there is no pod default/nothing at"),
+        (("--release", "v1.11.0", "--release", "v1.12.0", "--release", "v1.13.0"), "more than two"),
+        (("-f", "nothing.yaml"), "nothing.yaml"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(ask: Run, words: tuple[str, ...], said: str) -> None:
+    ran = ask("what-if", *words)
+    absent = said.startswith("there is no")
+    assert ran.exit_code == (1 if absent else 2)
+    assert said in ran.stderr
+    assert not ran.stdout
+
+
+def test_what_would_help_comes_after_the_reasons(ask: Run) -> None:
+    ran = ask("why", "job/gpu-2", "--what-would-help")
+    lines = ran.stdout.splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith("WOULD HELP"))
+    assert lines[0].startswith("job default/gpu-2 waits because")
+    assert lines[begin + 1].split("  ")[0] == "one more node like node-3"
+    assert lines[-1].startswith("Found by running the session with each of ")
+    printed = json.loads(ask("why", "job/gpu-2", "--what-would-help", "-o", "json").stdout)
+    assert printed["would_help"]["found"][0]["kind"] == "node"
+    assert printed["would_help"]["left"] == 0
+
+
+def test_of_what_does_not_wait_nothing_is_tried_and_queues_do_not_start(ask: Run) -> None:
+    assert "WOULD HELP" not in ask("why", "job/train-a", "--what-would-help").stdout
+    ran = ask("why", "queue/gold", "--what-would-help")
+    assert (ran.exit_code, "only pods and jobs do" in ran.stderr) == (2, True)
