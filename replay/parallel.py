@@ -45,24 +45,11 @@ def run_all(
             if progress is not None:
                 progress(done, total)
         return
-    # Spawned processes start fresh, whatever threads and connections this one has.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, total), mp_context=context)
-    try:
-        with _without_interrupts():
-            futures = [pool.submit(partial(_sendable, work), task) for task in tasks]
+    with _submitted(work, tasks, min(jobs, total)) as futures:
         for done, future in enumerate(futures, start=1):
             yield _awaited(future, waiting)
             if progress is not None:
                 progress(done, total)
-    except KeyboardInterrupt:
-        # Running tasks are not waited for; the command line ends the processes.
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    except BaseException:
-        pool.shutdown(cancel_futures=True)
-        raise
-    pool.shutdown()
 
 
 def _awaited(future: Future[Result], waiting: Callable[[], None] | None) -> Result:
@@ -83,20 +70,30 @@ def run_beside(
     """
     if not tasks:
         return [own()]
+    with _submitted(work, tasks, len(tasks)) as futures:
+        return [own(), *(future.result() for future in futures)]
+
+
+@contextmanager
+def _submitted(
+    work: Callable[[Task], Result], tasks: Sequence[Task], processes: int
+) -> Iterator[list[Future[Result]]]:
+    """Start processes, and give them all tasks; in the end they are gone."""
+    # Spawned processes start fresh, whatever threads and connections this one has.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(len(tasks), mp_context=context)
+    pool = ProcessPoolExecutor(processes, mp_context=context)
     try:
         with _without_interrupts():
             futures = [pool.submit(partial(_sendable, work), task) for task in tasks]
-        found = [own(), *(future.result() for future in futures)]
+        yield futures
     except KeyboardInterrupt:
+        # Running tasks are not waited for; the command line ends the processes.
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
-    return found
 
 
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:

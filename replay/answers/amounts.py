@@ -14,8 +14,7 @@ def amounts_of(plain: Mapping[str, float] | None, *, zeros: bool = True) -> Amou
     :param zeros: keep amounts of 0.
     """
     some = plain or {}
-    order = sorted(some, key=lambda name: (name not in ("cpu", "memory"), name))
-    return {name: exact_amount(name, some[name]) for name in order if zeros or some[name]}
+    return {name: exact_amount(name, some[name]) for name in in_order(some) if zeros or some[name]}
 
 
 def words(plain: Mapping[str, float], names: Iterable[str]) -> str:

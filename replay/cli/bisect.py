@@ -81,27 +81,14 @@ def _question(name: str, what: str, metavar: str = "NS/NAME") -> Callable[[Any],
     help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
     f"a log that records crashes, the newest release that panics at a recorded crash.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A configuration instead of the log's.",
-)
+@options.conf
 @click.option(
     "--halve",
     is_flag=True,
     help="Check few moments, by halving. Right only if the answer changes once.",
 )
 @click.option("--linear", is_flag=True, help="Check every session: the default.", hidden=True)
-@click.option(
-    "--jobs",
-    "-j",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Number of processes; 0 is one per processor.",
-)
+@options.jobs
 @options.assume
 @options.text_or_json
 @options.strict

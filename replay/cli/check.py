@@ -45,12 +45,7 @@ FORMS = "table|wide|json"
     metavar="DURATION",
     help="How long invariants must be violated that components restore with a delay.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A configuration instead of the log's.",
-)
+@options.conf
 @click.option("--list", "listed", is_flag=True, help="List the invariants and check nothing.")
 @options.output(FORMS, default="table")
 @options.no_headers

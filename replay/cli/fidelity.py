@@ -31,21 +31,8 @@ if TYPE_CHECKING:
     metavar="RELEASE",
     help=f"The release of Volcano that ran; by default {options.DEFAULT_RELEASE}.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A configuration instead of the log's.",
-)
-@click.option(
-    "--jobs",
-    "-j",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Number of processes; 0 is one per processor.",
-)
+@options.conf
+@options.jobs
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a difference is not explained.")
 @click.option(
     "--all", "unfold", is_flag=True, help="List all differences, also those with a known cause."

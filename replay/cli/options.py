@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -90,6 +91,23 @@ release = click.option(
     help="The release of Volcano, as in v1.12.1.",
     default=DEFAULT_RELEASE,
     show_default=True,
+)
+
+
+conf = click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A configuration instead of the log's.",
+)
+jobs = click.option(
+    "--jobs",
+    "-j",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of processes; 0 is one per processor.",
 )
 
 

@@ -27,12 +27,7 @@ _SAMPLE = 200
 @click.option("--to", "other", required=True, metavar="R2", help="The release to upgrade to.")
 @options.log
 @options.until
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A configuration instead of the log's.",
-)
+@options.conf
 @click.option(
     "--sample",
     type=click.IntRange(min=0),
@@ -40,15 +35,7 @@ _SAMPLE = 200
     help="Check this many moments, evenly spread; 0 is all. By default all sessions that "
     f"the log records, else {_SAMPLE} of the moments at which something changed.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Number of processes; 0 is one per processor.",
-)
+@options.jobs
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the verdict names a change.")
 @click.option(
     "--all",

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from ...engine.errors import UsageError
+from ..answers.run import NODE
 from ..lint.reading import read_files
 from ..moments.kinds import ObjectName, object_named, plain_name
 from ..simulate.what_if import merged
-from .world import NODE, Document, World
+from .world import Document, World
 
 _CORDONED = MappingProxyType({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
 _HOSTNAME = "kubernetes.io/hostname"

@@ -11,7 +11,7 @@ from ...engine.errors import PlinianError, UsageError
 from ...engine.model.job import JobInfo
 from ...engine.model.status import READY_STATUS, Status
 from ..answers.records import Why
-from ..answers.run import NODE, QUEUE
+from ..answers.run import NODE, POD, QUEUE
 from ..answers.target import Target, target_of
 from ..moments.kinds import ObjectName
 from ..moments.log import Log
@@ -86,8 +86,7 @@ def what_would_help(
     """
     sessions = Sessions(log, moment, why.asked.release, conf)
     original = sessions.original()
-    cache = sessions.beginning().cache
-    suggestions = suggestions_for(why, target.podgroup, cache)
+    suggestions = suggestions_for(why, target.podgroup, sessions.cache)
     remedies: list[Remedy | None] = []
     for number, suggestion in enumerate(suggestions, start=1):
         if not go_on():
@@ -133,7 +132,7 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     if result.panic is not None:
         return ""
     bound, later = dict(result.binds), dict(result.pipelined)
-    if target.podgroup != target.key and target.pair[1] == "Pod":
+    if target.pair == POD:
         return NOW if target.key in bound else AFTER_EVICTIONS if target.key in later else ""
     job = answer.cache.jobs.get(target.podgroup)
     if job is None:

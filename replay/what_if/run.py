@@ -7,14 +7,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.model.panic import Panic
 from ...engine.session.framework.outcome import SessionResult
+from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..compare.decisions import Differing, decisions_of, differing
 from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
+from ..moments.stored_belief import CacheBasis, believed
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
 from .changes import Change
 from .world import Beginning
@@ -62,24 +65,27 @@ class WhatIf(NamedTuple):
 
 
 class Sessions:
-    """Runs sessions at a moment with changes; each release's cache is built once."""
+    """Runs sessions at a moment with changes; releases with the same cache behaviour share one."""
 
     def __init__(self, log: Log, moment: Moment, release: str, conf: ConfText | None) -> None:
         self.log, self.moment, self.release = log, moment, release
         self._scene = scene_at(log, moment, conf)
-        self._beginnings: dict[str, Beginning] = {}
+        self._beginnings: dict[CacheBasis, Beginning] = {}
 
-    def beginning(self, release: str | None = None) -> Beginning:
-        """Return the moment with the cache of a release, by default the original's."""
-        name = release or self.release
-        if name not in self._beginnings:
-            self._beginnings[name] = Beginning(self.log, self.moment, resolve(name))
-        return self._beginnings[name]
+    @property
+    def cache(self) -> SchedulerCache:
+        """The scheduler's cache of the original, which callers must not change."""
+        return self._beginning(resolve(self.release)).cache
+
+    def _beginning(self, behaviours: Behaviours) -> Beginning:
+        basis = believed(behaviours)
+        if basis not in self._beginnings:
+            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
+        return self._beginnings[basis]
 
     def original(self) -> SessionAnswer:
         """Run the session of the moment as it was."""
-        begin = self.beginning()
-        return session_in(self._scene, begin.behaviours, begin.cache)
+        return self.run(Variant(ORIGINAL))
 
     def run(self, variant: Variant) -> SessionAnswer:
         """Run the session with changes.
@@ -87,18 +93,18 @@ class Sessions:
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect on sessions, or its result is no valid object.
         """
-        begin = self.beginning(variant.release)
-        scene = self._scene_of(variant)
+        behaviours = resolve(variant.release or self.release)
+        begin, scene = self._beginning(behaviours), self._scene_of(variant)
         if not variant.changes:
-            return session_in(scene, begin.behaviours, begin.cache)
+            return session_in(scene, behaviours, begin.cache)
         world = begin.world()
         try:
             for change in variant.changes:
                 change.apply(world)
         except Panic as panic:
-            answer = session_in(scene, begin.behaviours, begin.cache)
+            answer = session_in(scene, behaviours, begin.cache)
             return answer._replace(result=SessionResult(panic=panic))
-        return session_in(scene, begin.behaviours, world.cache)
+        return session_in(scene, behaviours, world.cache)
 
     def _scene_of(self, variant: Variant) -> SessionInputs:
         return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))

@@ -13,6 +13,7 @@ from ...engine.kubernetes.amounts import Amount, amounts, written
 from ...engine.kubernetes.objects import Node, Queue
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.volcano.releases import RELEASES
+from ..answers.amounts import in_order
 from ..answers.records import (
     Account,
     Amounts,
@@ -24,11 +25,10 @@ from ..answers.records import (
     QueueTree,
     Why,
 )
-from ..answers.run import title_of
+from ..answers.run import PODGROUP, QUEUE, title_of
 from ..moments.kinds import ObjectName, object_named
 from .changes import AddNodes, Apply, Change, Cordon, Delete, SetField
 from .run import Variant
-from .world import PODGROUP
 
 UNCORDON, OPEN, LIMIT, GANG, NODE, GONE, RELEASE = KINDS = (
     *("uncordon", "open", "limit", "gang", "node", "gone", "release"),
@@ -37,8 +37,6 @@ UNCORDON, OPEN, LIMIT, GANG, NODE, GONE, RELEASE = KINDS = (
 
 MOST_GONE = 40
 """So many jobs are tried as gone, those that hold least first."""
-
-_QUEUE = "scheduling.volcano.sh"
 
 
 class Suggestion(NamedTuple):
@@ -233,7 +231,7 @@ def _limit(queue: str, field: str, amount: Amounts) -> Change:
 def _queue_spec(queue: str, spec: Mapping[str, object]) -> Change:
     return Apply(
         {
-            "apiVersion": f"{_QUEUE}/v1beta1",
+            "apiVersion": f"{QUEUE[0]}/v1beta1",
             "kind": "Queue",
             "metadata": {"name": queue},
             "spec": dict(spec),
@@ -246,7 +244,7 @@ def _one(kind: str, size: float, text: str, change: Change) -> Suggestion:
 
 
 def _queue(name: str) -> ObjectName:
-    return ObjectName(_QUEUE, "Queue", name)
+    return ObjectName(*QUEUE, name)
 
 
 def _finite(some: Mapping[str, str]) -> Amounts:
@@ -254,5 +252,4 @@ def _finite(some: Mapping[str, str]) -> Amounts:
 
 
 def _words(some: Mapping[str, str]) -> str:
-    order = sorted(some, key=lambda name: (name not in ("cpu", "memory"), name))
-    return ", ".join(f"{some[name]} {name}" for name in order)
+    return ", ".join(f"{some[name]} {name}" for name in in_order(some))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import WATCHED, Projector
 from ...engine.cache.restored import unpack
@@ -16,6 +14,7 @@ from ...engine.kubernetes.objects import Object, decode
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.kubernetes.store import fault_of
 from ...engine.volcano.session.behaviours import Behaviours
+from ..answers.run import JOB, POD, PODGROUP
 from ..moments.belief import projector_at
 from ..moments.kinds import plain_name
 from ..moments.log import Log
@@ -25,17 +24,16 @@ Document = dict[str, Any]
 Place = tuple[GroupKind, str, str]
 """A kind, a namespace (empty if it has none) and a name."""
 
-JOB: GroupKind = ("batch.volcano.sh", "Job")
-POD: GroupKind = ("", "Pod")
-NODE: GroupKind = ("", "Node")
-PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
-
 
 class Beginning:
-    """A moment of a log with the cache of a release, from which any number of worlds begin."""
+    """A moment of a log with the cache of a release, from which any number of worlds begin.
+
+    :param behaviours: of the release, or of another one whose cache behaves the same.
+    """
 
     def __init__(self, log: Log, moment: Moment, behaviours: Behaviours) -> None:
-        self.log, self.moment, self.behaviours = log, moment, behaviours
+        self.log, self.moment = log, moment
+        self._behaviours = behaviours
         self._projector = projector_at(log.store, moment, behaviours)
         self._packed = b""
         self._payloads: dict[int, bytes] = {}
@@ -49,7 +47,7 @@ class Beginning:
         """Return a world in which nothing is changed yet."""
         if not self._packed:
             self._packed = pack(self._projector)
-        return World(self, unpack(self._packed, self.behaviours, self._read))
+        return World(self, unpack(self._packed, self._behaviours, self._read))
 
     def _read(self, positions: Sequence[int]) -> Mapping[int, bytes]:
         new = [position for position in positions if position not in self._payloads]
@@ -75,27 +73,25 @@ class World:
         return self.projector.cache
 
     def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
-        """Return a copy of an object as it is now; None if there is none."""
+        """Return an object as it is now; None if there is none. Callers must not change it."""
         place = _place(pair, namespace, name)
         if place in self._changed:
-            held = self._changed[place]
-        else:
-            try:
-                (held,) = self._begin.log.get(
-                    pair, name, at=self._begin.moment, namespace=place[1] or None
-                )
-            except ObjectNotFound:
-                held = None
-        return None if held is None else _copied(held)
+            return self._changed[place]
+        begin = self._begin
+        try:
+            (held,) = begin.log.get(pair, name, at=begin.moment, namespace=place[1] or None)
+        except ObjectNotFound:
+            return None
+        return held
 
     def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
-        """Return a copy of an object.
+        """Return an object as it is now; callers must not change it.
 
         :raises ObjectNotFound: there is none.
         """
         held = self.find(pair, namespace, name)
         if held is None:
-            where = f"{namespace}/{name}" if _place(pair, namespace, name)[1] else name
+            where = _key(_place(pair, namespace, name))
             raise ObjectNotFound(
                 f"there is no {plain_name(*pair)} {where} at {self._begin.moment.label}",
                 now="name one that exists then",
@@ -141,8 +137,7 @@ class World:
             self._gone(pair, namespace, name)
 
     def _group_gone(self, namespace: str, name: str) -> None:
-        key = "/".join(_place(PODGROUP, namespace, name)[1:])
-        job = self.cache.jobs.get(key)
+        job = self.cache.jobs.get(_key(_place(PODGROUP, namespace, name)))
         for pod in sorted(task.key for task in job.tasks.values()) if job else ():
             self._gone(POD, *pod.split("/"))
         self._gone(PODGROUP, namespace, name)
@@ -151,7 +146,7 @@ class World:
         kind = _watched(pair).__name__
         place = _place(pair, namespace, name)
         self._changed[place] = None
-        held = self.cache.stores.get(kind, f"{place[1]}/{name}" if place[1] else name)
+        held = self.cache.stores.get(kind, _key(place))
         if held is not None:
             self.projector.driver.deliver_deletion(kind, held)
             self.projector.driver.work()
@@ -176,17 +171,16 @@ def _place(pair: GroupKind, namespace: str, name: str) -> Place:
     return pair, "" if pair in CLUSTER_SCOPED else namespace or "default", name
 
 
+def _key(place: Place) -> str:
+    return "/".join(filter(None, place[1:]))
+
+
 def _next_version(document: Document) -> Document:
     """Return an object with another resourceVersion: handlers skip a version that they know."""
     metadata = document["metadata"]
     before = str(metadata.get("resourceVersion", ""))
     version = int(before) + 1 if before.isascii() and before.isdigit() else 1
     return {**document, "metadata": {**metadata, "resourceVersion": str(version)}}
-
-
-def _copied(document: Document) -> Document:
-    copied: Document = msgspec.json.decode(msgspec.json.encode(document))
-    return copied
 
 
 def _is_owned(item: Object, uid: str) -> bool:
