@@ -110,7 +110,7 @@ def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     )
     if tried is not None:
         yield from eviction_links(run, tried, key)
-    nodes = set(dict(run.answer.result.pipelined).values())
+    nodes = set(run.pipelined.values())
     yield from drift_links(run, key, sorted(nodes))
     yield from recorded_links(run, key)
 
@@ -253,7 +253,7 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     about: tuple[ObjectKey, ...] = tuple((POD, pod) for pod in (*binds, *later)[:2])
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
-        nodes = sorted({dict(run.answer.result.pipelined)[pod] for pod in later})
+        nodes = sorted({run.pipelined[pod] for pod in later})
         text = (
             f"{subject} waits until pods that are going free resources: "
             f"{counted(len(later), 'pod')} of it will go to node {joined(nodes[:3])}"
@@ -277,7 +277,6 @@ def _decision(run: Run, pod: str) -> str:
 
 
 def _few(run: Run, pods: list[str]) -> str:
-    nodes = dict(run.answer.result.binds)
-    named = [f"{pod} to {nodes[pod]}" for pod in pods[:3]]
+    named = [f"{pod} to {run.binds[pod]}" for pod in pods[:3]]
     rest = len(pods) - 3
     return joined([*named, f"{rest} more"] if rest > 0 else named)

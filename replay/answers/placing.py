@@ -27,11 +27,8 @@ _VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 
 def placed(run: Run, pod: str) -> Placement | None:
     """Return the node that the session gives a pod, if it does."""
-    for decision, pairs in (
-        ("bind", run.answer.result.binds),
-        ("pipeline", run.answer.result.pipelined),
-    ):
-        node = dict(pairs).get(pod)
+    for decision, nodes in (("bind", run.binds), ("pipeline", run.pipelined)):
+        node = nodes.get(pod)
         if node is not None:
             says = "binds it to" if decision == "bind" else "keeps for it, until pods are gone,"
             text = f"the session at this moment {says} node {node}"
@@ -97,8 +94,7 @@ def places(run: Run, key: str) -> dict[str, str]:
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     """Return why a gang can only be placed in part; None if none of it was, or enough."""
     having = places(run, key)
-    bound = dict(run.answer.result.binds)
-    fits = gang.ready + sum(pod not in bound for pod in having)
+    fits = gang.ready + sum(pod not in run.binds for pod in having)
     if not 0 < fits < gang.least:
         return None
     left = [pod for pod in run.waiting_pods(key) if pod not in having]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...engine.cache.cache import SchedulerCache
@@ -33,6 +33,7 @@ class Run(NamedTuple):
     """One traced session at a moment, and its inputs.
 
     :param cache: the scheduler's cache before the session, which does not change it.
+    :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
     :param unknown: what sessions need and the log does not know at the moment.
     """
 
@@ -41,6 +42,8 @@ class Run(NamedTuple):
     answer: SessionAnswer
     trace: Trace
     conf: SchedulerConf
+    binds: Mapping[str, str]
+    pipelined: Mapping[str, str]
     unknown: Sequence[Unknown] = ()
 
     def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
@@ -114,7 +117,8 @@ def run_of(
     trace = Trace(scores=False, closely=closely)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
-    return Run(scene.moment, cache, answer, trace, conf, unknown)
+    binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)
+    return Run(scene.moment, cache, answer, trace, conf, binds, pipelined, unknown)
 
 
 def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOSELY) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
-from ...engine.log.store import Query, Window
+from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ..compare.session_moments import at_revision, session_places
 from ..moments.log import Log
@@ -103,13 +103,7 @@ def _near(log: Log, moment: Moment, places: Sequence[int]) -> int:
     """Return the first place from which not much of the log must be read up to a moment."""
 
     def is_far(revision: int) -> bool:
-        window = Window(
-            branch=moment.branch,
-            cluster=moment.cluster,
-            known=moment.known,
-            after=revision,
-            until=moment.revision,
-        )
+        window = moment.window(revision)
         return log.store.revision_after(window, EVENTS) is not None
 
     if not places or not is_far(places[0]):

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Effect
-from ...engine.log.store import LogStore, Query, Window
+from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Unsure
 from ..moments.clock import clock_of
 from ..moments.coverage import (
@@ -148,7 +148,7 @@ def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
 
 
 def _of_changes(store: LogStore, end: Moment) -> dict[int, int]:
-    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=end.revision)
+    window = end.window()
     found: dict[int, int] = {}
     for chunk in store.scan(window):
         references = store.references(np.unique(chunk.objects).tolist())

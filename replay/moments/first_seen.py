@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
-from ...engine.log.store import Window
 from ...engine.state.coverage import Pair, Why
 from ...engine.state.fold import Record
 from ...engine.state.truth import Truth
@@ -130,13 +129,7 @@ def _made_between(
     if first is None:
         extent = log.store.extent(known=before.known, cluster=before.cluster, branch=before.branch)
         first = -1 if extent.last_revision is None else extent.last_revision
-    window = Window(
-        branch=after.branch,
-        cluster=after.cluster,
-        known=after.known,
-        after=first,
-        until=after.revision,
-    )
+    window = after.window(first)
     ids = [record.object for record in records]
     found: set[int] = set()
     for chunk in log.store.scan(window):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ...engine.log.store import NO_REVISION, Window
 from ...engine.state.clock import Unsure
 
 
@@ -25,6 +26,16 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     unsure: Unsure | None = None
     note: str = ""
+
+    def window(self, after: int = NO_REVISION) -> Window:
+        """Return the part of the log that had happened by then, after a revision."""
+        return Window(
+            branch=self.branch,
+            cluster=self.cluster,
+            known=self.known,
+            after=after,
+            until=self.revision,
+        )
 
 
 def remarks_on(moment: Moment) -> list[str]:

@@ -108,13 +108,7 @@ class OrderedEvents:
     def _end(self, after: int) -> int | None:
         """Return the last revision of a stretch; None for the last stretch."""
         moment = self._moment
-        window = Window(
-            branch=moment.branch,
-            cluster=moment.cluster,
-            known=moment.known,
-            after=after,
-            until=moment.revision,
-        )
+        window = moment.window(after)
         return self._store.revision_after(window, STRETCH)
 
 

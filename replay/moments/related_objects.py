@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
-from ...engine.log.store import LogStore, Query, Window
+from ...engine.log.store import LogStore, Query
 from ...engine.state.columns import distinct
 from .kinds import ObjectName
 from .moment import Moment
@@ -89,9 +89,7 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
 
 def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
     """Return all objects that the log mentions by a moment, existing or not, in order."""
-    window = Window(
-        branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
-    )
+    window = moment.window()
     numbers: set[int] = set()
     for chunk in store.scan(window):
         numbers.update(distinct(chunk.objects).tolist())

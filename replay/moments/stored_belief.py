@@ -159,13 +159,7 @@ def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
     after = next(
         (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
     )
-    window = Window(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        known=moment.known,
-        after=after,
-        until=moment.revision,
-    )
+    window = moment.window(after)
     return store.revision_after(window, FAR) is not None
 
 

@@ -84,13 +84,7 @@ def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:
     for moment in moments:
         clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         fold = fold or _empty_fold(store, moment.branch)
-        window = Window(
-            branch=moment.branch,
-            cluster=moment.cluster,
-            known=moment.known,
-            after=after,
-            until=moment.revision,
-        )
+        window = moment.window(after)
         columns = _columns(store, window, reader)
         fold.advance(columns, placed(clock, moment, after=after, until=moment.revision))
         after = after if moment.revision is None else moment.revision
