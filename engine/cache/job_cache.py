@@ -44,16 +44,20 @@ class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
 
     :ivar infos: the jobs.
-    :ivar deleted_jobs: the queue of the cleanup worker.
     :ivar error_tasks: tasks to be read again from the API server.
     """
 
     def __init__(self, context: CacheContext, nodes: NodeCache) -> None:
         own = context.rules.own
         self.infos: dict[str, JobInfo] = {}
-        self.deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
+        self._deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
             Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
         )
+        self._rounds = 0
+        """So often all items of ``_deleted_jobs`` failed that were not counted there yet."""
+        self._changed: set[str] = set()
+        self._staying: frozenset[str] | None = None
+        """The jobs whose cleanup would fail again, if none of them changes; None if not known."""
         self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
             Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
         )
@@ -65,6 +69,15 @@ class JobCache:
         self._builder = context.builder
         self._options = context.options
         self._nodes = nodes
+
+    @property
+    def deleted_jobs(self) -> WorkQueue[DeletedJob]:
+        """The queue of the cleanup worker."""
+        if self._rounds:
+            rounds, self._rounds = self._rounds, 0
+            self._deleted_jobs.fail_all(rounds)
+        self._staying = None
+        return self._deleted_jobs
 
     def dry_run(self) -> JobCache:
         """Return a cache that binds and evicts like this one, on copies.
@@ -173,7 +186,7 @@ class JobCache:
         if task.job:
             job = self._job(task.job)
             job.add_task(task)
-            self._changes.job(job.key)
+            self._note(job.key)
         return None
 
     def new_job(self, key: str) -> JobInfo:
@@ -232,7 +245,7 @@ class JobCache:
         """
         job = self.infos.get(job_key)
         if job is not None and job.delete_task(uid):
-            self._changes.job(job.key)
+            self._note(job.key)
         node = self._nodes.infos.get(node_name)
         if node is not None and node.remove_task(key, uid if self._rules.ignores_stale else ""):
             self._changes.node(node.name)
@@ -251,7 +264,7 @@ class JobCache:
         )
         if self._rules.ignores_stale:
             job.revision = pod_group.metadata.revision
-        self._changes.job(job.key)
+        self._note(job.key)
 
     def pod_group_updated(self, old: objects.PodGroup, new: objects.PodGroup) -> None:
         """Handle a new version of a PodGroup."""
@@ -268,7 +281,7 @@ class JobCache:
         job = self.infos.get(pod_group.key)
         if job is not None and not self._is_stale(pod_group, job):
             job.unset_pod_group()
-            self._changes.job(job.key)
+            self._note(job.key)
             self._to_clean_up(job)
 
     def _is_stale(self, gone: objects.PodGroup, job: JobInfo) -> bool:
@@ -295,7 +308,7 @@ class JobCache:
         error = info.add_task(task)
         if error is not None:
             holder.update_task_status(task, before)
-        self._changes.job(holder.key)
+        self._note(holder.key)
         self._changes.node(node)
         return error
 
@@ -321,7 +334,7 @@ class JobCache:
             return f"cannot evict Task {uid}: PodGroup of {where} is nil"
         holder.update_task_status(task, Status.RELEASING)
         node.update_task(task)
-        self._changes.job(holder.key)
+        self._note(holder.key)
         self._changes.node(node.name)
         if not without_group:
             return None
@@ -392,9 +405,14 @@ class JobCache:
                 self._drop(job.key)
             self._forget(job)
 
+    def _note(self, key: str) -> None:
+        """Note that a job came, changed or went."""
+        self._changes.job(key)
+        self._changed.add(key)
+
     def _drop(self, key: str) -> None:
         del self.infos[key]
-        self._changes.job(key)
+        self._note(key)
 
     def _forget(self, item: DeletedJob) -> None:
         """Reset the delay of an item, if the release does that."""
@@ -402,11 +420,21 @@ class JobCache:
             self.deleted_jobs.forget(item)
 
     def clean_up(self) -> None:
-        """End all delays, and let the worker process its queue once."""
-        if self.deleted_jobs.all_delayed and all(map(self._stays, self.deleted_jobs.due())):
-            self.deleted_jobs.fail_all()
+        """End all delays, and let the worker process its queue once.
+
+        This happens after every event of a log. Mostly no item can be done with, so rounds in which
+        all fail are only counted.
+        """
+        changed, self._changed = self._changed, set()
+        if self._staying is not None and self._staying.isdisjoint(changed):
+            self._rounds += 1
             return
-        self.deleted_jobs.fire_all()
+        waiting = self.deleted_jobs
+        if waiting.all_delayed and all(map(self._stays, waiting.due())):
+            self._staying = frozenset(item.key for item in waiting.due())
+            self._rounds += 1
+            return
+        waiting.fire_all()
         for _ in range(len(self.deleted_jobs)):
             self.clean_up_next()
 

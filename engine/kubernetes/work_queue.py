@@ -271,19 +271,20 @@ class WorkQueue(Generic[Item]):
         """Whether all that the queue holds waits for a delay."""
         return not self._ready and not self._taken
 
-    def fail_all(self) -> None:
-        """End all delays, and let every item fail once more, in order.
+    def fail_all(self, rounds: int = 1) -> None:
+        """End all delays, and let every item fail once more, in order; and that so many times.
 
-        The same as :meth:`fire_all`, and to take each item, add it again and be done with it.
+        A round is the same as :meth:`fire_all`, and to take each item, add it again and be done
+        with it. What is due then depends on the last round alone.
         """
         failures, now, each = self._failures, self.now, self._each
-        for item in self._due:
+        spent = self._spent_until + each * len(self._due) * (rounds - 1)
+        for place, item in enumerate(self._due, 1):
+            failures[item] = failures.get(item, 0) + rounds - 1
             due = now + self.delay(item)
-            failures[item] = failures.get(item, 0) + 1
-            if each:
-                self._spent_until += each
-                due = max(due, self._spent_until)
-            self._due[item] = due
+            failures[item] += 1
+            self._due[item] = max(due, spent + each * place) if each else due
+        self._spent_until += each * len(self._due) * rounds
 
     def take(self) -> Item:
         """Give a worker the first item.

@@ -163,7 +163,7 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
 
 
 def _pods_to_bind(given: Iterable[Document]) -> Iterator[Document]:
-    """Yield the specs of pods without nodes, and of templates of pods; Volcano runs its own jobs."""
+    """Yield the specs of pods without nodes, and of templates; Volcano itself runs its jobs."""
     for document in given:
         spec = document.get("spec") or {}
         if document["kind"] == "Pod" and not spec.get("nodeName"):

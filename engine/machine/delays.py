@@ -2,8 +2,8 @@
 
 The natural order holds nothing up. A delay is one departure from it: a step that could be made next
 (a delivery, what a worker does, a session) is held up, while everything else goes on, and is made
-at any later moment. The user writes at any moment, which is no delay; so do faults come and end. Most
-races need one delay, and all orders with one can be tried where all orders cannot.
+at any later moment. The user writes at any moment, which is no delay; faults come and end so, too.
+Most races need one delay, and all orders with one can be tried where all orders cannot.
 
 Time passes when nothing is left to do but what is held up. How often it may pass while a step is
 held up is limited too: a step that is held up for ever longer meets ever more timers.

@@ -16,7 +16,7 @@ _FORM = re.compile(r"request (\d{1,4}) (is refused|is done but not answered)")
 
 
 class Unavailable(Refused):
-    """The API server did not answer, or answered with an error of its own."""
+    """The API server did not answer, or answered that it cannot work now."""
 
     reason = "InternalError"
 

@@ -1,9 +1,9 @@
 """The natural order: a cluster in which nothing is held up, and what it comes to if left alone.
 
 Informers deliver before workers take items, a session runs when nothing else is left to do, then
-processes list again what they have missed; a user writes when everything is at rest, and time passes
-last. Faults do not come about by themselves. A report of a run says where it differs from this
-order.
+processes list again what they have missed; a user writes when everything is at rest, and time
+passes last. Faults do not come about by themselves. A report of a run says where it differs from
+this order.
 """
 
 from __future__ import annotations

@@ -32,7 +32,6 @@ SYNCED = "SYNCED"
 Act = Callable[[Component, Any], None]
 
 
-_NOTHING: Document = {}
 _Counts = tuple[tuple[Place, int], ...]
 _Stored = tuple[tuple[tuple[Place, int], ...], _Counts, _Counts]
 """What an API server holds, with documents by number."""
@@ -82,6 +81,7 @@ class Transitions:
         self.steps: Table[Step] = Table()
         self._alone: dict[tuple[int, int, int], Done | None] = {}
         self._asking: dict[tuple[int, int, int, int], Done] = {}
+        self._nothing = objects.number({})
         self._failed: dict[tuple[int, int, int, int, int], Done] = {}
         self._waited: dict[tuple[int, int, int], int] = {}
         self._abilities: dict[tuple[int, int], Ability] = {}
@@ -117,7 +117,7 @@ class Transitions:
 
     def synced(self, kind: str) -> int:
         """Return the number of the notice behind the first list of a kind."""
-        return self.notices.number((SYNCED, kind, "", self._objects.number(_NOTHING)))
+        return self.notices.number((SYNCED, kind, "", self._nothing))
 
     def missed(self, part: int, kind: str, then: int, now: int) -> Iterator[int]:
         """Yield what an informer delivers that lists a kind again, and saw nothing since then.

@@ -133,8 +133,8 @@ _FILE = click.Path(path_type=Path)
     "--faults",
     metavar="KINDS",
     help="What may fail besides, and how often in a run, as in watch,request=2: watch (a watch "
-    "breaks), request (a request fails), restart (a process restarts), resync (an informer delivers "
-    "everything again). By default as the scenario says, else nothing.",
+    "breaks), request (a request fails), restart (a process restarts), resync (an informer "
+    "delivers everything again). By default as the scenario says, else nothing.",
 )
 @click.option(
     "--at",

@@ -66,8 +66,8 @@ def explore(
     :param prompt: components that are never late, with commas between, or ``none``.
     :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
         every order.
-    :param faults: what may fail besides, and how often in a run, as in ``watch,request=2``; by default
-        as the scenario says. See :mod:`plinian.engine.machine.faults`.
+    :param faults: what may fail besides, and how often in a run, as in ``watch,request=2``; by
+        default as the scenario says. See :mod:`plinian.engine.machine.faults`.
     :param assume: use the nearest release for an unknown one.
     :param progress: called with (releases tried, all releases).
     :raises InputError: there is no such file, or it is no scenario of a machine.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 import pytest
-from happenings import event_of
+from happenings import Happening, event_of, events_of, happenings
 from happenings import version_of as event
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +34,24 @@ def projected(*events: Event) -> Projector:
 def seen(*documents: Document) -> list[Event]:
     """Return the creations of objects, one after the other."""
     return [event("created", each, number) for number, each in enumerate(documents, start=1)]
+
+
+@pytest.mark.parametrize("release", ["v1.8.2", "v1.12.1", "v1.15.1", "hardened"])
+@given(story=happenings)
+@settings(max_examples=60)
+def test_rounds_of_cleanup_that_are_only_counted_come_to_the_same(
+    release: str, story: list[Happening]
+) -> None:
+    counted, looked = Projector(resolve(release)), Projector(resolve(release))
+    for each in events_of(story):
+        counted.apply(each)
+        looked.cache.job_cache.deleted_jobs.due()  # It has to look at every item again.
+        looked.apply(each)
+    assert list(map(str, counted.crashes)) == list(map(str, looked.crashes))
+    one, other = (made.cache.job_cache.deleted_jobs.waiting() for made in (counted, looked))
+    key = attrgetter("key")
+    assert one.of(key) == other.of(key)
+    assert list(counted.cache.jobs) == list(looked.cache.jobs)
 
 
 BEGIN = (queue("default"), node("n1"), group("g"))
