@@ -5,12 +5,13 @@ keep an owner until its objects are gone (foreground), or that leave the objects
 play no part here.
 
 Source: k8s.io/kubernetes/pkg/controller/garbagecollector: graph_builder.go processGraphChanges,
-garbagecollector.go attemptToDeleteItem.
+garbagecollector.go attemptToDeleteWorker, attemptToDeleteItem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from ..kubernetes import work_queue
@@ -51,7 +52,8 @@ class OwnerGarbageCollector:
     """Deletes objects all of whose owners are gone.
 
     An object waits for a worker when an owner is seen deleted, and when it is itself seen with an
-    owner that was not seen. The worker asks the API server whether the owners exist.
+    owner that was not seen. The worker asks the API server whether the owners exist. It asks again,
+    later each time, until each owner is seen: one may come and go while its watch is broken.
 
     :param kinds: the kinds of owners, and of what they own.
     """
@@ -88,16 +90,19 @@ class OwnerGarbageCollector:
     def step(self, name: str, client: Client) -> None:
         """Let a worker take the first object, and delete it if all its owners are gone.
 
-        What fails is tried again, later each time.
+        What fails is tried again, later each time; so is an object with an owner that is not seen.
         """
         assert name == WORK
         item = self._queue.take()
         try:
-            _collect(item, client)
+            stays = _collect(item, client)
         except Refused:
             self._queue.add_rate_limited(item)
         else:
-            self._queue.forget(item)
+            if stays and self._waits_for_owner(item):
+                self._queue.add_rate_limited(item)
+            else:
+                self._queue.forget(item)
         self._queue.done(item)
 
     def due(self) -> int | None:
@@ -117,26 +122,33 @@ class OwnerGarbageCollector:
         self._known = dict(kept.known)
         self._queue.restore(kept.queue)
 
+    def _waits_for_owner(self, item: Identity) -> bool:
+        """Say whether an object has an owner that an informer is still to deliver."""
+        held = self._known.get(item.place)
+        return held is not None and any(
+            owner.place.kind in self.kinds and not self._is_known(owner) for owner in held.owners
+        )
+
     def _is_known(self, owner: Identity) -> bool:
         held = self._known.get(owner.place)
         return held is not None and held.uid == owner.uid
 
 
-def _collect(item: Identity, client: Client) -> None:
-    """Delete an object all of whose owners are gone, unless it is being deleted.
+def _collect(item: Identity, client: Client) -> bool:
+    """Delete an object all of whose owners are gone, unless it is being deleted; say if it stays.
 
     :raises Refused: the request fails.
     """
     fresh = client.find(*item.place)
     if fresh is None or fresh["metadata"]["uid"] != item.uid:
-        return
+        return False
     owners = _owners_of(fresh)
-    gone = bool(owners) and not any(_exists(owner, client) for owner in owners)
-    if gone and "deletionTimestamp" not in fresh["metadata"]:
-        try:
+    if not owners or any(_exists(owner, client) for owner in owners):
+        return True
+    if "deletionTimestamp" not in fresh["metadata"]:
+        with suppress(NotFound):
             client.delete(*item.place, uid=item.uid)
-        except NotFound:
-            return
+    return False
 
 
 def _exists(owner: Identity, client: Client) -> bool:

@@ -39,6 +39,17 @@ def status_is_true(view: ClusterView, name: str) -> Iterator[Violation]:
             yield Violation("Queue", name, message, phase, at)
 
 
+def closing_ends(view: ClusterView, name: str) -> Iterator[Violation]:
+    """Yield a queue that is Closing, though no PodGroup is left in it to wait for.
+
+    Source: pkg/controllers/queue/state/closing.go Execute.
+    """
+    queue: Queue | None = view.truth.get("Queue", name)
+    if queue is not None and queue.status.state == "Closing" and not view.groups_in(name):
+        message = "it is Closing, but has no PodGroups"
+        yield Violation("Queue", name, message, "state", newest(queue))
+
+
 def _uncounted(phase: str, unnamed: Sequence[PodGroup]) -> str:
     """Return a remark about PodGroups that name no queue, if any is in a phase.
 
@@ -82,6 +93,17 @@ INVARIANTS = (
         kinds=(PODGROUP, QUEUE),
         settles=True,
         check=status_is_true,
+    ),
+    Invariant(
+        id="I-15c",
+        name="closing-ends",
+        severity=Severity.MEDIUM,
+        statement="A Closing queue has PodGroups; without them it becomes Closed.",
+        needs=Needs.TRUTH,
+        unit="Queue",
+        kinds=(PODGROUP, QUEUE),
+        settles=True,
+        check=closing_ends,
     ),
 )
 """The invariants of this module."""

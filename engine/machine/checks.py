@@ -31,7 +31,7 @@ _NOT_WRITTEN = frozenset({"I-15", "I-12", "I-12b", "I-10"})
 _NOT_SEEN = frozenset({"I-02d"})
 """About objects that no scheduler watches: :mod:`.job_checks` checks them."""
 
-_UNITS = frozenset({"Node", "Pod", "PodGroup"})
+_UNITS = frozenset({"Node", "Pod", "PodGroup", "Queue"})
 
 
 def checked_invariants() -> tuple[Invariant, ...]:

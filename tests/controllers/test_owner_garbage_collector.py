@@ -98,3 +98,30 @@ def test_a_collector_that_is_restored_goes_on() -> None:
     again.step("collect", run.client)
     assert run.names("Pod") == []
     assert (again.steps(), again.due()) == ((), None)
+
+
+def test_an_owner_that_is_never_seen_is_looked_up_until_it_is_gone() -> None:
+    run = _run()
+    (collector,) = run.components
+    run.api.create(_object("Job", "unseen"))
+    owner = run.api.get("Job", "default/unseen")
+    run.api.take_changes()
+    run.create(_object("Pod", "train-0", owner))
+    run.api.delete("Job", "default/unseen")
+    run.api.take_changes()
+    assert run.names("Pod") == ["train-0"]
+    run.wait(collector.due() or 0)
+    assert run.names("Pod") == []
+    assert collector.due() is None
+
+
+def test_an_owner_that_is_seen_late_is_not_looked_up_any_more() -> None:
+    run = _run()
+    (collector,) = run.components
+    run.api.create(_object("Job", "late"))
+    (late,) = run.api.take_changes()
+    run.create(_object("Pod", "train-0", run.api.get("Job", "default/late")))
+    collector.deliver(*late, run.client)
+    run.wait(collector.due() or 0)
+    assert run.names("Pod") == ["train-0"]
+    assert (collector.steps(), collector.due()) == ((), None)

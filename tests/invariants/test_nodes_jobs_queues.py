@@ -75,6 +75,16 @@ def test_a_closed_queue_has_podgroups() -> None:
     assert story.violated("I-15") == ["old"]
 
 
+def test_a_closing_queue_waits_for_its_podgroups_and_for_nothing_else() -> None:
+    story = Story(queue("going", state="Closing"), queue("gone", state="Closed"))
+    story.then("created", group("g", queue="going"))
+    assert story.violated("I-15c") == []
+    story.then("deleted", group("g", queue="going"))
+    assert story.violated("I-15c") == ["going"]
+    story.then("updated", queue("going", state="Closed"))
+    assert story.violated("I-15c") == []
+
+
 @pytest.mark.parametrize(("release", "fields"), [("v1.10.0", ["Inqueue"]), ("v1.11.0", [])])
 def test_counts_are_checked_in_releases_that_write_them(release: str, fields: list[str]) -> None:
     story = Story(counted("default", inqueue=3), group("g"), release=release)
