@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "head": "Print the hash of the end of each branch.",
         "pack": "Write the part of a log around a moment to one file, to send it to somebody.",
         "open": "Check a pack, run its session again, and compare with the expected answer.",
+        "report": "Write all answers about one moment as one HTML page.",
         "export": "Write all events, or the state over time, to JSON lines, CSV or Parquet.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",

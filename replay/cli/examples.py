@@ -81,6 +81,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian open incident.plinian",
             "plinian open incident.plinian --map incident.plinian.map",
         ),
+        "report": (
+            "plinian report --at 2026-01-02T10:42:07Z -o report.html",
+            "plinian report --at -5m --why job/train --why queue/gold -n ml --from -15m",
+        ),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",

@@ -1,0 +1,54 @@
+"""A report as one page, with all that it needs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from ..render.session import session_tables
+from ..render.sessions import session_table
+from ..render.tables import Table
+from ..report.records import Decided, Report
+from .change import change_part
+from .drawing import drawing_of
+from .templates import rendered, style_hash, style_sheet
+from .why import why_part
+
+MOST_ROWS = 60
+"""Rows of a table of the session."""
+
+_DECISIONS = (
+    ("Decisions", "No pod is bound or evicted, and no PodGroup is enqueued."),
+    ("PodGroups after the session", ""),
+    ("Queues after the session", ""),
+    ("Events of the session", ""),
+    ("Pods that are not placed, and why", ""),
+)
+
+
+def report_page(report: Report) -> str:
+    """Return the page of a report: HTML that needs nothing else, and no script."""
+    page = rendered(
+        "report.html",
+        report=report,
+        style=Markup(style_sheet()),  # noqa: S704 -- our own file
+        style_hash=style_hash(),
+        drawing=None if report.timeline is None else drawing_of(report.timeline),
+        answers=[
+            (one, f"why-{number}", why_part(one.why, f"why-{number}"))
+            for number, one in enumerate(report.answers.answers, start=1)
+        ],
+        change=None if report.change is None else change_part(report.change),
+        decisions=list(_decisions(report.decided)),
+        later=session_table(report.decided.later.sessions),
+    )
+    return str(page)
+
+
+def _decisions(decided: Decided) -> Iterator[tuple[str, str, Table, int]]:
+    """Yield the tables of the session: title, what an empty one means, rows, how many in all."""
+    tables = session_tables(decided.answer)
+    for (title, empty), table in zip(_DECISIONS, tables, strict=True):
+        if table.rows or empty:
+            yield title, empty, Table(table.headers, table.rows[:MOST_ROWS]), len(table.rows)

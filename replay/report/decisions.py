@@ -1,0 +1,57 @@
+"""The decisions in a report: those of the session at the moment, and what the scheduler did next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.recorded_sessions import RecordedSession
+from ..moments.session_list import listing, within
+from ..render.short_names import short
+from ..render.tables import Table
+from .commands import Commands
+from .records import Bounded, Later
+
+MOST_SESSIONS = 12
+MOST_DECISIONS = 60
+
+_HEADS = ("DECISION", "OBJECT", "NODE", "REASON")
+
+
+def later_sessions(
+    log: Log, moment: Moment, sessions: Sequence[RecordedSession], commands: Commands
+) -> Later:
+    """Return the sessions that were opened at the moment or after it.
+
+    :param sessions: all sessions of the log, in order of their opening.
+    """
+    found = within(listing(sessions, log.clock(moment)), since=moment)
+    number = next((one.number for one in found if _decided(sessions[one.number - 1])), 0)
+    rows = _decisions(sessions[number - 1]) if number else []
+    return Later(
+        sessions=tuple(found[:MOST_SESSIONS]),
+        more=len(found[MOST_SESSIONS:]),
+        number=number,
+        decided=Bounded(
+            f"What session:{number} decided",
+            short(Table(_HEADS, rows[:MOST_DECISIONS])),
+            len(rows),
+            commands.of_log("fidelity", "--at", f"session:{number}", "--all", *commands.session),
+        ),
+        command=commands.of_log("session", "list", "--since", commands.at),
+    )
+
+
+def _decided(session: RecordedSession) -> bool:
+    return bool(session.binds or session.evictions or session.groups)
+
+
+def _decisions(session: RecordedSession) -> list[tuple[str, ...]]:
+    """Return what a recorded session did: pods bound and evicted, PodGroups written."""
+    rows = [("bind", pod, node, "") for pod, node in sorted(session.binds.items())]
+    rows += [("evict", pod, "", reason) for pod, reason in sorted(session.evictions.items())]
+    rows += [
+        ("phase", name, "", status[0]) for name, status in sorted(session.groups.items())
+    ]
+    return rows
