@@ -13,7 +13,7 @@ from ..moments.diff import Diff, ObjectChanged, ObjectThen
 from ..moments.diff_counts import KindCount, counted_by_kind
 from ..render.differences import holding_table, remark_on, summary_line, value_text
 from ..render.events import object_text
-from ..render.tables import Table, cut
+from ..render.tables import cut
 from ..report.records import Change
 from .templates import rendered
 
@@ -71,20 +71,23 @@ _WORDS = (("+", "added"), ("-", "removed"), ("?", "first seen"), ("~", "changed"
 def change_part(change: Change) -> Markup:
     """Return a difference as HTML."""
     found = change.diff
-    held = (("NODE", found.nodes), ("QUEUE", found.queues))
-    tables = [_cut(holding_table(head, some)) for head, some in held if some]
+    held = (
+        ("What queues held", holding_table("QUEUE", found.queues)),
+        ("What nodes held", holding_table("NODE", found.nodes)),
+    )
     return rendered(
         "change.html",
         change=change,
         diff=found,
         summary=summary_line(found, events=False).strip(),
         kinds=_kinds(found),
-        holdings=tables,
+        holdings=[
+            (title, table.first(MOST_OBJECTS), len(table.rows))
+            for title, table in held
+            if table.rows
+        ],
+        begun=[f"{plural_of(one.group, one.kind)} from {one.point}" for one in found.begun],
     )
-
-
-def _cut(table: Table) -> tuple[Table, int]:
-    return Table(table.headers, table.rows[:MOST_OBJECTS]), len(table.rows)
 
 
 def _kinds(found: Diff) -> list[Kind]:

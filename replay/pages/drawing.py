@@ -10,7 +10,7 @@ from ..moments.times import time_text
 from ..report.records import Lane, Mark, Stretch, Timeline
 
 WIDTH = 1000
-LEFT, RIGHT = 150, 12
+LEFT, RIGHT = 150, 34
 TOP = 30
 ROW = 30
 GAP = 8
@@ -23,8 +23,8 @@ _STEPS_S = (
 _APART = 18
 """How far apart two flags are at least."""
 
-_SHAPES = 6
-"""How many patterns tell causes apart besides their words."""
+_COLOURS = 6
+"""How many colours there are for reasons; the list below the picture has their words."""
 
 
 class Bar(NamedTuple):
@@ -56,11 +56,13 @@ class Row(NamedTuple):
 class Piece(NamedTuple):
     """A time during which an object waited for one reason.
 
-    :param shape: the number of its reason among those of the object. :param time: when it began.
+    :param number: in the list below the picture; it is drawn if there is room.
+    :param colour: the number of its reason among those of all objects. :param time: its begin.
     """
 
     bar: Bar
-    shape: int
+    number: int
+    colour: int
     time: str
     cause: str
     text: str
@@ -119,9 +121,10 @@ def drawing_of(timeline: Timeline) -> Drawing:
         y += ROW + GAP
     session_y = y
     y += ROW if timeline.sessions else 0
+    causes = list(dict.fromkeys(part.cause for one in timeline.waiting for part in one.stretches))
     lives = []
     for one in timeline.waiting:
-        lives.append(Life(one.name, y, tuple(_pieces(one.stretches, place, y))))
+        lives.append(Life(one.name, y, tuple(_pieces(one.stretches, causes, place, y))))
         y += ROW
     return Drawing(
         width=WIDTH,
@@ -168,13 +171,14 @@ def _row(lane: Lane, y: float) -> Row:
     return Row(lane.name, lane.total, y, y + ROW, tuple(bars))
 
 
-def _pieces(stretches: Sequence[Stretch], place: _Place, y: float) -> Iterator[Piece]:
-    causes = list(dict.fromkeys(one.cause for one in stretches))
-    for one in stretches:
+def _pieces(
+    stretches: Sequence[Stretch], causes: Sequence[str], place: _Place, y: float
+) -> Iterator[Piece]:
+    for number, one in enumerate(stretches, start=1):
         begin, end = place.x(one.begin), place.x(one.end)
         bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
-        shape = causes.index(one.cause) % _SHAPES
-        yield Piece(bar, shape, time_text(one.begin), one.cause, one.text)
+        colour = causes.index(one.cause) % _COLOURS
+        yield Piece(bar, number, colour, time_text(one.begin), one.cause, one.text)
 
 
 def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:

@@ -51,4 +51,4 @@ def _decisions(decided: Decided) -> Iterator[tuple[str, str, Table, int]]:
     tables = session_tables(decided.answer)
     for (title, empty), table in zip(_DECISIONS, tables, strict=True):
         if table.rows or empty:
-            yield title, empty, Table(table.headers, table.rows[:MOST_ROWS]), len(table.rows)
+            yield title, empty, table.first(MOST_ROWS), len(table.rows)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..render.screen import one_line
-from ..render.tables import NONE
+from ..render.tables import NONE, Table
 
+_JOINT = re.compile(r"(?<=[,/;])")
 _FOLDER = Path(__file__).with_name("templates")
-_NUMBER = re.compile(r"[~≥@+-]?(?:rv:)?[0-9][0-9.,]*(?:[A-Za-zµ]{1,3}|%|/[0-9]+)?")
+_AMOUNT = r"[0-9][0-9.,]*[A-Za-z]{0,2}"
+_NUMBER = re.compile(rf"[~≥@+-]?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
 
 
 @cache
@@ -32,7 +35,8 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
-    made.tests["number"] = is_number
+    made.filters["numeric"] = numeric
+    made.filters["breakable"] = breakable
     made.globals["absent"] = NONE
     return made
 
@@ -47,9 +51,21 @@ def _shown(value: Any) -> Any:
     return one_line(value)
 
 
-def is_number(text: str) -> bool:
-    """Return whether a cell is a number, with its unit: such cells are aligned to the right."""
-    return _NUMBER.fullmatch(text) is not None
+def numeric(table: Table) -> list[bool]:
+    """Return which columns of a table hold numbers alone, which are aligned to the right."""
+    columns = zip(*table.rows, strict=True) if table.rows else ([] for _ in table.headers)
+    return [_holds_numbers(column) for column in columns]
+
+
+def _holds_numbers(column: Iterable[str]) -> bool:
+    some = [text for text in column if text not in {"", NONE}]
+    return bool(some) and all(_NUMBER.fullmatch(text) for text in some)
+
+
+def breakable(text: str) -> Markup:
+    """Return text that a browser may break after commas and slashes."""
+    parts = (escape(part) for part in _JOINT.split(one_line(text)))
+    return Markup("<wbr>").join(parts)
 
 
 def rendered(template: str, **values: Any) -> Markup:

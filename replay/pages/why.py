@@ -12,13 +12,18 @@ from ..render.tables import Table
 from ..render.why import event_table, link_tables, since_lines
 from .templates import rendered
 
+MOST_ROWS = 40
+
 
 class Reason(NamedTuple):
-    """One reason: its sentence, whether it keeps the object waiting, and its numbers."""
+    """One reason: its sentence, whether it keeps the object waiting, and its numbers.
+
+    :param tables: each with the number of rows that it has in all.
+    """
 
     text: str
     blocks: bool
-    tables: list[Table]
+    tables: list[tuple[Table, int]]
 
 
 def why_part(why: Why, name: str) -> Markup:
@@ -31,7 +36,14 @@ def why_part(why: Why, name: str) -> Markup:
         name=name,
         why=why,
         since=[line.strip() for line in since_lines(why) if line.strip()],
-        reasons=[Reason(link.text, link.blocks, link_tables(link)) for link in why.chain],
+        reasons=[
+            Reason(
+                link.text,
+                link.blocks,
+                [(table.first(MOST_ROWS), len(table.rows)) for table in link_tables(link)],
+            )
+            for link in why.chain
+        ],
         events=event_table("RESTS ON", why.events),
         not_known=reasons(why.not_known),
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import msgspec
-
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
@@ -13,7 +11,7 @@ from ..answers.records import Why
 from ..answers.why import why_at
 from ..moments.coverage import known_from, unknown_at, usual_kinds
 from ..moments.kinds import ObjectName, plain_name
-from ..moments.moment import Moment, remarks_on
+from ..moments.moment import remarks_on
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
 from ..moments.scheduler_confs import has_no_conf
 from ..sessions.session import SessionAnswer, session_at
@@ -83,23 +81,19 @@ def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
         known=moment.known,
         release=answer.release,
         conf=answer.conf,
-        assumed=tuple([*question.assumed, *_assumed_conf(question, answer)]),
+        assumed=(*question.assumed, *_assumed_conf(question, answer)),
     )
 
 
 def _assumed_conf(question: Question, answer: SessionAnswer) -> list[str]:
     """Return what was assumed about the configuration."""
     if question.conf is None and has_no_conf(question.log, question.moment):
-        return [
-            "the log holds no configuration of the scheduler: "
-            f"{answer.release} runs with its built-in one"
-        ]
+        lacks = "the log holds no configuration of the scheduler"
+        return [f"{lacks}: {answer.release} runs with its built-in one"]
     return [f"{answer.release} rejects the configuration: {fault}" for fault in answer.rejected]
 
 
-def _answers(
-    question: Question, truth: Truth, commands: Commands, progress: Phase
-) -> Answers:
+def _answers(question: Question, truth: Truth, commands: Commands, progress: Phase) -> Answers:
     chosen = not question.named
     found = waiting(truth) if chosen else list(question.named)
     asked = found[:MOST_ANSWERS] if chosen else found
@@ -183,6 +177,5 @@ def _gaps(question: Question, answer: SessionAnswer) -> list[Gap]:
             )
         )
     unknown = [*unknown_at(log, moment, usual_kinds(log, moment)), *answer.not_known]
-    for one in dict.fromkeys(unknown):
-        found.append(Gap(f"{one.name}: {one.reason}", one.remedy))
+    found.extend(Gap(f"{one.name}: {one.reason}", one.remedy) for one in unknown)
     return list(dict.fromkeys(found))

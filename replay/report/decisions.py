@@ -49,9 +49,9 @@ def _decided(session: RecordedSession) -> bool:
 
 def _decisions(session: RecordedSession) -> list[tuple[str, ...]]:
     """Return what a recorded session did: pods bound and evicted, PodGroups written."""
-    rows = [("bind", pod, node, "") for pod, node in sorted(session.binds.items())]
-    rows += [("evict", pod, "", reason) for pod, reason in sorted(session.evictions.items())]
-    rows += [
-        ("phase", name, "", status[0]) for name, status in sorted(session.groups.items())
+    rows: list[tuple[str, ...]] = [
+        ("bind", pod, node, "") for pod, node in sorted(session.binds.items())
     ]
+    rows += [("evict", pod, "", reason) for pod, reason in sorted(session.evictions.items())]
+    rows += [("phase", name, "", status[0]) for name, status in sorted(session.groups.items())]
     return rows

@@ -46,9 +46,7 @@ class Question(NamedTuple):
     assumed: Sequence[str]
 
 
-def earlier(
-    log: Log, moment: Moment, point: Point | None
-) -> tuple[Moment | None, tuple[str, ...]]:
+def earlier(log: Log, moment: Moment, point: Point | None) -> tuple[Moment | None, tuple[str, ...]]:
     """Return the moment to compare with, and remarks on it.
 
     :param point: None is two minutes before, or the log's first moment. A point before the log's

@@ -129,9 +129,7 @@ def timeline_of(
         ),
         waiting=tuple(_waiting(one, extent) for one in whys if one.stages),
         sessions=tuple(
-            (one.opened, len(one.binds))
-            for one in sessions
-            if extent.part(one.opened) is not None
+            (one.opened, len(one.binds)) for one in sessions if extent.part(one.opened) is not None
         ),
         marks=tuple(marks[:MOST_MARKS]),
         more_marks=len(marks[MOST_MARKS:]),
