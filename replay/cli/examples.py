@@ -90,6 +90,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian export events.parquet",
             "plinian export queues.csv --what queues --every 1m",
             "plinian export timeline.json --what timeline",
+            "plinian export cluster.yaml --what kwok --at -5m",
         ),
         "session": (
             "plinian session --at rv:1042 --trace",
