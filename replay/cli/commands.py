@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "pack": "Write the part of a log around a moment to one file, to send it to somebody.",
         "open": "Check a pack, run its session again, and compare with the expected answer.",
         "report": "Write all answers about one moment as one HTML page.",
-        "export": "Write events, the state over time, or the state at a moment, for other programs.",
+        "export": "Write events, or the state over time or at a moment, for other programs.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",
         "db": "Upgrade, downgrade, describe a log's tables.",

@@ -60,7 +60,7 @@ def export(
     cluster: str | None,
     branch: str,
 ) -> None:
-    """Write events, the state over time, or the state at a moment, for other programs.
+    """Write events, or the state over time or at a moment, for other programs.
 
     Payloads are included. The file's suffix chooses the format; without a suffix, and on standard
     output, it is JSON lines. The file appears only when it is complete. Times are microseconds

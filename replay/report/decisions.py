@@ -1,4 +1,4 @@
-"""The decisions in a report: those of the session at the moment, and what the scheduler did next."""
+"""The decisions in a report that the log records: what the scheduler did from the moment on."""
 
 from __future__ import annotations
 

@@ -263,7 +263,8 @@ def _unready(nodes: Sequence[Document]) -> Iterator[str]:
         for one in node.get("status", {}).get("conditions", ())
     )
     if count:
-        yield f"that {counted(count, 'node')} {'is' if count == 1 else 'are'} not Ready: KWOK sets it"
+        verb = "is" if count == 1 else "are"
+        yield f"that {counted(count, 'node')} {verb} not Ready: KWOK makes nodes Ready"
 
 
 SNAPSHOTS: Mapping[str, Callable[[_Held], Snapshot]] = MappingProxyType(

@@ -160,7 +160,7 @@ def test_a_log_with_less_makes_namespaces_and_says_what_lacks(tmp_path: Path) ->
     with plinian.open(tmp_path / "log.db") as log:
         log.export(tmp_path / "k.yaml", what="kwok", remark=said.append)
         log.export(tmp_path / "s.json", what="simulator")
-    assert "that 1 node is not Ready: KWOK sets it" in said
+    assert "that 1 node is not Ready: KWOK makes nodes Ready" in said
     assert "1 pod being deleted: there they stay" in said
     assert "PriorityClass high: pods name it, and the log does not hold it" in said
     found = list(yaml.safe_load_all((tmp_path / "k.yaml").read_text("utf-8")))
