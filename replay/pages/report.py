@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from markupsafe import Markup
 
 from ..render.session import session_tables
@@ -18,17 +16,15 @@ from .why import why_part
 MOST_ROWS = 60
 """Rows of a table of the session."""
 
-_DECISIONS = (
-    ("Decisions", "No pod is bound or evicted, and no PodGroup is enqueued."),
-    ("PodGroups after the session", ""),
-    ("Queues after the session", ""),
-    ("Events of the session", ""),
-    ("Pods that are not placed, and why", ""),
-)
+_DECISIONS = "Decisions"
+_NONE = "No pod is bound or evicted, and no PodGroup is enqueued."
+_GROUPS, _QUEUES = "PodGroups after the session", "Queues after the session"
+_EVENTS, _PENDING = "Events of the session", "Pods that are not placed, and why"
 
 
 def report_page(report: Report) -> str:
     """Return the page of a report: HTML that needs nothing else, and no script."""
+    tables = _tables(report.decided)
     page = rendered(
         "report.html",
         report=report,
@@ -40,15 +36,20 @@ def report_page(report: Report) -> str:
             for number, one in enumerate(report.answers.answers, start=1)
         ],
         change=None if report.change is None else change_part(report.change),
-        decisions=list(_decisions(report.decided)),
+        decisions=[
+            (_DECISIONS, _NONE, *tables[_DECISIONS]),
+            *((title, "", *tables[title]) for title in (_PENDING, _EVENTS)),
+        ],
+        statuses=[(title, "", *tables[title]) for title in (_GROUPS, _QUEUES)],
         later=session_table(report.decided.later.sessions),
     )
     return str(page)
 
 
-def _decisions(decided: Decided) -> Iterator[tuple[str, str, Table, int]]:
-    """Yield the tables of the session: title, what an empty one means, rows, how many in all."""
-    tables = session_tables(decided.answer)
-    for (title, empty), table in zip(_DECISIONS, tables, strict=True):
-        if table.rows or empty:
-            yield title, empty, table.first(MOST_ROWS), len(table.rows)
+def _tables(decided: Decided) -> dict[str, tuple[Table, int]]:
+    """Return the tables of the session by title, each with how many rows it has in all."""
+    titles = (_DECISIONS, _GROUPS, _QUEUES, _EVENTS, _PENDING)
+    return {
+        title: (table.first(MOST_ROWS), len(table.rows))
+        for title, table in zip(titles, session_tables(decided.answer), strict=True)
+    }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
-from ..moments.session_list import listing, within
+from ..moments.session_list import ListedSession, listing, within
 from ..render.short_names import short
 from ..render.tables import Table
 from .commands import Commands
@@ -27,14 +27,14 @@ def later_sessions(
     :param sessions: all sessions of the log, in order of their opening.
     """
     found = within(listing(sessions, log.clock(moment)), since=moment)
-    number = next((one.number for one in found if _decided(sessions[one.number - 1])), 0)
+    number = _first(found, sessions)
     rows = _decisions(sessions[number - 1]) if number else []
     return Later(
         sessions=tuple(found[:MOST_SESSIONS]),
         more=len(found[MOST_SESSIONS:]),
         number=number,
         decided=Bounded(
-            f"What session:{number} decided",
+            f"What session:{number} decided, as recorded",
             short(Table(_HEADS, rows[:MOST_DECISIONS])),
             len(rows),
             commands.of_log("fidelity", "--at", f"session:{number}", "--all", *commands.session),
@@ -43,8 +43,12 @@ def later_sessions(
     )
 
 
-def _decided(session: RecordedSession) -> bool:
-    return bool(session.binds or session.evictions or session.groups)
+def _first(found: Sequence[ListedSession], sessions: Sequence[RecordedSession]) -> int:
+    """Return the number of the first session that bound or evicted, else of one that wrote."""
+    some = [(one.number, sessions[one.number - 1]) for one in found]
+    placed = (number for number, one in some if one.binds or one.evictions)
+    wrote = (number for number, one in some if one.groups)
+    return next(placed, 0) or next(wrote, 0)
 
 
 def _decisions(session: RecordedSession) -> list[tuple[str, ...]]:

@@ -170,8 +170,8 @@ class Later(NamedTuple):
     """What the cluster's scheduler did from the moment on.
 
     :param sessions: the next ones. :param more: how many come after these.
-    :param number: of the first of them that decided something; 0 if none did.
-    :param decided: its decisions: what, of which object, on which node.
+    :param number: of the first of them that bound or evicted a pod, else that wrote a PodGroup;
+        0 if none did. :param decided: its decisions; the command runs it again and compares.
     """
 
     sessions: tuple[ListedSession, ...]
