@@ -6,9 +6,12 @@ import base64
 import hashlib
 import itertools
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,6 +91,17 @@ def test_the_same_question_gives_the_same_bytes(demo_log: str, tmp_path: Path, t
     assert again.read_text("utf-8") == text
     with plinian.open(demo_log) as log:
         assert log.report(at=AT, why=["job/gpu-2", "queue/silver"]) == text
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_the_order_of_hashes_changes_nothing(demo_log: str, text: str, seed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "plinian", "report", *ASKED, "--log", demo_log, "-o", "-"],
+        env=os.environ | {"PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode() == text
 
 
 def test_answers_are_those_of_why(run: Run, demo_log: str, page: Page) -> None:
