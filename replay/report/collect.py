@@ -17,7 +17,7 @@ from ..moments.scheduler_confs import has_no_conf
 from ..sessions.session import SessionAnswer, session_at
 from .commands import Commands, beginning, commands_at, name_of
 from .decisions import later_sessions
-from .question import MOST_ANSWERS, Question, waiting
+from .question import MOST_ANSWERS, Question, time_at, waiting
 from .records import Answer, Answers, Change, Decided, Gap, Report, Subject, Timeline
 from .state import state_of
 from .timeline import extent_of, timeline_of
@@ -68,8 +68,7 @@ def _nothing(_what: str, _done: int, _total: int) -> None:
 def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
     log, moment = question.log, question.moment
     head = next(one for one in log.store.heads() if one.branch == moment.branch)
-    clock = log.clock(moment)
-    time = clock.time_of(moment.revision) if moment.time is None else moment.time
+    time = time_at(log, moment)
     return Subject(
         log=name,
         head=head.hash,

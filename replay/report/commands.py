@@ -52,9 +52,7 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Com
         place += ["--cluster", moment.cluster]
     if moment.branch != "main" and not moment.label.startswith(f"{moment.branch}@"):
         place += ["--branch", moment.branch]
-    if moment.known != log.store.last(moment.branch) and not moment.label.endswith(
-        f"@{moment.known}"
-    ):
+    if moment.known != log.store.last(moment.branch):
         known += ["--as-known-at", f"@{moment.known}"]
     session = ["--release", release]
     if conf is not None:

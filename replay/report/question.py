@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...engine.errors import PointTooEarly, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.log.store import Query
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry, Truth
 from ..answers.run import JOB, POD, PODGROUP
@@ -16,10 +17,14 @@ from ..moments.moment import Moment
 from ..moments.names import stem_of
 from ..moments.points import Point
 from ..moments.scheduler_confs import ConfText
+from ..moments.times import with_spans
 from .state import WAITING
 
 BEFORE_US = 120 * SECOND_US
 """How long before the moment the state is compared with, by default."""
+
+_NEAR = 100
+"""How many events before a position may have its time."""
 
 MOST_ANSWERS = 3
 """For how many objects a report says why they wait, if none are named."""
@@ -57,9 +62,9 @@ def earlier(log: Log, moment: Moment, point: Point | None) -> tuple[Moment | Non
         return _some_minutes(log, moment), ()
     remarks: tuple[str, ...] = ()
     try:
-        found = log.moment(point)
+        found = _known(log, point, moment)
     except PointTooEarly as fault:
-        found = log.moment(fault.first)
+        found = _known(log, fault.first, moment)
         remarks = (f"{fault.what}: the range begins there",)
     if _is_after(found, moment):
         raise UsageError(
@@ -74,19 +79,46 @@ def _is_after(one: Moment, other: Moment) -> bool:
     return other.revision is not None and one.revision > other.revision
 
 
-def _some_minutes(log: Log, moment: Moment) -> Moment | None:
+def _known(log: Log, point: Point, moment: Moment) -> Moment:
+    """Return an earlier moment, with only the events that count at a moment."""
+    if isinstance(point, Moment) or moment.known == log.store.last(moment.branch):
+        return log.moment(point)
+    return log.moment(point, as_known_at=f"@{moment.known}")
+
+
+def time_at(log: Log, moment: Moment) -> int | None:
+    """Return the time of a moment in microseconds; None if it is not known.
+
+    That of a position is the last time of the events just before it.
+    """
     clock = log.clock(moment)
-    begins = clock.begins()
-    now = clock.time_of(moment.revision) if moment.time is None else moment.time
+    if moment.time is not None:
+        return moment.time
+    if moment.revision is not None or moment.known == log.store.last(moment.branch):
+        return clock.time_of(moment.revision)
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        newest_first=True,
+        limit=_NEAR,
+    )
+    events = list(log.store.read(query))
+    times = (span.estimate for _, span in with_spans(events, clock))
+    return max((time for time in times if time is not None), default=None)
+
+
+def _some_minutes(log: Log, moment: Moment) -> Moment | None:
+    begins, now = log.clock(moment).begins(), time_at(log, moment)
     if begins is None or now is None:
         return None
     then = max(begins, now - BEFORE_US)
     if then >= now:
         return None
     try:
-        return log.moment(format_time(then))
+        return _known(log, format_time(then), moment)
     except PointTooEarly as fault:
-        found = log.moment(fault.first)
+        found = _known(log, fault.first, moment)
         return None if _is_after(found, moment) else found
 
 

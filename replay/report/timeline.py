@@ -14,7 +14,6 @@ from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import Cut, Query
-from ...engine.state.clock import Clock
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
 from ..answers.records import Why
@@ -22,6 +21,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
 from ..moments.times import AT_ONCE, with_spans
+from .question import time_at
 from .records import Lane, Mark, Stretch, Timeline, Waiting
 
 PARTS = 120
@@ -74,17 +74,13 @@ def extent_of(log: Log, moment: Moment, before: Moment | None) -> Extent | None:
     """
     clock = log.clock(moment)
     first, last = clock.first(), clock.last()
-    now = _time(clock, moment)
+    now = time_at(log, moment)
     if first is None or last is None or now is None:
         return None
-    then = None if before is None else _time(clock, before)
+    then = None if before is None else time_at(log, before)
     begin = first if then is None else max(first, min(then, now))
     now = max(now, begin)
     return Extent(begin, max(now, min(last, now + (now - begin))), now, then)
-
-
-def _time(clock: Clock, moment: Moment) -> int | None:
-    return clock.time_of(moment.revision) if moment.time is None else moment.time
 
 
 def timeline_of(

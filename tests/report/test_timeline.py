@@ -9,7 +9,9 @@ import pytest
 
 import plinian
 from plinian import Log
+from plinian.engine.kubernetes.units import format_time
 from plinian.replay.demo import recorded_inputs
+from plinian.replay.report.question import earlier, time_at
 from plinian.replay.report.timeline import PARTS, extent_of, timeline_of
 
 AT = "2026-11-21T01:53:36Z"
@@ -65,3 +67,18 @@ def test_a_log_that_ends_at_the_moment_has_no_time_after_it(log: Log) -> None:
     extent = extent_of(log, end, log.moment(AT))
     assert extent is not None
     assert extent.end == log.clock().last()
+
+
+def test_a_position_has_the_time_of_the_events_before_it(log: Log) -> None:
+    moment = log.moment("@1943")
+    before, _ = earlier(log, moment, None)
+    assert before is not None
+    assert before.known == 1943
+    time = time_at(log, moment)
+    assert time is not None
+    assert format_time(time).startswith("2026-11-21T01:53:38")
+    extent = extent_of(log, moment, before)
+    assert extent is not None
+    assert extent.moment == time
+    timeline = timeline_of(log, moment, extent, ((), (), {}))
+    assert timeline.marks[-1].text == "node node-1 cordoned", "nothing later is known"
