@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US
 from ..moments.times import time_text
+from ..render.tables import cut
 from ..report.records import Lane, Mark, Stretch, Timeline
 
 WIDTH = 1000
@@ -20,6 +21,7 @@ _STEPS_S = (
     *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
     *(3600, 7200, 10800, 21600, 43200, 86400),
 )
+_LONGEST = 17
 _APART = 18
 """How far apart two flags are at least."""
 
@@ -69,16 +71,24 @@ class Piece(NamedTuple):
 
 
 class Life(NamedTuple):
-    """An object that waits, and the pieces of that time."""
+    """An object that waits, and the pieces of that time.
+
+    :param label: its name, short enough for the picture.
+    """
 
     name: str
+    label: str
     y: float
     pieces: tuple[Piece, ...]
 
 
 class Flag(NamedTuple):
-    """A mark, by the number that the list below the picture has."""
+    """A mark, by the number that the list below the picture has.
 
+    :param at: where its time is. :param x: where its number is, which does not cover another one.
+    """
+
+    at: float
     x: float
     y: float
     number: int
@@ -124,7 +134,14 @@ def drawing_of(timeline: Timeline) -> Drawing:
     causes = list(dict.fromkeys(part.cause for one in timeline.waiting for part in one.stretches))
     lives = []
     for one in timeline.waiting:
-        lives.append(Life(one.name, y, tuple(_pieces(one.stretches, causes, place, y))))
+        lives.append(
+            Life(
+                one.name,
+                cut(one.name.rpartition("/")[2], _LONGEST),
+                y,
+                tuple(_pieces(one.stretches, causes, place, y)),
+            )
+        )
         y += ROW
     return Drawing(
         width=WIDTH,
@@ -136,7 +153,9 @@ def drawing_of(timeline: Timeline) -> Drawing:
         rows=tuple(rows),
         lives=tuple(lives),
         session_y=session_y,
-        sessions=tuple((place.x(time), binds > 0) for time, binds in timeline.sessions),
+        sessions=tuple(
+            dict.fromkeys((round(place.x(time)), binds > 0) for time, binds in timeline.sessions)
+        ),
         flags=tuple(_flags(timeline.marks, place, flag_y)),
         flag_y=flag_y,
         moment=place.x(timeline.moment),
@@ -191,7 +210,7 @@ def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
         drawn = max(x, ends[level])
         ends[level] = drawn + _APART
         time = time_text(mark.time)
-        yield Flag(drawn, y + 10 + level * _APART, number, mark.text, time, mark.position)
+        yield Flag(x, drawn, y + 10 + level * _APART, number, mark.text, time, mark.position)
 
 
 def _ticks(timeline: Timeline, place: _Place) -> Iterator[Tick]:

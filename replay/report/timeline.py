@@ -29,6 +29,9 @@ PARTS = 120
 
 MOST_MARKS = 24
 
+_NEAR = 20
+"""Within this part of the time, things of one sort are one mark."""
+
 Count = Callable[[int, int], None]
 
 _ALL, _OTHERS = "all objects", ""
@@ -214,17 +217,23 @@ def _other_signs(notable: Iterable[_Dated]) -> Iterator[_Sign]:
 
 
 def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
-    """Return signs as marks, in order of time; several of a sort in one part are one mark."""
-    sorts: dict[tuple[int | None, str], list[_Sign]] = defaultdict(list)
+    """Return signs as marks, in order of time; several of a sort soon after each other are one."""
+    near = (extent.end - extent.begin) // _NEAR
+    groups: list[list[_Sign]] = []
+    last: dict[str, list[_Sign]] = {}
     for sign in sorted(signs):
-        sorts[extent.part(sign.time), sign.many].append(sign)
+        group = last.get(sign.many, [])
+        if not group or sign.time - group[-1].time > near:
+            group = last[sign.many] = []
+            groups.append(group)
+        group.append(sign)
     return [
         Mark(
             same[0].time,
             same[0].one if len(same) == 1 else same[0].many.replace("{}", str(len(same)), 1),
             same[0].position,
         )
-        for same in sorts.values()
+        for same in groups
     ]
 
 

@@ -47,6 +47,8 @@ def test_flags_that_are_near_do_not_cover_each_other() -> None:
     )
     flags = drawing_of(a_timeline(marks=marks)).flags
     assert [flag.number for flag in flags] == [1, 2, 3, 4]
+    assert len({flag.at for flag in flags[:3]}) == 1, "they point to their time"
+    assert flags[3].x == flags[3].at
     for one, other in ((0, 1), (1, 2), (0, 2)):
         apart = (flags[one].x - flags[other].x) ** 2 + (flags[one].y - flags[other].y) ** 2
         assert apart >= 16**2, "circles have a radius of 8"
