@@ -73,6 +73,7 @@ def report(
     for each part. It needs no network and no script, opens from a disk, and can be printed. The
     same log and the same question give the same bytes.
     """
+    from ...engine.errors import UsageError
     from .. import export as writers
     from ..answers.why import assumed_of
     from ..moments.scheduler_confs import conf_file
@@ -83,6 +84,8 @@ def report(
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
+    if Path(out).is_dir():
+        raise UsageError("this is a folder", where=out, now="name a file in it, as in report.html")
     taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
@@ -93,6 +96,7 @@ def report(
         earliest, remarks = earlier(opened_log, moment, before)
         question = Question(
             log=opened_log,
+            place=log,
             moment=moment,
             named=[opened_log.object(text, moment) for text in named],
             namespace=namespace,

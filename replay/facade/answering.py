@@ -217,6 +217,7 @@ class AnsweringLog(StoredLog):
         before, remarks = earlier(self, moment, from_)
         question = Question(
             log=self,
+            place=self.place,
             moment=moment,
             named=[self.object(text, moment) for text in several(why)],
             namespace=namespace,

@@ -43,7 +43,7 @@ def report_of(question: Question, progress: Phase | None = None) -> Report:
     answer = session_at(log, moment, release=question.release, conf=conf)
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
-    name = name_of(log)
+    name = name_of(question.place)
     return Report(
         subject=_subject(question, name, answer),
         timeline=_timeline(question, [one.why for one in answers.answers], sessions, tell),

@@ -45,10 +45,9 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Com
 
     :param conf: the file of a configuration instead of the log's.
     """
-    info = log.store.info()
     place: list[str] = []
     known: list[str] = []
-    if len(info.clusters) > 1:
+    if len(log.store.clusters()) > 1:
         place += ["--cluster", moment.cluster]
     if moment.branch != "main" and not moment.label.startswith(f"{moment.branch}@"):
         place += ["--branch", moment.branch]
@@ -60,10 +59,12 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Com
     return Commands(moment.label, tuple(place), tuple(known), tuple(session))
 
 
-def name_of(log: Log) -> str:
-    """Return the name of a log without the folder or the server that it is on."""
-    url = log.store.info().url
-    path = urlsplit(url).path if url.startswith("postgresql:") else url
+def name_of(place: str) -> str:
+    """Return the name of a log without the folder or the server that it is on.
+
+    :param place: a path, or a URL of Postgres, which may hold a password.
+    """
+    path = urlsplit(place).path if "://" in place else place
     return PurePath(path).name
 
 

@@ -33,6 +33,7 @@ MOST_ANSWERS = 3
 class Question(NamedTuple):
     """A report to make.
 
+    :param place: where the log is; only its name is shown.
     :param named: objects with the namespace to look in, if their names have none.
     :param before: the earlier moment; None if the log has nothing before.
     :param remarks: how the earlier moment was found, if that is not plain.
@@ -41,6 +42,7 @@ class Question(NamedTuple):
     """
 
     log: Log
+    place: str
     moment: Moment
     named: Sequence[ObjectName]
     namespace: str | None

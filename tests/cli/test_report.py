@@ -201,14 +201,15 @@ def test_an_object_that_never_existed_gives_no_page(
         (["--at", AT, "--from", "2026-11-21T01:54:11Z"], "is after 2026-11-21T01:53:36Z"),
         (["--why", "configmap/x"], "why does not answer about a ConfigMap"),
         (["--release", "v0.1.0"], "v0.1.0"),
+        (["-o", "."], "this is a folder"),
     ],
-    ids=["later", "kind", "release"],
+    ids=["later", "kind", "release", "folder"],
 )
 def test_a_wrong_question_gives_no_page(
     run: Run, demo_log: str, tmp_path: Path, words: list[str], said: str
 ) -> None:
     place = tmp_path / "r.html"
-    done = run("report", *words, "--log", demo_log, "-o", str(place))
+    done = run("report", "-o", str(place), *words, "--log", demo_log)
     assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
     assert not place.exists()
 
