@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...engine.kubernetes.units import format_time
+from ...engine.state.coverage import Why as Missing
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
 from ..answers.records import Why
 from ..answers.why import why_at
-from ..moments.coverage import known_from, unknown_at, usual_kinds
+from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.moment import remarks_on
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
@@ -53,6 +54,7 @@ def report_of(question: Question, progress: Phase | None = None) -> Report:
         state=state_of(truth, commands),
         decided=Decided(
             answer,
+            _doubt(answer),
             commands.of_session("session"),
             later_sessions(log, moment, sessions, commands),
         ),
@@ -162,6 +164,12 @@ def _change(question: Question, commands: Commands) -> Change | None:
         before = later
     found = log.diff(before, after)
     return Change(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
+
+
+def _doubt(answer: SessionAnswer) -> str:
+    """Return what the log lacks, if a session panics that may do so only for that."""
+    lacking = [one for one in answer.not_known if one.gap.why in {Missing.NEVER, Missing.BEFORE}]
+    return "" if answer.result.panic is None else unknown_text(lacking)
 
 
 def _gaps(question: Question, answer: SessionAnswer) -> list[Gap]:

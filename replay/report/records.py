@@ -182,9 +182,13 @@ class Later(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What the session at the moment decides, and what the cluster's scheduler did next."""
+    """What the session at the moment decides, and what the cluster's scheduler did next.
+
+    :param doubt: if the session panics, what the log lacks that may be the only cause; else empty.
+    """
 
     answer: SessionAnswer
+    doubt: str
     command: str
     later: Later
 
