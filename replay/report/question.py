@@ -95,7 +95,7 @@ def time_at(log: Log, moment: Moment) -> int | None:
     """
     clock = log.clock(moment)
     if moment.time is not None:
-        return moment.time
+        return moment.time or None  # that of a scenario's session is 0
     if moment.revision is not None or moment.known == log.store.last(moment.branch):
         return clock.time_of(moment.revision)
     query = Query(

@@ -1,4 +1,4 @@
-"""What a cluster's users wrote is text in a page, whatever it looks like."""
+"""Pages of clusters that are unusual: hostile names, no times, nothing that waits, a panic."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from html_pages import Page
 import plinian
 from plinian.replay.facade.log import Log
 from sessions import group, node, pod, queue
+from tree import ROOT
 
 EVIL = "<script>alert(1)</script>"
 QUOTED = "\"'><img src=x onerror=alert(1)>{{ 7*7 }}"
@@ -77,3 +78,13 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
     with plinian.open(tmp_path / "log.db") as log:
         page = Page(log.report())
     assert len(page.tables["Nodes 40 of 50 rows"]) == 41
+
+
+def test_a_panic_is_an_answer(tmp_path: Path) -> None:
+    story = ROOT / "docs" / "articles" / "000-allocatable-shrinks.case.json"
+    with plinian.open(tmp_path / "log.db", create=True) as log:
+        log.ingest(story)
+        page = Page(log.report(at="session:2", release="v1.8.2"))
+    assert "The scheduler panics: resource is not sufficient to do operation" in page.text
+    assert "1970" not in page.text.partition("What the cluster's scheduler did next")[0]
+    assert "at api.(*Resource).Sub < api.(*NodeInfo).FutureIdle" in page.text
