@@ -358,7 +358,9 @@ _VALUES: Mapping[str, Callable[[_Typed, str], Iterable[str]]] = MappingProxyType
         **dict.fromkeys(("--from", "--to"), _from_or_to),
         **dict.fromkeys(("--release", "--releases"), _releases),
         "--kind": _kinds,
-        "--object": lambda typed, text: _objects(typed._replace(plain=()), text),
+        **dict.fromkeys(
+            ("--object", "--why"), lambda typed, text: _objects(typed._replace(plain=()), text)
+        ),
         "--ignore": _rules,
         "--invariant": _invariants,
         "--subject": _subjects,

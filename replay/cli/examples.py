@@ -81,11 +81,16 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian open incident.plinian",
             "plinian open incident.plinian --map incident.plinian.map",
         ),
+        "report": (
+            "plinian report --at 2026-01-02T10:42:07Z -o report.html",
+            "plinian report --at -5m --why job/train --why queue/gold -n ml --from -15m",
+        ),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",
             "plinian export queues.csv --what queues --every 1m",
             "plinian export timeline.json --what timeline",
+            "plinian export cluster.yaml --what kwok --at -5m",
         ),
         "session": (
             "plinian session --at rv:1042 --trace",

@@ -30,10 +30,16 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--what",
-    metavar="events|queues|nodes|pods|podgroups|timeline",
+    metavar="events|queues|nodes|pods|podgroups|timeline|simulator|kwok",
     default="events",
     show_default=True,
-    help="Events; a table of the state over time; or a timeline of sessions and pods.",
+    help="Events; a table of the state over time; a timeline of sessions and pods; or the state at "
+    "a moment for kube-scheduler-simulator or KWOK.",
+)
+@click.option(
+    "--at",
+    metavar="POINT",
+    help="The moment of simulator or kwok, as for get; by default the end.",
 )
 @click.option(
     "--every",
@@ -49,11 +55,12 @@ def export(
     log: str,
     form: str | None,
     what: str,
+    at: str | None,
     every: str,
     cluster: str | None,
     branch: str,
 ) -> None:
-    """Write all events, or the state over time, to JSON lines, CSV or Parquet.
+    """Write events, or the state over time or at a moment, for other programs.
 
     Payloads are included. The file's suffix chooses the format; without a suffix, and on standard
     output, it is JSON lines. The file appears only when it is complete. Times are microseconds
@@ -63,26 +70,35 @@ def export(
     each resource of it, in each sample. A timeline (--what timeline, to a .json file) is in the
     Trace Event Format, which Perfetto and Chrome show: sessions, and what each pod did until its
     end.
+
+    --what simulator writes what kube-scheduler-simulator imports (a .json file), and --what kwok
+    manifests for a cluster of KWOK (a .yaml file). Standard error says what they cannot carry.
     """
     from pathlib import Path
 
     from ...engine.errors import UsageError
     from .. import export as writers
     from ..series.export import export_of
+    from ..series.snapshots import NEEDED, SNAPSHOTS
+    from .coverage_warnings import warn
     from .open_log import opened
 
     if Path(file).is_dir():
         raise UsageError(
             "this is a folder", where=file, now="name a file in it, as in events.ndjson"
         )
-    chosen = export_of(what, file, form=form, every=every)
+    chosen = export_of(what, file, form=form, every=every, at=at)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
         _counted(opened_log, branch) as count,
     ):
+        if what in SNAPSHOTS:
+            warn(opened_log, opened_log.moment(chosen.at), NEEDED)
 
         def write(out: BinaryIO) -> int:
-            return chosen.write(opened_log, out, progress=count)
+            return chosen.write(
+                opened_log, out, progress=count, remark=lambda text: note(f"not carried: {text}")
+            )
 
         if file == "-":
             sys.stdout.flush()

@@ -184,6 +184,51 @@ class AnsweringLog(StoredLog):
             refuse(found.not_known)
         return found
 
+    def report(
+        self,
+        *,
+        at: Point = "end",
+        why: Names = (),
+        from_: Point | None = None,
+        namespace: str | None = None,
+        release: str | None = None,
+        conf: Conf | None = None,
+        assume: bool = False,
+        strict: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> str:
+        """Return a report on a moment: one page of HTML that needs nothing else.
+
+        The same log and the same question give the same page.
+
+        :param why: objects that wait, as for :meth:`why`; by default those that wait longest.
+        :param from_: an earlier moment to compare with; by default two minutes before.
+        :param progress: called with (what is done, how much of it, how much in all).
+        :raises ObjectNotFound: there is no such object at that moment.
+        :raises UsageError: the earlier moment is after the moment; or as :meth:`why`.
+        """
+        from ..pages.report import report_page  # noqa: PLC0415 -- only needed here
+        from ..report.collect import report_of  # noqa: PLC0415
+        from ..report.question import Question, earlier  # noqa: PLC0415
+
+        moment = self.moment(at)
+        self._check(moment, conf, strict=strict)
+        name = release_of(release or DEFAULT_RELEASE, assume=assume)
+        before, remarks = earlier(self, moment, from_)
+        question = Question(
+            log=self,
+            place=self.place,
+            moment=moment,
+            named=[self.object(text, moment) for text in several(why)],
+            namespace=namespace,
+            before=before,
+            remarks=remarks,
+            release=name,
+            conf=accepted_conf(conf, [name], assume=assume),
+            assumed=assumed_of(release, name),
+        )
+        return report_page(report_of(question, progress))
+
     def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
         """Refuse a moment at which the log lacks what sessions need.
 

@@ -329,26 +329,34 @@ class StoredLog(Log):
         format: str | None = None,  # noqa: A002 -- it is the option's name
         what: str = "events",
         every: str = "10s",
+        at: Point | None = None,
         progress: Callable[[int], None] | None = None,
+        remark: Callable[[str], None] | None = None,
     ) -> int:
-        """Write all events with their payloads to a file, or the state over time.
+        """Write all events with their payloads to a file, or the state over time or at a moment.
 
-        The file appears only when it is complete. Returns the number of events, rows or spans.
+        The file appears only when it is complete. Returns the number of events, rows, spans or
+        objects.
 
         :param format: ``ndjson``, ``csv`` or ``parquet``; by default from the file's suffix.
             Parquet needs the extra ``plinian[parquet]``.
         :param what: ``events``; a table of the state over time, one of ``queues``, ``nodes``,
-            ``pods``, ``podgroups``; or ``timeline``: sessions and pods, for Perfetto.
+            ``pods``, ``podgroups``; ``timeline``: sessions and pods, for Perfetto; or a snapshot
+            for another program, ``simulator`` or ``kwok``.
         :param every: of a table, the time between two samples.
+        :param at: of a snapshot, the moment; by default the end.
         :param progress: called with the number of events written.
+        :param remark: called with each thing that a snapshot cannot carry.
         :raises UsageError: there is no such format, or the suffix is of another one or of none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
         from ..series.export import export_of  # noqa: PLC0415
 
         path = Path(file)
-        chosen = export_of(what, str(path), form=format, every=every)
-        return writers.write_file(path, lambda out: chosen.write(self, out, progress=progress))
+        chosen = export_of(what, str(path), form=format, every=every, at=at)
+        return writers.write_file(
+            path, lambda out: chosen.write(self, out, progress=progress, remark=remark)
+        )
 
     def pack(
         self,

@@ -11,6 +11,7 @@ import msgspec
 from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
+from ...engine.state.clock import Clock
 from .clock import clock_of
 from .moment import Moment
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
@@ -52,9 +53,14 @@ class ListedSession(NamedTuple):
 def listed_sessions(store: LogStore, moment: Moment) -> list[ListedSession]:
     """Return the sessions that are known by a moment's position, in order of their opening."""
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    return listing(recorded_sessions(store, moment), clock)
+
+
+def listing(sessions: Sequence[RecordedSession], clock: Clock) -> list[ListedSession]:
+    """Return the list of all sessions of a log, which are given in order of their opening."""
     return [
         _listed(number, session, last_known(session, clock))
-        for number, session in enumerate(recorded_sessions(store, moment), start=1)
+        for number, session in enumerate(sessions, start=1)
     ]
 
 

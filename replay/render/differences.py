@@ -97,7 +97,7 @@ def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterato
     ):
         for one in these:
             if events or one.object.kind != "Event":
-                name = f"{sign} {object_text(one.object)}{_remark(sign, one)}"
+                name = f"{sign} {object_text(one.object)}{remark_on(sign, one)}"
                 yield mark(name) + ("" if sign == "?" else by(one.object, None)) + "\n"
 
 
@@ -201,7 +201,8 @@ def _side_text(side: Side) -> str:
     return f"{side.point}{time}"
 
 
-def _remark(sign: str, one: ObjectThen) -> str:
+def remark_on(sign: str, one: ObjectThen) -> str:
+    """Return what to add to the name of an object that only one moment has, if anything."""
     if sign == "?":
         return f"  ({FIRST_SEEN})"
     if not one.replaced:
@@ -212,8 +213,13 @@ def _remark(sign: str, one: ObjectThen) -> str:
 
 
 def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style) -> Iterator[str]:
-    if not holdings:
-        return
+    if holdings:
+        yield from lines_of(holding_table(title, holdings), style=style)
+        yield "\n"
+
+
+def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
+    """Return what nodes or queues held before and after, as a table with this first head."""
     resources = sorted(
         {
             name
@@ -229,8 +235,7 @@ def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style)
         for one in holdings
     ]
     headers = (title, "PODS", *(name.upper() for name in resources))
-    yield from lines_of(Table(headers, rows), style=style)
-    yield "\n"
+    return Table(headers, rows)
 
 
 def _absent(one: HoldingChanged, side: Holding | None) -> str:

@@ -26,15 +26,7 @@ def session_lines(
         if place:
             yield f"  at {place}\n"
         yield "\n"
-    parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
-        (("DECISION", "OBJECT", "NODE", "REASON"), _decisions(result)),
-        (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
-        (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
-        (("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
-        (("POD", "PENDING REASON"), _waiting(result)),
-    )
-    tables = [Table(*part) for part in parts]
-    decisions, *others = tables if wide else short_all(tables)
+    decisions, *others = session_tables(answer, wide=wide)
     if decisions.rows:
         yield from lines_of(decisions, style=style)
     else:
@@ -43,6 +35,23 @@ def session_lines(
         if table.rows:
             yield "\n"
             yield from lines_of(table, style=style)
+
+
+def session_tables(answer: SessionAnswer, *, wide: bool = False) -> list[Table]:
+    """Return decisions, PodGroups, queues, events and why pods are pending; some may be empty.
+
+    :param wide: with full names of PodGroups.
+    """
+    result = answer.result
+    parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
+        (("DECISION", "OBJECT", "NODE", "REASON"), _decisions(result)),
+        (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
+        (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
+        (("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
+        (("POD", "PENDING REASON"), _waiting(result)),
+    )
+    tables = [Table(*part) for part in parts]
+    return tables if wide else short_all(tables)
 
 
 def trace_lines(

@@ -35,6 +35,10 @@ class Table(NamedTuple):
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    def first(self, rows: int) -> Table:
+        """Return the table with at most this many rows."""
+        return Table(self.headers, self.rows[:rows])
+
 
 class Style(NamedTuple):
     """How text is coloured and fitted on a terminal; the default does neither.

@@ -90,17 +90,17 @@ def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Ite
     """
     yield paragraph(style.bold(found.sentence), style)
     yield "\n"
-    yield from _since(found, style)
+    yield from since_lines(found, style=style)
     yield from _reasons(found.chain, depth, style)
     if depth >= NUMBERS and found.events:
         yield "\n"
-        yield from lines_of(_events("RESTS ON", found.events), style=style)
+        yield from lines_of(event_table("RESTS ON", found.events), style=style)
     if depth >= STEPS and found.steps:
         yield "\n"
         yield from lines_of(_steps(found.steps), style=style)
 
 
-def _since(found: Why, style: Style) -> Iterator[str]:
+def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield since when it waits, and when the reason changed."""
     if found.began is not None:
         yield paragraph(f"exists since {found.began.time} (@{found.began.position})", style)
@@ -150,12 +150,17 @@ def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:
 
 def _numbers(link: Link, depth: int, style: Style) -> Iterator[str]:
     """Yield the table of a reason that has one, indented."""
-    tables = [table for table in _tables(link, depth) if table.rows]
+    tables = link_tables(link, depth)
     for table in tables:
         yield "\n"
         yield from (f"   {line}" for line in lines_of(table, style=style))
     if tables:
         yield "\n"
+
+
+def link_tables(link: Link, depth: int = NUMBERS) -> list[Table]:
+    """Return the tables with the numbers of a reason; none are empty."""
+    return [table for table in _tables(link, depth) if table.rows]
 
 
 def _tables(link: Link, depth: int) -> Iterator[Table]:
@@ -226,7 +231,8 @@ def _nodes(link: Nodes, depth: int) -> Table:
     return Table(("NODE", "LACKS", "FREE", "REASON"), rows)
 
 
-def _events(head: str, events: Sequence[Evidence]) -> Table:
+def event_table(head: str, events: Sequence[Evidence]) -> Table:
+    """Return events as a table, the first column with this head."""
     rows = [(one.about, one.kind, f"@{one.position}", one.time, one.by or NONE) for one in events]
     return Table((head, "EVENT", "POSITION", "TIME", "BY"), rows)
 

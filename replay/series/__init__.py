@@ -1,1 +1,1 @@
-"""The state of a cluster over time, for other programs: tables of samples, and a timeline."""
+"""The state of a cluster for other programs: tables over time, a timeline, snapshots."""

@@ -1,4 +1,4 @@
-"""What can be exported of a log: its events, the state over time, a timeline."""
+"""What can be exported of a log: its events, the state over time or at a moment, a timeline."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_duration
 from .. import export as writers
 from ..moments.log import Log
+from ..moments.points import Point
+from .snapshots import SNAPSHOTS, SUFFIXES, write_snapshot
 from .tables import TABLES, rows
 from .timeline import write_timeline
 from .write import write_rows
@@ -24,17 +26,31 @@ class Export(NamedTuple):
 
     :param unit: what it counts, as in ``rows``. :param form: the format.
     :param every: microseconds between two samples of a table.
+    :param at: the moment of a snapshot.
     """
 
     what: str
     unit: str
     form: str
     every: int
+    at: Point = "end"
 
-    def write(self, log: Log, out: BinaryIO, *, progress: Count | None = None) -> int:
-        """Write it, and return how many of its units were written."""
+    def write(
+        self,
+        log: Log,
+        out: BinaryIO,
+        *,
+        progress: Count | None = None,
+        remark: Callable[[str], None] | None = None,
+    ) -> int:
+        """Write it, and return how many of its units were written.
+
+        :param remark: called with each thing that a snapshot cannot carry.
+        """
         if self.what == TIMELINE:
             return write_timeline(log, out)
+        if self.what in SNAPSHOTS:
+            return write_snapshot(log, log.moment(self.at), self.what, out, remark)
         if self.what != EVENTS:
             shape, _ = TABLES[self.what]
             return write_rows(rows(log, self.what, self.every), shape, self.form, out)
@@ -46,19 +62,29 @@ class Export(NamedTuple):
         return write(log.events(), out, progress=progress)
 
 
-def export_of(what: str, file: str, *, form: str | None, every: str) -> Export:
+def export_of(
+    what: str, file: str, *, form: str | None, every: str, at: Point | None = None
+) -> Export:
     """Return the export that options name.
 
-    :param what: events, timeline, or a table. :param file: its suffix chooses the format.
-    :raises UsageError: there is no such table or format, or ``every`` is no duration.
+    :param what: events, timeline, a table, or a snapshot. :param file: its suffix chooses the
+        format. :param at: of a snapshot; None is the end.
+    :raises UsageError: there is no such table or format, ``every`` is no duration, or a moment is
+        given and it is no snapshot.
     """
-    known = (EVENTS, *TABLES, TIMELINE)
+    known = (EVENTS, *TABLES, TIMELINE, *SNAPSHOTS)
     if what not in known:
         raise UsageError(f"cannot export {what!r}", now=f"choose from: {', '.join(known)}")
     try:
         time = parse_duration(every)
     except ValueError as fault:
         raise UsageError(f"invalid --every: {fault}", now="write it as in 10s or 1m") from fault
+    if what in SNAPSHOTS:
+        return _snapshot(what, file, form, "end" if at is None else at)
+    if at is not None:
+        raise UsageError(
+            f"{what} has no moment: --at is for {' and '.join(SNAPSHOTS)}", now="leave it out"
+        )
     if what == TIMELINE:
         if form is not None or PurePath(file).suffix not in {".json", ""}:
             raise UsageError(
@@ -67,3 +93,14 @@ def export_of(what: str, file: str, *, form: str | None, every: str) -> Export:
         return Export(what, "spans", "json", time)
     unit = "events" if what == EVENTS else "rows"
     return Export(what, unit, writers.format_of(file, form), time)
+
+
+def _snapshot(what: str, file: str, form: str | None, at: Point) -> Export:
+    suffixes = SUFFIXES[what]
+    if form is not None or PurePath(file).suffix not in {*suffixes, ""}:
+        raise UsageError(
+            f"a snapshot for {what} is {suffixes[0][1:].upper()}",
+            where=file,
+            now=f"name a {suffixes[0]} file, without --format",
+        )
+    return Export(what, "objects", suffixes[0][1:], 0, at)

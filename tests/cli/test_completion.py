@@ -65,6 +65,8 @@ PODGROUP = ("scheduling.volcano.sh", "PodGroup")
         (["why", "node/n1", "-o", "y"], ["yaml"]),
         (["why", "queue/"], ["queue/gold"]),
         (["why", "-v", "queue/"], ["queue/gold"]),
+        (["report", "--why", "queue/"], ["queue/gold"]),
+        (["export", "out.json", "--what", "sim"], ["simulator"]),
         (["blame", "queue/"], ["queue/gold"]),
         (["blame", "queue/gold", "idle.c"], ["idle.cpu"]),
         (["belief", "qu"], ["queues"]),

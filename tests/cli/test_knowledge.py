@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import Result
+from html_pages import Page
 
 from clusters import compact, initial_end, watched
 
@@ -313,6 +314,11 @@ def test_a_panic_that_comes_of_missing_queues_is_not_told_as_the_schedulers(
     result = run(*asked, "--log", log)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "possibly only because of what the log lacks: queues" in result.stderr
+    page = Page(run("report", *asked[1:], "--log", log, "-o", "-").stdout)
+    assert "It is not known what the session decides." in page.text
+    assert "possibly only because of what the log lacks: queues" in page.text
+    assert "The scheduler panics:" not in page.text
+    assert "PodGroups after the session" not in page.tables
 
 
 def test_sessions_before_the_first_lists_are_left_out_and_counted(

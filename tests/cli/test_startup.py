@@ -24,6 +24,7 @@ NO_LOG = (
 
 RARE = (
     *("sqlalchemy", "alembic", "psycopg", "pyarrow", "rich", "yaml", "pydantic", "re2"),
+    *("jinja2", "markupsafe"),
     *("importlib.metadata", "concurrent.futures", "multiprocessing", "numpy.ma", "email"),
 )
 """What takes long to load, and what few commands need."""

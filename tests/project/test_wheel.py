@@ -90,6 +90,8 @@ def test_every_shipped_file_is_in_the_wheel_and_nothing_else(wheel: Path) -> Non
         ("plinian/engine/log/", ".zdict.zst"),
         ("plinian/engine/log/", ".sql"),
         ("plinian/replay/recordings/", ""),
+        ("plinian/replay/pages/templates/", ".html"),
+        ("plinian/replay/pages/templates/", ".css"),
         ("plinian/migrations/versions/", ".py"),
         ("plinian/migrations/", ".mako"),
     ],

@@ -1,0 +1,222 @@
+"""The picture of a timeline: where each of its shapes is, in units of a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...engine.kubernetes.units import SECOND_US
+from ..moments.times import time_text
+from ..render.tables import cut
+from ..report.records import Lane, Mark, Stretch, Timeline
+
+WIDTH = 1000
+LEFT, RIGHT = 150, 34
+TOP = 30
+ROW = 30
+GAP = 8
+FLAGS = 44
+_TICKS = 6
+_STEPS_S = (
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 10800, 21600, 43200, 86400),
+)
+_LONGEST = 17
+_APART = 18
+"""How far apart two flags are at least."""
+
+_COLOURS = 6
+"""How many colours there are for reasons; the list below the picture has their words."""
+
+
+class Bar(NamedTuple):
+    """A bar of a lane."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Tick(NamedTuple):
+    """A time on the axis."""
+
+    x: float
+    text: str
+
+
+class Row(NamedTuple):
+    """A lane: its name, its place and its bars."""
+
+    name: str
+    total: int
+    y: float
+    base: float
+    bars: tuple[Bar, ...]
+
+
+class Piece(NamedTuple):
+    """A time during which an object waited for one reason.
+
+    :param number: in the list below the picture; it is drawn if there is room.
+    :param colour: the number of its reason among those of all objects. :param time: its begin.
+    """
+
+    bar: Bar
+    number: int
+    colour: int
+    time: str
+    cause: str
+    text: str
+
+
+class Life(NamedTuple):
+    """An object that waits, and the pieces of that time.
+
+    :param label: its name, short enough for the picture.
+    """
+
+    name: str
+    label: str
+    y: float
+    pieces: tuple[Piece, ...]
+
+
+class Flag(NamedTuple):
+    """A mark, by the number that the list below the picture has.
+
+    :param at: where its time is. :param x: where its number is, which does not cover another one.
+    """
+
+    at: float
+    x: float
+    y: float
+    number: int
+    text: str
+    time: str
+    position: int
+
+
+class Drawing(NamedTuple):
+    """All shapes of a timeline."""
+
+    width: int
+    height: float
+    left: int
+    right: float
+    bottom: float
+    ticks: tuple[Tick, ...]
+    rows: tuple[Row, ...]
+    lives: tuple[Life, ...]
+    session_y: float
+    sessions: tuple[tuple[float, bool], ...]
+    flags: tuple[Flag, ...]
+    flag_y: float
+    moment: float
+    before: float | None
+    begin: str
+    end: str
+
+
+def drawing_of(timeline: Timeline) -> Drawing:
+    """Return where the shapes of a timeline are."""
+    place = _Place(timeline)
+    lanes = [lane for lane in timeline.lanes if lane.total]
+    y = float(TOP)
+    flag_y = y
+    y += FLAGS if timeline.marks else 0
+    rows = []
+    for lane in lanes:
+        rows.append(_row(lane, y))
+        y += ROW + GAP
+    session_y = y
+    y += ROW if timeline.sessions else 0
+    causes = list(dict.fromkeys(part.cause for one in timeline.waiting for part in one.stretches))
+    lives = []
+    for one in timeline.waiting:
+        lives.append(
+            Life(
+                one.name,
+                cut(one.name.rpartition("/")[2], _LONGEST),
+                y,
+                tuple(_pieces(one.stretches, causes, place, y)),
+            )
+        )
+        y += ROW
+    return Drawing(
+        width=WIDTH,
+        height=y + 8,
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        bottom=y,
+        ticks=tuple(_ticks(timeline, place)),
+        rows=tuple(rows),
+        lives=tuple(lives),
+        session_y=session_y,
+        sessions=tuple(
+            dict.fromkeys((round(place.x(time)), binds > 0) for time, binds in timeline.sessions)
+        ),
+        flags=tuple(_flags(timeline.marks, place, flag_y)),
+        flag_y=flag_y,
+        moment=place.x(timeline.moment),
+        before=None if timeline.before is None else place.x(timeline.before),
+        begin=time_text(timeline.begin),
+        end=time_text(timeline.end),
+    )
+
+
+class _Place:
+    """Where times are."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._begin = timeline.begin
+        self._length = max(timeline.end - timeline.begin, 1)
+
+    def x(self, time: int) -> float:
+        inside = min(max(time - self._begin, 0), self._length)
+        return round(LEFT + inside * (WIDTH - LEFT - RIGHT) / self._length, 1)
+
+
+def _row(lane: Lane, y: float) -> Row:
+    """Return a lane whose highest bar fills its height."""
+    highest = max(lane.counts)
+    step = (WIDTH - LEFT - RIGHT) / len(lane.counts)
+    bars = []
+    for part, count in enumerate(lane.counts):
+        if count:
+            height = max(round(count / highest * (ROW - 2), 1), 2.0)
+            x = round(LEFT + part * step, 1)
+            bars.append(Bar(x, round(y + ROW - height, 1), round(step - 1, 1), height))
+    return Row(lane.name, lane.total, y, y + ROW, tuple(bars))
+
+
+def _pieces(
+    stretches: Sequence[Stretch], causes: Sequence[str], place: _Place, y: float
+) -> Iterator[Piece]:
+    for number, one in enumerate(stretches, start=1):
+        begin, end = place.x(one.begin), place.x(one.end)
+        bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
+        colour = causes.index(one.cause) % _COLOURS
+        yield Piece(bar, number, colour, time_text(one.begin), one.cause, one.text)
+
+
+def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
+    """Yield flags, each beside or below the one before it if that is near."""
+    ends = [float("-inf")] * 2
+    for number, mark in enumerate(marks, start=1):
+        x = place.x(mark.time)
+        free = next((level for level, end in enumerate(ends) if x >= end), None)
+        level = ends.index(min(ends)) if free is None else free
+        drawn = max(x, ends[level])
+        ends[level] = drawn + _APART
+        time = time_text(mark.time)
+        yield Flag(x, drawn, y + 10 + level * _APART, number, mark.text, time, mark.position)
+
+
+def _ticks(timeline: Timeline, place: _Place) -> Iterator[Tick]:
+    """Yield whole times, at most a few."""
+    seconds = (timeline.end - timeline.begin) / SECOND_US
+    step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
+    first = -(-timeline.begin // step) * step
+    for time in range(first, timeline.end + 1, step):
+        yield Tick(place.x(time), time_text(time)[11:-1])

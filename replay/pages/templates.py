@@ -1,0 +1,84 @@
+"""The templates: what is put into them is escaped, and control characters are spelled out."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ..render.screen import one_line
+from ..render.tables import NONE, Table
+
+_JOINT = re.compile(r"(?<=[,/;])")
+_FOLDER = Path(__file__).with_name("templates")
+_AMOUNT = r"[0-9][0-9.,]*[A-Za-z]{0,2}"
+_NUMBER = re.compile(rf"[~≥@+-]?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment that all pages are made in."""
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    made.filters["numeric"] = numeric
+    made.filters["breakable"] = breakable
+    made.globals["absent"] = NONE
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as it is put into a page: without control characters.
+
+    Markup of our templates stays as it is.
+    """
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return one_line(value)
+
+
+def numeric(table: Table) -> list[bool]:
+    """Return which columns of a table hold numbers alone, which are aligned to the right."""
+    columns = zip(*table.rows, strict=True) if table.rows else ([] for _ in table.headers)
+    return [_holds_numbers(column) for column in columns]
+
+
+def _holds_numbers(column: Iterable[str]) -> bool:
+    some = [text for text in column if text not in {"", NONE}]
+    return bool(some) and all(_NUMBER.fullmatch(text) for text in some)
+
+
+def breakable(text: str) -> Markup:
+    """Return text that a browser may break after commas and slashes."""
+    parts = (escape(part) for part in _JOINT.split(one_line(text)))
+    return Markup("<wbr>").join(parts)
+
+
+def rendered(template: str, **values: Any) -> Markup:
+    """Return a page or a part of one."""
+    return Markup(environment().get_template(template).render(values))  # noqa: S704 -- autoescaped
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet that pages hold."""
+    return (_FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+def style_hash() -> str:
+    """Return the hash by which a page allows its own style sheet, and no other."""
+    return b64encode(sha256(style_sheet().encode()).digest()).decode()

@@ -1,0 +1,188 @@
+"""Make a report: ask each part of Plinian about one moment, and put the answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...engine.kubernetes.units import format_time
+from ...engine.state.coverage import Why as Missing
+from ...engine.state.facts import NodeFact
+from ...engine.state.truth import Truth
+from ..answers.records import Why
+from ..answers.why import why_at
+from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
+from ..moments.kinds import ObjectName, plain_name
+from ..moments.moment import remarks_on
+from ..moments.recorded_sessions import RecordedSession, recorded_sessions
+from ..moments.scheduler_confs import has_no_conf
+from ..sessions.session import SessionAnswer, session_at
+from .commands import Commands, beginning, commands_at, name_of
+from .decisions import later_sessions
+from .question import MOST_ANSWERS, Question, time_at, waiting
+from .records import Answer, Answers, Change, Decided, Gap, Report, Subject, Timeline
+from .state import state_of
+from .timeline import extent_of, timeline_of
+
+Phase = Callable[[str, int, int], None]
+"""Called with what is done, how much of it, and how much in all."""
+
+
+def report_of(question: Question, progress: Phase | None = None) -> Report:
+    """Return the report on a moment.
+
+    The same log and the same question give an equal report.
+
+    :raises ObjectNotFound: a named object does not exist at the moment.
+    :raises UsageError: a named object is no pod, job, podgroup, queue or node.
+    """
+    log, moment, conf = question.log, question.moment, question.conf
+    tell = progress or _nothing
+    commands = commands_at(log, moment, question.release, None if conf is None else conf.source)
+    truth = log.truth(moment)
+    answers = _answers(question, truth, commands, tell)
+    tell("session", 0, 1)
+    answer = session_at(log, moment, release=question.release, conf=conf)
+    sessions = recorded_sessions(log.store, moment)
+    tell("session", 1, 1)
+    name = name_of(question.place)
+    return Report(
+        subject=_subject(question, name, answer),
+        timeline=_timeline(question, [one.why for one in answers.answers], sessions, tell),
+        timeline_command=_events_command(question, commands),
+        answers=answers,
+        change=_change(question, commands),
+        state=state_of(truth, commands),
+        decided=Decided(
+            answer,
+            _doubt(answer),
+            commands.of_session("session"),
+            later_sessions(log, moment, sessions, commands),
+        ),
+        gaps=tuple(_gaps(question, answer)),
+        commands=beginning(name),
+    )
+
+
+def _nothing(_what: str, _done: int, _total: int) -> None:
+    """Show no progress."""
+
+
+def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
+    log, moment = question.log, question.moment
+    head = next(one for one in log.store.heads() if one.branch == moment.branch)
+    time = time_at(log, moment)
+    return Subject(
+        log=name,
+        head=head.hash,
+        events=log.store.last(moment.branch),
+        cluster=moment.cluster,
+        at=moment.label,
+        time=None if time is None else format_time(time),
+        revision=moment.revision,
+        known=moment.known,
+        release=answer.release,
+        conf=answer.conf,
+        assumed=(*question.assumed, *_assumed_conf(question, answer)),
+    )
+
+
+def _assumed_conf(question: Question, answer: SessionAnswer) -> list[str]:
+    """Return what was assumed about the configuration."""
+    if question.conf is None and has_no_conf(question.log, question.moment):
+        lacks = "the log holds no configuration of the scheduler"
+        return [f"{lacks}: {answer.release} runs with its built-in one"]
+    return [f"{answer.release} rejects the configuration: {fault}" for fault in answer.rejected]
+
+
+def _answers(question: Question, truth: Truth, commands: Commands, progress: Phase) -> Answers:
+    chosen = not question.named
+    found = waiting(truth) if chosen else list(question.named)
+    asked = found[:MOST_ANSWERS] if chosen else found
+    answers = []
+    for done, named in enumerate(asked):
+        progress("why", done, len(asked))
+        answers.append(_answer(question, named, commands))
+    progress("why", len(asked), max(len(asked), 1))
+    return Answers(tuple(answers), chosen, len(found) if chosen else 0)
+
+
+def _answer(question: Question, named: ObjectName, commands: Commands) -> Answer:
+    why: Why = why_at(
+        question.log,
+        named,
+        question.moment,
+        namespace=question.namespace,
+        release=question.release,
+        conf=question.conf,
+        assumed=question.assumed,
+    )
+    kind = plain_name(named.group, named.kind)
+    return Answer(why, commands.of_session("why", f"{kind}/{why.asked.name}", "-v"))
+
+
+def _timeline(
+    question: Question,
+    whys: Sequence[Why],
+    sessions: Sequence[RecordedSession],
+    progress: Phase,
+) -> Timeline | None:
+    log, moment = question.log, question.moment
+    extent = extent_of(log, moment, question.before)
+    if extent is None:
+        return None
+    nodes = {}
+    if question.before is not None:
+        for entry in log.truth(question.before).of("", "Node"):
+            if isinstance(entry.fact, NodeFact):
+                nodes[entry.reference.name] = entry.fact
+    return timeline_of(
+        log,
+        moment,
+        extent,
+        (whys, sessions, nodes),
+        lambda done, total: progress("timeline", done, total),
+    )
+
+
+def _events_command(question: Question, commands: Commands) -> str:
+    extent = extent_of(question.log, question.moment, question.before)
+    if extent is None:
+        return commands.of_events("events")
+    times = ("--since", format_time(extent.begin), "--until", format_time(extent.end))
+    return commands.of_events("events", *times)
+
+
+def _change(question: Question, commands: Commands) -> Change | None:
+    """Return what differs, from the first moment on at which anything is known."""
+    log, before, after = question.log, question.before, question.moment
+    if before is None:
+        return None
+    remarks = list(question.remarks)
+    later = known_from(log, before, after, usual_kinds(log, after))
+    if later is not None:
+        remarks.append(f"nothing is known before {later.label}: the range begins there")
+        before = later
+    found = log.diff(before, after)
+    return Change(found, commands.of_log("diff", before.label, after.label), tuple(remarks))
+
+
+def _doubt(answer: SessionAnswer) -> str:
+    """Return what the log lacks, if a session panics that may do so only for that."""
+    lacking = [one for one in answer.not_known if one.gap.why in {Missing.NEVER, Missing.BEFORE}]
+    return "" if answer.result.panic is None else unknown_text(lacking)
+
+
+def _gaps(question: Question, answer: SessionAnswer) -> list[Gap]:
+    """Return what the log does not know and the answers need, each once."""
+    log, moment = question.log, question.moment
+    found = [Gap(text, "") for text in remarks_on(moment)]
+    if question.conf is None and has_no_conf(log, moment):
+        found.append(
+            Gap(
+                "the configuration of the scheduler: the log holds none",
+                "give the cluster's volcano-scheduler.conf with --conf, or ingest it",
+            )
+        )
+    unknown = [*unknown_at(log, moment, usual_kinds(log, moment)), *answer.not_known]
+    found.extend(Gap(f"{one.name}: {one.reason}", one.remedy) for one in unknown)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,278 @@
+"""The state at a moment as input of other programs: kube-scheduler-simulator, and KWOK.
+
+Objects are manifests that apply elsewhere, as those of ``get --clean``, with what these programs
+need of the status of nodes. What a program cannot carry is said as notes.
+
+Sources: ``ResourcesForSnap`` and ``ResourcesForLoad`` of kube-scheduler-simulator
+(simulator/snapshot/snapshot.go), and the pages "Manage nodes and pods" and "Snapshot" of KWOK.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
+
+from ...engine.kubernetes.resources import GroupKind, plural_of
+from ...engine.state.facts import PodFact
+from ..answers.amounts import counted
+from ..moments.log import Log
+from ..moments.manifests import manifest
+from ..moments.moment import Moment
+from ..render.documents import json_text
+
+Document = dict[str, Any]
+
+_NODE: GroupKind = ("", "Node")
+_POD: GroupKind = ("", "Pod")
+_NAMESPACE: GroupKind = ("", "Namespace")
+_VOLUME: GroupKind = ("", "PersistentVolume")
+_CLAIM: GroupKind = ("", "PersistentVolumeClaim")
+_PRIORITY: GroupKind = ("scheduling.k8s.io", "PriorityClass")
+_STORAGE: GroupKind = ("storage.k8s.io", "StorageClass")
+_QUEUE: GroupKind = ("scheduling.volcano.sh", "Queue")
+_PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
+_JOB: GroupKind = ("batch.volcano.sh", "Job")
+
+NEEDED: Sequence[GroupKind] = (_NODE, _POD, _PODGROUP, _QUEUE)
+"""The kinds without which a snapshot is not whole."""
+
+_STATUS_OF_NODES = ("allocatable", "capacity", "conditions", "nodeInfo")
+_FINISHED = frozenset({"Succeeded", "Failed"})
+_SYSTEM = ("system-", "kube-")
+_DEFAULT = "default"
+_FAKE: Mapping[str, str] = MappingProxyType({"kwok.x-k8s.io/node": "fake"})
+"""The annotation of the nodes that KWOK keeps alive."""
+
+
+class Snapshot(NamedTuple):
+    """The objects of a moment for another program.
+
+    :param notes: what it cannot carry, as sentences.
+    """
+
+    content: bytes
+    objects: int
+    notes: tuple[str, ...]
+
+
+def write_snapshot(
+    log: Log,
+    moment: Moment,
+    what: str,
+    out: BinaryIO,
+    remark: Callable[[str], None] | None = None,
+) -> int:
+    """Write a snapshot, and return how many objects it has.
+
+    :param what: a key of :data:`SNAPSHOTS`. :param remark: called with each thing that it cannot
+        carry.
+    """
+    found = SNAPSHOTS[what](_Held(log, moment))
+    out.write(found.content)
+    for note in found.notes if remark is not None else ():
+        assert remark is not None, "there are no notes otherwise"
+        remark(note)
+    return found.objects
+
+
+class _Held:
+    """The objects of a moment as manifests, read kind by kind."""
+
+    def __init__(self, log: Log, moment: Moment) -> None:
+        self._log, self._moment = log, moment
+
+    def count(self, pair: GroupKind) -> int:
+        """Return how many objects of a kind there are."""
+        return len(self._log.entries(pair, at=self._moment))
+
+    def of(self, pair: GroupKind, *, status: Sequence[str] = ()) -> list[Document]:
+        """Return the objects of a kind.
+
+        :param status: fields of the status to keep.
+        """
+        entries = self._log.entries(pair, at=self._moment)
+        found = []
+        for document in self._log.documents(entries, branch=self._moment.branch):
+            made = manifest(document, node_names=True)
+            held = document.get("status") or {}
+            kept = {field: held[field] for field in status if field in held}
+            found.append({**made, "status": kept} if kept else made)
+        return found
+
+    def pods(self) -> tuple[list[Document], list[str]]:
+        """Return the pods that have not finished, and notes on the others."""
+        entries = self._log.entries(_POD, at=self._moment)
+        lives = [
+            entry
+            for entry in entries
+            if isinstance(entry.fact, PodFact) and entry.fact.phase not in _FINISHED
+        ]
+        leaving = sum(entry.fact.deleting_at is not None for entry in lives)
+        notes = []
+        if len(lives) < len(entries):
+            count = counted(len(entries) - len(lives), "pod")
+            notes.append(f"{count} that finished: left out, as they would start again")
+        if leaving:
+            notes.append(f"{counted(leaving, 'pod')} being deleted: there they stay")
+        made = [
+            manifest(document, node_names=True)
+            for document in self._log.documents(lives, branch=self._moment.branch)
+        ]
+        return made, notes
+
+    def namespaces(self, *some: Sequence[Document]) -> list[Document]:
+        """Return the namespaces of some objects, also those that the log does not hold."""
+        known = {one["metadata"]["name"]: one for one in self.of(_NAMESPACE)}
+        used = {one["metadata"].get("namespace", "") for these in some for one in these} - {""}
+        for name in used - known.keys():
+            known[name] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        names = sorted(name for name in known if name != _DEFAULT and not _is_system(name))
+        return [known[name] for name in names]
+
+    def priorities(self, pods: Sequence[Document]) -> tuple[list[Document], list[str]]:
+        """Return the PriorityClasses that a cluster does not have by itself.
+
+        Notes name those that pods need and the log does not hold.
+        """
+        known = [one for one in self.of(_PRIORITY) if not _is_system(one["metadata"]["name"])]
+        names = {one["metadata"]["name"] for one in known}
+        needed = {one.get("spec", {}).get("priorityClassName", "") for one in pods}
+        lacking = sorted(name for name in needed - names if name and not _is_system(name))
+        notes = []
+        if lacking:
+            text = ", ".join(lacking)
+            notes.append(f"PriorityClass {text}: pods name it, and the log does not hold it")
+        return known, notes
+
+
+def _is_system(name: str) -> bool:
+    return name.startswith(_SYSTEM)
+
+
+_ALWAYS = "uids, owners and creation times: where the scheduler compares ages, its order may differ"
+
+
+def _simulator(held: _Held) -> Snapshot:
+    """Return what kube-scheduler-simulator imports."""
+    pods, notes = held.pods()
+    for pod in pods:
+        # An import refuses pods of service accounts that do not exist.
+        pod.get("spec", {}).pop("serviceAccountName", None)
+    classes, more = held.priorities(pods)
+    claims = held.of(_CLAIM)
+    nodes = held.of(_NODE, status=_STATUS_OF_NODES)
+    schedulers = Counter(one.get("spec", {}).get("schedulerName", "") for one in pods)
+    names = sorted({*schedulers, "default-scheduler"} - {""})
+    document: dict[str, Any] = {
+        "pods": pods,
+        "nodes": nodes,
+        "pvs": held.of(_VOLUME, status=("phase",)),
+        "pvcs": claims,
+        "storageClasses": held.of(_STORAGE),
+        "priorityClasses": classes,
+        "schedulerConfig": {"profiles": [{"schedulerName": name} for name in names]},
+        "namespaces": held.namespaces(pods, claims),
+    }
+    lists = [some for some in document.values() if isinstance(some, list)]
+    return Snapshot(
+        f"{json_text(document, indent=2)}\n".encode(),
+        sum(map(len, lists)),
+        (
+            *_not_carried(held, (_QUEUE, _PODGROUP, _JOB), "no gang, no share and no quota"),
+            f"the scheduler's configuration: kube-scheduler's plugins schedule {', '.join(names)}",
+            "the status of pods: those with a node stay on it, others are pending",
+            _ALWAYS,
+            *notes,
+            *more,
+        ),
+    )
+
+
+def _not_carried(held: _Held, kinds: Sequence[GroupKind], effect: str) -> Iterator[str]:
+    counts = [(held.count(pair), plural_of(*pair)) for pair in kinds]
+    some = [f"{count} {plural}" for count, plural in counts if count]
+    if some:
+        yield f"{', '.join(some)}: {effect}"
+
+
+def _kwok(held: _Held) -> Snapshot:
+    """Return manifests that ``kubectl apply`` creates in a cluster of KWOK, in their order."""
+    pods, notes = held.pods()
+    classes, more = held.priorities(pods)
+    nodes = held.of(_NODE, status=_STATUS_OF_NODES)
+    for node in nodes:
+        metadata = node["metadata"]
+        metadata["annotations"] = {**metadata.get("annotations", {}), **_FAKE}
+    claims, groups = held.of(_CLAIM), held.of(_PODGROUP)
+    namespaces = held.namespaces(pods, claims, groups)
+    documents = [
+        *namespaces,
+        *_accounts(pods),
+        *classes,
+        *held.of(_STORAGE),
+        *held.of(_VOLUME),
+        *claims,
+        *held.of(_QUEUE),
+        *nodes,
+        *groups,
+        *pods,
+    ]
+    kinds = {one["kind"] for one in documents}
+    return Snapshot(
+        _yaml(documents),
+        len(documents),
+        (
+            *(["the CRDs of Volcano: install it before"] if {"Queue", "PodGroup"} & kinds else []),
+            *_not_carried(held, (_JOB,), "pods exist without them"),
+            "the scheduler's configuration: put it into the ConfigMap of the scheduler",
+            "the status of PodGroups and pods: PodGroups are Pending again; pods with a node run",
+            *_unready(nodes),
+            _ALWAYS,
+            *notes,
+            *more,
+        ),
+    )
+
+
+def _yaml(documents: Sequence[Document]) -> bytes:
+    from ..render.yaml_text import YamlWriter  # noqa: PLC0415 -- only one snapshot needs it
+
+    text = YamlWriter().text
+    return "".join(f"---\n{text(one)}" for one in documents).encode()
+
+
+def _accounts(pods: Sequence[Document]) -> Iterator[Document]:
+    """Yield the service accounts of pods: an API server refuses pods without theirs."""
+    named = {
+        (one["metadata"].get("namespace", _DEFAULT), one["spec"]["serviceAccountName"])
+        for one in pods
+        if one.get("spec", {}).get("serviceAccountName")
+    }
+    for namespace, name in sorted(named):
+        metadata = {"name": name, "namespace": namespace}
+        yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+
+
+def _unready(nodes: Sequence[Document]) -> Iterator[str]:
+    """Yield a note if KWOK would make nodes Ready that are not."""
+    count = sum(
+        one.get("type") == "Ready" and one.get("status") != "True"
+        for node in nodes
+        for one in node.get("status", {}).get("conditions", ())
+    )
+    if count:
+        verb = "is" if count == 1 else "are"
+        yield f"that {counted(count, 'node')} {verb} not Ready: KWOK makes nodes Ready"
+
+
+SNAPSHOTS: Mapping[str, Callable[[_Held], Snapshot]] = MappingProxyType(
+    {"simulator": _simulator, "kwok": _kwok}
+)
+"""What makes each snapshot, by name."""
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"simulator": (".json",), "kwok": (".yaml", ".yml")}
+)
+"""The suffixes that a snapshot's file may have."""

@@ -1,0 +1,84 @@
+"""The timeline of a report counts what the log holds, and marks what people look for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+import plinian
+from plinian import Log
+from plinian.engine.kubernetes.units import format_time
+from plinian.replay.demo import recorded_inputs
+from plinian.replay.report.question import earlier, time_at
+from plinian.replay.report.timeline import PARTS, extent_of, timeline_of
+
+AT = "2026-11-21T01:53:36Z"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+    """Open the log of the recording that comes with Plinian."""
+    place = tmp_path_factory.mktemp("recording") / "recording.db"
+    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
+        made.ingest(paths)
+    with plinian.open(place, read_only=True) as opened:
+        yield opened
+
+
+def test_lanes_count_the_events_of_the_time(log: Log) -> None:
+    since, moment = log.moment("2026-11-21T01:53:06Z"), log.moment(AT)
+    extent = extent_of(log, moment, since)
+    assert extent is not None
+    assert extent.end - extent.moment == extent.moment - extent.begin == 30_000_000
+    timeline = timeline_of(log, moment, extent, ((), (), {}))
+    until = "2026-11-21T01:54:06Z"
+    counted = Counter(
+        one.event.kind for one in log.events(since="2026-11-21T01:53:06Z", until=until)
+    )
+    pods = next(lane for lane in timeline.lanes if lane.name == "pods")
+    wanted = {kind: count for kind, count in counted.items() if kind.startswith("pod.")}
+    wanted.pop("pod.observed", None)
+    assert dict(pods.kinds) == wanted
+    assert pods.total == sum(wanted.values()) > 100
+    assert len(pods.counts) == PARTS
+
+
+def test_what_happened_to_nodes_and_evictions_are_marked(log: Log) -> None:
+    moment = log.moment(AT)
+    extent = extent_of(log, moment, log.moment("2026-11-21T01:53:00Z"))
+    assert extent is not None
+    nodes = {
+        entry.reference.name: entry.fact
+        for entry in log.truth("2026-11-21T01:53:00Z").of("", "Node")
+    }
+    timeline = timeline_of(log, moment, extent, ((), (), nodes))  # type: ignore[arg-type]
+    texts = [mark.text for mark in timeline.marks]
+    assert texts[:2] == ["node node-1 cordoned", "5 pods evicted"]
+    assert any("deleted" in text for text in texts)
+    assert [mark.time for mark in timeline.marks] == sorted(mark.time for mark in timeline.marks)
+    positions = {mark.position: mark.text for mark in timeline.marks}
+    assert positions[1943] == "node node-1 cordoned", "the event that shows it"
+
+
+def test_a_log_that_ends_at_the_moment_has_no_time_after_it(log: Log) -> None:
+    end = log.moment()
+    extent = extent_of(log, end, log.moment(AT))
+    assert extent is not None
+    assert extent.end == log.clock().last()
+
+
+def test_a_position_has_the_time_of_the_events_before_it(log: Log) -> None:
+    moment = log.moment("@1943")
+    before, _ = earlier(log, moment, None)
+    assert before is not None
+    assert before.known == 1943
+    time = time_at(log, moment)
+    assert time is not None
+    assert format_time(time).startswith("2026-11-21T01:53:38")
+    extent = extent_of(log, moment, before)
+    assert extent is not None
+    assert extent.moment == time
+    timeline = timeline_of(log, moment, extent, ((), (), {}))
+    assert timeline.marks[-1].text == "node node-1 cordoned", "nothing later is known"
