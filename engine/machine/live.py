@@ -1,0 +1,305 @@
+"""A cluster that lives on from some moment: components, an API server, and a clock that jumps.
+
+It has the components of a machine, and one order of their steps, the natural one: everything that
+is written is delivered before the next session, and a session runs each period. Nothing is kept to
+go back to, so a step costs no more than what it does. Where nothing is due, time jumps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..controllers.component import Actor
+from ..errors import PlinianError
+from ..kubernetes.api_server import (
+    ADDED,
+    DELETED,
+    ApiServer,
+    Change,
+    Document,
+    Kept,
+    Place,
+    merged,
+    place_of,
+)
+from ..kubernetes.units import format_time
+from ..model.panic import Panic
+from .layout import everything
+from .live_scheduler import LiveScheduler
+from .natural import USER
+from .scheduler import SCHEDULER, SESSION
+from .user import Act
+
+MOST_STEPS = 1_000_000
+"""After so many steps at one moment, the components are said not to come to rest."""
+
+MOST_PANICS = 10
+"""After so many panics of processes, a cluster ends."""
+
+Make = Callable[[], Actor]
+Sees = Callable[[str, Document], Document]
+
+
+class Timed(NamedTuple):
+    """A write of a user. :param at: microseconds since 1970."""
+
+    at: int
+    act: Act
+
+
+class Written(NamedTuple):
+    """A change of an object. :param before: None if it is new. :param by: the component's name."""
+
+    at: int
+    by: str
+    change: Change
+    before: Document | None
+
+
+class Clock:
+    """The current time, in microseconds since 1970."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        """Return it."""
+        return self.now
+
+
+class Rhythm(NamedTuple):
+    """When sessions run: at a first time, and then each period, in microseconds."""
+
+    first: int
+    period: int
+
+    def from_on(self, time: int) -> int:
+        """Return the first session at a time or after it."""
+        late = max(time - self.first, 0)
+        return self.first + -(-late // self.period) * self.period
+
+
+class Member(NamedTuple):
+    """How a component is made.
+
+    :param make: makes one that has just started. :param lists: it is given what exists when it
+        starts; else it knows that already. :param sees: what it sees of an object.
+    """
+
+    make: Make
+    lists: bool = True
+    sees: Sees = everything
+
+
+class LiveCluster:
+    """Components that act until some time.
+
+    :param members: the components by name, in the order in which they work; one is the scheduler.
+    :param existing: the objects at the beginning, with their uids and versions.
+    :param observe: is called with each change of an object.
+    :ivar sessions: how many sessions were due. :ivar ran: how many of them were run: for the
+        others it is known that they decide nothing.
+    :ivar panics: when processes panicked, and the messages.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        members: Mapping[str, Member],
+        existing: Iterable[Document],
+        rhythm: Rhythm,
+        observe: Callable[[Written], None],
+    ) -> None:
+        self.clock = clock
+        self._members = members
+        self._observe = observe
+        self._rhythm = rhythm
+        self.server = _server(existing, clock)
+        self._held = dict(self.server.kept().objects)
+        self._actors = {name: member.make() for name, member in members.items()}
+        self._changes: deque[tuple[int, Change]] = deque()
+        self._written = 0
+        self._listed: dict[str, int] = {}
+        """Of processes that started again: the last change by then, which they know of."""
+        self._busy = dict.fromkeys(self._actors, True)
+        self.sessions = self.ran = 0
+        self.panics: list[tuple[int, str]] = []
+        for name, member in members.items():
+            if member.lists:
+                self._list(name)
+        self._settle()
+
+    @property
+    def scheduler(self) -> LiveScheduler:
+        """The scheduler's process."""
+        found = self._actors[SCHEDULER]
+        assert isinstance(found, LiveScheduler)
+        return found
+
+    @property
+    def ended(self) -> bool:
+        """Whether processes panic again and again."""
+        return len(self.panics) >= MOST_PANICS
+
+    def write(self, act: Act) -> None:
+        """Let a user write; what does not exist is neither changed nor deleted."""
+        verb, document = act
+        place = place_of(document)
+        held = self.server.find(*place)
+        if verb == ADDED and held is None:
+            self.server.create(document)
+        elif verb == DELETED and held is not None:
+            self.server.delete(*place)
+        elif verb != DELETED and held is not None:
+            self.server.update(merged(held, document))
+            if document.get("status"):
+                self.server.update(merged(self.server.get(*place), document), status=True)
+        self._take(USER)
+        self._settle()
+
+    def run(self, until: int, writes: Sequence[Timed] = (), *, go_on: Callable[[], bool]) -> bool:
+        """Run until a time, with these writes of users; return whether it was reached.
+
+        :param writes: by time. :param go_on: is asked now and then; False ends the run.
+        """
+        left = deque(writes)
+        last = session = self._rhythm.from_on(self.clock.now)
+        while not self.ended:
+            session = self._next_session(last)
+            times = [until, *(one.at for one in list(left)[:1])]
+            if not self.scheduler.idle:
+                times.append(session)
+            due = self._due()
+            if due is not None:
+                times.append(self.clock.now + due)
+            self._advance(max(min(times), self.clock.now))
+            while left and left[0].at <= self.clock.now:
+                self.write(left.popleft().act)
+            self._settle()
+            if self.clock.now >= until:
+                self.sessions = self._sessions_until(until)
+                return True
+            if self.clock.now == session and not self.scheduler.idle:
+                self._session()
+                last = session + self._rhythm.period
+                if not go_on():
+                    return False
+        return False
+
+    def _next_session(self, last: int) -> int:
+        """Return when the next session is due: not before the one that is due after the last."""
+        return max(self._rhythm.from_on(self.clock.now), last)
+
+    def _sessions_until(self, until: int) -> int:
+        first, period = self._rhythm
+        return max(-(-(until - first) // period), 0)
+
+    def _session(self) -> None:
+        self.ran += 1
+        self._do(SCHEDULER, SESSION)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Deliver all that was written, and let workers work, until nothing is left to do."""
+        for _ in range(MOST_STEPS):
+            while self._changes:
+                self._deliver(*self._changes.popleft())
+            name = next(iter(self._busy), None)
+            if name is None:
+                return
+            step = next((one for one in self._actors[name].steps() if one != SESSION), None)
+            if step is None:
+                del self._busy[name]
+            else:
+                self._do(name, step)
+        raise PlinianError(
+            f"the components do not come to rest at {format_time(self.clock.now)}",
+            now="begin at another moment, or without the object that they restart for ever",
+        )
+
+    def _do(self, name: str, step: str) -> None:
+        self._busy[name] = True
+        try:
+            self._actors[name].step(step, self.server)
+        except Panic as panic:
+            self._take(name)
+            self._restart(name, panic)
+        else:
+            self._take(name)
+
+    def _deliver(self, number: int, change: Change) -> None:
+        for name in self._actors:
+            if number > self._listed.get(name, 0):
+                self._show(name, change)
+
+    def _show(self, name: str, change: Change) -> None:
+        actor = self._actors[name]
+        if change.kind not in actor.kinds:
+            return
+        self._busy[name] = True
+        seen = self._members[name].sees(change.kind, change.document)
+        try:
+            actor.deliver(change.verb, change.kind, change.key, seen, self.server)
+        except Panic as panic:
+            self._restart(name, panic)
+        self._take(name)
+
+    def _restart(self, name: str, panic: Panic) -> None:
+        self.panics.append((self.clock.now, f"{name}: {panic.message}"))
+        if not self.ended:
+            self._actors[name] = self._members[name].make()
+            self._listed[name] = self._written
+            self._list(name)
+
+    def _list(self, name: str) -> None:
+        """Let a component that starts see all objects."""
+        for kind in self._actors[name].kinds:
+            for document in self.server.list(kind):
+                place = place_of(document)
+                self._show(name, Change(ADDED, kind, place.key, document))
+
+    def _take(self, name: str) -> None:
+        """Note what a component wrote."""
+        for change in self.server.take_changes():
+            place = Place(change.kind, change.key)
+            before = self._held.get(place)
+            if change.verb == DELETED:
+                self._held.pop(place, None)
+            else:
+                self._held[place] = change.document
+            self._written += 1
+            self._changes.append((self._written, change))
+            self._observe(Written(self.clock.now, name, change, before))
+
+    def _due(self) -> int | None:
+        found = (actor.due() for actor in self._actors.values())
+        return min((due for due in found if due is not None), default=None)
+
+    def _advance(self, to: int) -> None:
+        by = to - self.clock.now
+        if not by:
+            return
+        self.clock.now = to
+        for name, actor in self._actors.items():
+            due = actor.due()
+            actor.advance(by)
+            if due is not None and due <= by:
+                self._busy[name] = True
+
+
+def _server(existing: Iterable[Document], clock: Clock) -> ApiServer:
+    """Return a server with objects as they are; the next version of each has a higher number."""
+    objects = {place_of(document): document for document in existing}
+    versions = tuple((place, _version(one)) for place, one in sorted(objects.items()))
+    return ApiServer(Kept(tuple(sorted(objects.items(), key=_place)), versions, ()), clock)
+
+
+def _place(item: tuple[Place, Document]) -> Place:
+    return item[0]
+
+
+def _version(document: Document) -> int:
+    version = str(document["metadata"].get("resourceVersion", ""))
+    return int(version) if version.isascii() and version.isdigit() else 0
