@@ -98,7 +98,8 @@ class LiveCluster:
 
     :param members: the components by name, in the order in which they work; one is the scheduler.
     :param existing: the objects at the beginning, with their uids and versions.
-    :param observe: is called with each change of an object.
+    :param observe: is called with each change of an object; ``begun`` with the API server, before
+        any of them.
     :ivar sessions: how many sessions were due. :ivar ran: how many of them were run: for the
         others it is known that they decide nothing.
     :ivar panics: when processes panicked, and the messages.
@@ -111,6 +112,7 @@ class LiveCluster:
         existing: Iterable[Document],
         rhythm: Rhythm,
         observe: Callable[[Written], None],
+        begun: Callable[[ApiServer], None],
     ) -> None:
         self.clock = clock
         self._members = members
@@ -118,6 +120,7 @@ class LiveCluster:
         self._rhythm = rhythm
         self.server = _server(existing, clock)
         self._held = dict(self.server.kept().objects)
+        begun(self.server)
         self._actors = {name: member.make() for name, member in members.items()}
         self._changes: deque[tuple[int, Change]] = deque()
         self._written = 0

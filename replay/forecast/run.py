@@ -1,0 +1,294 @@
+"""What if, over time: a cluster that lives on from a moment, as it was and with each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.units import SECOND_US
+from ...engine.machine.live import Clock, LiveCluster, Written
+from ...engine.session.framework.process import ProcessState
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
+from ..moments.coverage import SCHEDULING, Unknown, unknown_at
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import ConfText
+from ..moments.stored_belief import CacheBasis, believed
+from ..sessions.external_inputs import lend_inputs
+from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
+from ..what_if.run import ORIGINAL, Variant
+from ..what_if.world import Beginning
+from .arrivals import Arrivals, arrivals
+from .calibration import Calibration, calibrated
+from .course import Course, Recorder
+from .lives import PodLife, recorded_lives
+from .rhythm import Found, rhythm_of
+from .times import RecordedTimes, RunFor
+from .world import Cast, LiveWorld, existing_at, followed_owners
+
+LONGEST_US = 24 * 3600 * SECOND_US
+"""The longest stretch that is run."""
+
+GoOn = Callable[[], bool]
+Progress = Callable[[int, int], None]
+
+
+class Wish(NamedTuple):
+    """How a cluster lives on.
+
+    :param lasts: microseconds. :param start_after: how long pods take to start; None is as
+        recorded. :param runs: how long the pods of some objects run.
+    :param period: between sessions; None is that of the log.
+    :param arrivals: what users wrote then, and what no component here makes, comes as recorded.
+    """
+
+    lasts: int
+    start_after: int | None = None
+    runs: tuple[RunFor, ...] = ()
+    period: int | None = None
+    arrivals: bool = True
+
+
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    """Courses side by side; the first one is that of the cluster as it was.
+
+    :param at: the moment. :param begin: its time, microseconds. :param until: the end that was
+        wanted; each course says how far it came.
+    :param assumed: sentences: what the answer rests on.
+    :param not_modelled: sentences: what does not happen here.
+    :param calibration: how well the first course agrees with what the log records after the moment;
+        None if the log records nothing of it.
+    :param not_known: what sessions need and the log does not fully know.
+    :param wanted: how many courses were wanted: more than there are, if the run was cut.
+    """
+
+    at: str
+    begin: int
+    until: int
+    courses: tuple[Course, ...]
+    assumed: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+    calibration: Calibration | None
+    not_known: tuple[Unknown, ...]
+    wanted: int
+
+
+class Loops:
+    """Runs clusters from one moment of a log.
+
+    :param conf: instead of that in the log at the moment.
+    :raises NotKnown: the log does not have all that a cluster needs to live on.
+    :raises UsageError: the moment has no time.
+    """
+
+    def __init__(
+        self, log: Log, moment: Moment, release: str, wish: Wish, conf: ConfText | None = None
+    ) -> None:
+        self.log, self.moment, self.release, self.wish = log, moment, release, wish
+        self._scene = scene_at(log, moment, conf)
+        self.begin = self._scene.now
+        if not self.begin:
+            raise UsageError(
+                f"{moment.label} has no time, so no cluster can live on from it",
+                now="ingest inputs with times, as an audit log, or give another moment",
+            )
+        if not 0 < wish.lasts <= LONGEST_US:
+            raise UsageError("the time to run is not between 0 and 24h", now="give --for 10m")
+        self.until = self.begin + wish.lasts
+        self.existing = existing_at(log, moment)
+        self._owners = followed_owners(log, moment)
+        self._end = log.on_branch_of(moment).moment()
+        self.lives = recorded_lives(log, self._end)
+        self.rhythm: Found = rhythm_of(log, moment, self.begin, wish.period)
+        self._beginnings: dict[CacheBasis, Beginning] = {}
+        self._times = self.times(Clock(self.begin))
+        self.arrivals = self._arrivals()
+
+    @property
+    def recorded_until(self) -> int:
+        """The time of the last thing in the log."""
+        return self.log.clock(self._end).last() or 0
+
+    @property
+    def schedulers(self) -> tuple[str, ...]:
+        """The names of the scheduler that lives on: its pods name one of them."""
+        cache = self._beginning(resolve(self.release)).cache
+        return tuple(cache.options.scheduler_names)
+
+    def times(self, clock: Clock) -> RecordedTimes:
+        """Return how long pods take, in one run."""
+        wish = self.wish
+        return RecordedTimes(
+            self.lives, self.begin, clock, start_after=wish.start_after, given=wish.runs
+        )
+
+    def _arrivals(self) -> Arrivals:
+        if not self.wish.arrivals:
+            return Arrivals(())
+        return arrivals(self.log, self.moment, self.until, self.existing, self.schedulers)
+
+    def _beginning(self, behaviours: Behaviours) -> Beginning:
+        basis = believed(behaviours)
+        if basis not in self._beginnings:
+            self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
+        return self._beginnings[basis]
+
+    def run(self, variant: Variant, go_on: GoOn = lambda: True) -> Course:
+        """Let the cluster live on with some changes.
+
+        :param go_on: asked after each session; False cuts the course there.
+        :raises ObjectNotFound: a change is of an object that does not exist.
+        :raises UsageError: a change has no effect, or its result is no valid object.
+        """
+        return _Run(self, variant).course(go_on)
+
+    def in_force(self, variant: Variant, behaviours: Behaviours) -> ConfInForce:
+        """Return the configuration of a variant."""
+        confs = self._scene.confs if variant.conf is None else (variant.conf,)
+        return conf_of(confs, behaviours)
+
+    def process(self, in_force: ConfInForce) -> ProcessState:
+        """Return what a scheduler's process has at the beginning."""
+        process = ProcessState()
+        scene: SessionInputs = self._scene
+        lend_inputs(self.log, self.moment, process, in_force.conf, scene.now)
+        return process
+
+    def cluster(
+        self, variant: Variant, clock: Clock, times: RecordedTimes, recorder: Recorder
+    ) -> tuple[LiveCluster, ConfInForce]:
+        """Return a cluster that begins to live, with nothing changed yet."""
+        behaviours = resolve(variant.release or self.release)
+        in_force = self.in_force(variant, behaviours)
+        projector = self._beginning(behaviours).world().projector
+        cast = Cast(behaviours, in_force.conf, clock, self._owners)
+        members = cast.members(projector, self.process(in_force), times)
+        made = LiveCluster(
+            clock, members, self.existing, self.rhythm.rhythm, recorder.note, recorder.begun
+        )
+        return made, in_force
+
+    def assumed(self) -> list[str]:
+        """Return in sentences what the answer rests on."""
+        found = [self.rhythm.text, *self._times.texts()]
+        writes = self.arrivals
+        if not self.wish.arrivals:
+            found.append("Nobody writes anything: what users wrote then is left out.")
+        elif writes.writes:
+            found.append(
+                f"{len(writes.writes)} recorded writes of users, and of what no component here "
+                "makes, come at their recorded times."
+            )
+        if writes.unknown:
+            found.append(
+                f"Of {writes.unknown} of them the log does not say who wrote: they are of objects "
+                "that no controller has."
+            )
+        if writes.foreign:
+            found.append(
+                f"Pods of {', '.join(writes.foreign)} come and go as recorded: no component here "
+                "makes them."
+            )
+        if self.wish.arrivals and self.until > self.recorded_until:
+            after = max(self.recorded_until - self.begin, 0) / SECOND_US
+            found.append(f"The log ends {after:.0f} s after the moment: nothing is written then.")
+        return found
+
+
+NOT_MODELLED = (
+    "Image pulls, volumes, probes, autoscalers, cron jobs, disruption budgets of drains and taints "
+    "that evict are not modelled.",
+    "Sessions take no time, and everything that is written is delivered before the next one.",
+    "Among equal nodes the first by name is taken, where a scheduler picks one at random.",
+)
+
+
+class _Run:
+    """One course."""
+
+    def __init__(self, loops: Loops, variant: Variant) -> None:
+        self._loops, self._variant = loops, variant
+        self._clock = Clock(loops.begin)
+        self._times = loops.times(self._clock)
+        self._recorder = Recorder(loops.begin)
+        self._cluster, self._conf = loops.cluster(
+            variant, self._clock, self._times, self._recorder
+        )
+
+    def course(self, go_on: GoOn) -> Course:
+        loops, cluster = self._loops, self._cluster
+        world = LiveWorld(cluster, loops.moment.label)
+        for change in self._variant.changes:
+            change.apply(world)
+        cluster.run(loops.until, loops.arrivals.writes, go_on=go_on)
+        recorder = self._recorder
+        recorder.end()
+        return Course(
+            name=self._variant.name,
+            texts=self._variant.texts,
+            release=self._variant.release or loops.release,
+            conf=self._conf.source,
+            until=self._clock.now,
+            works=recorder.works,
+            placements=tuple(recorder.placements),
+            evictions=tuple(recorder.evictions),
+            queues=recorder.usage.uses(self._clock.now),
+            sessions=cluster.sessions,
+            ran=cluster.ran,
+            endless=len(self._times.endless),
+            panics=tuple(cluster.panics),
+        )
+
+
+def forecast(
+    log: Log,
+    at: str | Moment,
+    variants: Sequence[Variant],
+    wish: Wish,
+    *,
+    release: str,
+    conf: ConfText | None = None,
+    go_on: GoOn = lambda: True,
+    progress: Progress | None = None,
+) -> Forecast:
+    """Let a cluster live on from a moment as it was, and with each variant.
+
+    :param release: of the original. :param conf: instead of that in the log at the moment.
+    :param go_on: asked after each session; False ends all, and what was found by then is returned.
+    :param progress: called with (courses run, all).
+    :raises NotKnown: the log does not have all that a cluster needs to live on.
+    :raises ObjectNotFound: a change is of an object that does not exist then.
+    :raises UsageError: a change has no effect or is not valid, or the moment has no time.
+    """
+    moment = log.moment(at) if isinstance(at, str) else at
+    loops = Loops(log, moment, release, wish, conf)
+    wanted = [Variant(ORIGINAL), *variants]
+    courses: list[Course] = []
+    for number, variant in enumerate(wanted, start=1):
+        courses.append(loops.run(variant, go_on))
+        if progress is not None:
+            progress(number, len(wanted))
+        if not go_on():
+            break
+    return Forecast(
+        at=moment.label,
+        begin=loops.begin,
+        until=loops.until,
+        courses=tuple(courses),
+        assumed=tuple(loops.assumed()),
+        not_modelled=NOT_MODELLED,
+        calibration=calibrated(
+            courses[0],
+            loops.lives,
+            loops.schedulers,
+            begin=loops.begin,
+            recorded_until=loops.recorded_until,
+        ),
+        not_known=tuple(unknown_at(log, moment, SCHEDULING)),
+        wanted=len(wanted),
+    )
