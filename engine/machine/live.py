@@ -7,6 +7,7 @@ go back to, so a step costs no more than what it does. Where nothing is due, tim
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -70,13 +71,17 @@ class Clock:
 
 
 class Rhythm(NamedTuple):
-    """When sessions run: at a first time, and then each period, in microseconds."""
+    """When sessions run: at some times, and from a first time on each period, in microseconds."""
 
     first: int
     period: int
+    before: tuple[int, ...] = ()
 
     def from_on(self, time: int) -> int:
         """Return the first session at a time or after it."""
+        at = bisect_left(self.before, time)
+        if at < len(self.before):
+            return self.before[at]
         late = max(time - self.first, 0)
         return self.first + -(-late // self.period) * self.period
 
@@ -167,11 +172,16 @@ class LiveCluster:
 
         :param writes: by time. :param go_on: is asked now and then; False ends the run.
         """
-        left = deque(writes)
-        last = session = self._rhythm.from_on(self.clock.now)
+        begin = self.clock.now
+        reached = self._run(until, deque(writes), go_on)
+        self.sessions = max(self._sessions_until(begin, self.clock.now), self.ran)
+        return reached
+
+    def _run(self, until: int, left: deque[Timed], go_on: Callable[[], bool]) -> bool:
+        last = self.clock.now - 1
         while not self.ended:
-            session = self._next_session(last)
-            times = [until, *(one.at for one in list(left)[:1])]
+            session = self._rhythm.from_on(max(self.clock.now, last + 1))
+            times = [until, *((left[0].at,) if left else ())]
             if not self.scheduler.idle:
                 times.append(session)
             due = self._due()
@@ -182,22 +192,19 @@ class LiveCluster:
                 self.write(left.popleft().act)
             self._settle()
             if self.clock.now >= until:
-                self.sessions = self._sessions_until(until)
                 return True
             if self.clock.now == session and not self.scheduler.idle:
                 self._session()
-                last = session + self._rhythm.period
+                last = session
                 if not go_on():
                     return False
         return False
 
-    def _next_session(self, last: int) -> int:
-        """Return when the next session is due: not before the one that is due after the last."""
-        return max(self._rhythm.from_on(self.clock.now), last)
-
-    def _sessions_until(self, until: int) -> int:
-        first, period = self._rhythm
-        return max(-(-(until - first) // period), 0)
+    def _sessions_until(self, begin: int, until: int) -> int:
+        """Return how many sessions are due from one time until before another."""
+        first, period, before = self._rhythm
+        known = bisect_left(before, until) - bisect_left(before, begin)
+        return known + max(-(-(until - first) // period), 0)
 
     def _session(self) -> None:
         self.ran += 1

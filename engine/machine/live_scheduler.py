@@ -8,7 +8,7 @@ from typing import Any
 from ..cache.projector import Projector
 from ..controllers.component import Client
 from ..kubernetes.api_server import Document
-from ..session.framework.outcome import SessionResult
+from ..session.framework.outcome import QueueStatus, SessionResult
 from ..session.framework.process import ProcessState
 from .scheduler import SESSION, SchedulerComponent, Settings
 
@@ -20,8 +20,9 @@ class LiveScheduler(SchedulerComponent):
     :param projector: drives its cache, which may hold something already.
     :param process: what it keeps between sessions.
     :ivar idle: the next session would decide what the last one did, and change nothing. That is so
-        if a session changed nothing, remembers nothing else than before, did not ask for the time,
-        and nothing reached the cache since: it is a function of nothing else.
+        if a session changed nothing (or wrote what the one before it wrote), remembers nothing else
+        than before, did not ask for the time, and nothing reached the cache since: it is a function
+        of nothing else.
     :ivar result: of the last session.
     """
 
@@ -37,6 +38,8 @@ class LiveScheduler(SchedulerComponent):
         self._clock = clock
         self._lives_as = process or ProcessState()
         self._remembered: dict[type[Any], object] = {}
+        self._wrote: dict[str, QueueStatus] = {}
+        """What the last session wrote of queues, if nothing reached the cache since."""
         self.idle = False
         self.result: SessionResult | None = None
 
@@ -46,6 +49,7 @@ class LiveScheduler(SchedulerComponent):
         :raises Panic: the process ends.
         """
         self.idle = False
+        self._wrote = {}
         super().deliver(verb, kind, key, document, client)
 
     def step(self, name: str, client: Client) -> None:
@@ -56,6 +60,8 @@ class LiveScheduler(SchedulerComponent):
         self.idle = False
         if name == SESSION:
             self._remembered = self._lives_as.memory.copied()
+        else:
+            self._wrote = {}
         super().step(name, client)
         if name == SESSION:
             self.idle = self._changed_nothing()
@@ -64,9 +70,12 @@ class LiveScheduler(SchedulerComponent):
         result = self.result
         assert result is not None, "a session was run"
         acted = result.binds or result.evictions or self._binding
-        wrote = any(queue.written for queue in result.queues.values())
+        before, self._wrote = self._wrote, {
+            name: queue for name, queue in result.queues.items() if queue.written
+        }
+        wrote_again = not self._wrote or self._wrote == before
         same = not result.asked_time and self._lives_as.memory.equal(self._remembered)
-        return same and not acted and not wrote and len(self.steps()) == 1
+        return same and not acted and wrote_again and len(self.steps()) == 1
 
     def _present(self) -> int:
         return self._clock()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.cache.projector import WATCHED
-from ...engine.events import KINDS, Effect, Event
+from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.kubernetes.api_server import (
     ADDED,
     DELETED,
@@ -26,6 +26,7 @@ from ...engine.log.store import Query
 from ...engine.machine.live import Timed
 from ...engine.machine.user import Act
 from ..explore.versions import act_of, bare, clean, difference, is_ending, is_user
+from ..moments.actors import attributed
 from ..moments.clock import clock_of
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -73,20 +74,21 @@ def arrivals(
     """
     reader = _Reader({place_of(one): one for one in existing}, frozenset(schedulers))
     clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
-    events = sorted(_later(log, moment), key=lambda event: event.revision or 0)
-    writers = {(one.revision, one.reference.name): one.actor for one in events if one.actor}
+    later = sorted(_later(log, moment), key=lambda recorded: recorded.event.revision or 0)
+    events = list(attributed(log.store, clock, later, branch=moment.branch))
+    writers = {(one.event.revision, one.event.reference): one.actor for one in events if one.actor}
     found = []
-    for event in events:
-        time = clock.time_of(event.revision)
+    for one in events:
+        time, event = one.span.estimate, one.event
         if time is None or time > until:
             continue
-        writer = writers.get((event.revision, event.reference.name), "")
+        writer = writers.get((event.revision, event.reference), "")
         found += [Timed(time, act) for act in reader.read(event, writer)]
     found.sort(key=lambda one: one.at)
     return Arrivals(tuple(found), reader.unknown, tuple(sorted(reader.foreign)))
 
 
-def _later(log: Log, moment: Moment) -> Iterator[Event]:
+def _later(log: Log, moment: Moment) -> Iterator[Recorded]:
     """Yield the events with a revision that happened after a moment."""
     query = Query(branch=moment.branch, cluster=moment.cluster, objects=CARRIED)
     if moment.revision is None:
@@ -94,7 +96,7 @@ def _later(log: Log, moment: Moment) -> Iterator[Event]:
     for recorded in log.store.read(query):
         revision = recorded.event.revision
         if revision is not None and revision > moment.revision:
-            yield recorded.event
+            yield recorded
 
 
 class _Reader:

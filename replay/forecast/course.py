@@ -117,7 +117,7 @@ class Recorder:
             key = place_of(pod).key
             work = self._work(pod)
             self.usage.pod(self.begin, key, pod, work.queue)
-            if pod["spec"].get("nodeName"):
+            if pod["spec"].get("nodeName") and _phase(pod) not in ENDED:
                 work.had += 1
                 self._placed.setdefault(work.name, set()).add(pod["metadata"]["uid"])
 
@@ -163,9 +163,9 @@ class Recorder:
             work.starts = at
 
     def _job(self, written: Written) -> None:
-        document = written.change.document
-        phase = ((document.get("status") or {}).get("state") or {}).get("phase")
-        if phase not in _FINISHED or written.change.verb == DELETED:
+        if written.change.verb == DELETED or _is_finished(written.before):
+            return
+        if not _is_finished(written.change.document):
             return
         work = self.works.get(f"job {written.change.key}")
         if work is not None and work.finished is None:
@@ -224,6 +224,11 @@ class Recorder:
 def _ends(before: Mapping[str, Any] | None, pod: Document, *, gone: bool) -> bool:
     was = before is not None and "deletionTimestamp" in before["metadata"]
     return not was and (gone or "deletionTimestamp" in pod["metadata"])
+
+
+def _is_finished(job: Mapping[str, Any] | None) -> bool:
+    status = (job or {}).get("status") or {}
+    return (status.get("state") or {}).get("phase") in _FINISHED
 
 
 def _phase(pod: Document) -> str:

@@ -87,9 +87,20 @@ class PodLife:
     @property
     def ran_for(self) -> int | None:
         """How long it ran until it ended by itself."""
-        if self.running is None or self.ended is None or self.deleting is not None:
+        if self.running is None or self.ended is None:
+            return None
+        if self.deleting is not None and self.deleting <= self.ended:
             return None
         return max(self.ended - self.running, 0)
+
+    @property
+    def ended_after(self) -> int | None:
+        """How long it took from its deletion until it was gone, if it still ran then."""
+        if self.running is None or self.deleting is None or self.gone is None:
+            return None
+        if self.ended is not None and self.ended <= self.deleting:
+            return None
+        return self.gone - self.deleting
 
     @property
     def started_after(self) -> int | None:

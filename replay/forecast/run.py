@@ -104,7 +104,7 @@ class Loops:
         self._owners = followed_owners(log, moment)
         self._end = log.on_branch_of(moment).moment()
         self.lives = recorded_lives(log, self._end)
-        self.rhythm: Found = rhythm_of(log, moment, self.begin, wish.period)
+        self.rhythm: Found = rhythm_of(log, self._end, self.begin, wish.period)
         self._beginnings: dict[CacheBasis, Beginning] = {}
         self._times = self.times(Clock(self.begin))
         self.arrivals = self._arrivals()

@@ -100,11 +100,7 @@ class RecordedTimes:
         self.endless: set[str] = set()
         usual = round(median(starts)) if starts else START_US
         self.known = Known(usual if start_after is None else start_after, len(starts), len(ran))
-        gone = [
-            one.gone - one.deleting
-            for one in lives.values()
-            if one.gone is not None and one.deleting is not None and one.running is not None
-        ]
+        gone = [one.ended_after for one in lives.values() if one.ended_after is not None]
         self._end = round(median(gone)) if gone else None
 
     def start(self, pod: Document) -> int:
@@ -127,6 +123,8 @@ class RecordedTimes:
         ran = 0
         if life is not None and life.running is not None and life.running <= self._begin:
             ran = self._now() - life.running
+        if life is not None and life.ran_for is not None and life.ran_for >= ran > 0:
+            return End(life.ran_for - ran, life.phase)
         lasts = self._lasts(pod, ran)
         if lasts is None:
             self.endless.add(key)
