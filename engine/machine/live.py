@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..controllers.component import Actor
 from ..errors import PlinianError
@@ -59,6 +59,16 @@ class Written(NamedTuple):
     before: Document | None
 
 
+class Observer(Protocol):
+    """What follows a live cluster."""
+
+    def begun(self, server: ApiServer) -> None:
+        """Know what exists at the beginning."""
+
+    def note(self, written: Written) -> None:
+        """Note a change of an object."""
+
+
 class Clock:
     """The current time, in microseconds since 1970."""
 
@@ -103,8 +113,7 @@ class LiveCluster:
 
     :param members: the components by name, in the order in which they work; one is the scheduler.
     :param existing: the objects at the beginning, with their uids and versions.
-    :param observe: is called with each change of an object; ``begun`` with the API server, before
-        any of them.
+    :param observer: is shown each change of an object.
     :ivar sessions: how many sessions were due. :ivar ran: how many of them were run: for the
         others it is known that they decide nothing.
     :ivar panics: when processes panicked, and the messages.
@@ -116,16 +125,15 @@ class LiveCluster:
         members: Mapping[str, Member],
         existing: Iterable[Document],
         rhythm: Rhythm,
-        observe: Callable[[Written], None],
-        begun: Callable[[ApiServer], None],
+        observer: Observer,
     ) -> None:
         self.clock = clock
         self._members = members
-        self._observe = observe
+        self._observer = observer
         self._rhythm = rhythm
         self.server = _server(existing, clock)
         self._held = dict(self.server.kept().objects)
-        begun(self.server)
+        observer.begun(self.server)
         self._actors = {name: member.make() for name, member in members.items()}
         self._changes: deque[tuple[int, Change]] = deque()
         self._written = 0
@@ -167,17 +175,18 @@ class LiveCluster:
         self._take(USER)
         self._settle()
 
-    def run(self, until: int, writes: Sequence[Timed] = (), *, go_on: Callable[[], bool]) -> bool:
-        """Run until a time, with these writes of users; return whether it was reached.
+    def run(
+        self, until: int, writes: Sequence[Timed] = (), after_each: Callable[[], None] | None = None
+    ) -> None:
+        """Run until a time, with these writes of users, or until processes panic again and again.
 
-        :param writes: by time. :param go_on: is asked now and then; False ends the run.
+        :param writes: by time. :param after_each: is called after each session.
         """
         begin = self.clock.now
-        reached = self._run(until, deque(writes), go_on)
+        self._run(until, deque(writes), after_each)
         self.sessions = max(self._sessions_until(begin, self.clock.now), self.ran)
-        return reached
 
-    def _run(self, until: int, left: deque[Timed], go_on: Callable[[], bool]) -> bool:
+    def _run(self, until: int, left: deque[Timed], after_each: Callable[[], None] | None) -> None:
         last = self.clock.now - 1
         while not self.ended:
             session = self._rhythm.from_on(max(self.clock.now, last + 1))
@@ -192,13 +201,12 @@ class LiveCluster:
                 self.write(left.popleft().act)
             self._settle()
             if self.clock.now >= until:
-                return True
+                return
             if self.clock.now == session and not self.scheduler.idle:
                 self._session()
                 last = session
-                if not go_on():
-                    return False
-        return False
+                if after_each is not None:
+                    after_each()
 
     def _sessions_until(self, begin: int, until: int) -> int:
         """Return how many sessions are due from one time until before another."""
@@ -281,7 +289,7 @@ class LiveCluster:
                 self._held[place] = change.document
             self._written += 1
             self._changes.append((self._written, change))
-            self._observe(Written(self.clock.now, name, change, before))
+            self._observer.note(Written(self.clock.now, name, change, before))
 
     def _due(self) -> int | None:
         found = (actor.due() for actor in self._actors.values())

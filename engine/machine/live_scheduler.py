@@ -70,9 +70,10 @@ class LiveScheduler(SchedulerComponent):
         result = self.result
         assert result is not None, "a session was run"
         acted = result.binds or result.evictions or self._binding
-        before, self._wrote = self._wrote, {
-            name: queue for name, queue in result.queues.items() if queue.written
-        }
+        before, self._wrote = (
+            self._wrote,
+            {name: queue for name, queue in result.queues.items() if queue.written},
+        )
         wrote_again = not self._wrote or self._wrote == before
         same = not result.asked_time and self._lives_as.memory.equal(self._remembered)
         return same and not acted and wrote_again and len(self.steps()) == 1

@@ -194,9 +194,7 @@ def _recorded(before: Document | None, now: Document | None) -> Act | None:
 
 def _content(document: Document) -> Mapping[str, Any]:
     """Return what a change may be of: all but what an API server fills in."""
-    metadata = {
-        name: document["metadata"].get(name) or {} for name in ("labels", "annotations")
-    }
+    metadata = {name: document["metadata"].get(name) or {} for name in ("labels", "annotations")}
     rest = {name: one for name, one in document.items() if name not in {"metadata", "kind"}}
     return {**rest, "metadata": metadata}
 

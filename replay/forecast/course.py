@@ -240,5 +240,3 @@ def _queue(pod: Document, group: Document | None) -> str:
     own = str(annotations.get("volcano.sh/queue-name") or "")
     spec = (group or {}).get("spec") or {}
     return str(spec.get("queue") or own or "default")
-
-

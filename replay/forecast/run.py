@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import median
 from typing import NamedTuple
 
 import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.machine.live import Clock, LiveCluster, Written
+from ...engine.log import open_log
+from ...engine.machine.live import Clock, LiveCluster
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
@@ -19,6 +19,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
+from ..parallel import run_beside
 from ..sessions.external_inputs import lend_inputs
 from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
 from ..what_if.run import ORIGINAL, Variant
@@ -26,7 +27,7 @@ from ..what_if.world import Beginning
 from .arrivals import Arrivals, arrivals
 from .calibration import Calibration, calibrated
 from .course import Course, Recorder
-from .lives import PodLife, recorded_lives
+from .lives import recorded_lives
 from .rhythm import Found, rhythm_of
 from .times import RecordedTimes, RunFor
 from .world import Cast, LiveWorld, existing_at, followed_owners
@@ -34,7 +35,6 @@ from .world import Cast, LiveWorld, existing_at, followed_owners
 LONGEST_US = 24 * 3600 * SECOND_US
 """The longest stretch that is run."""
 
-GoOn = Callable[[], bool]
 Progress = Callable[[int, int], None]
 
 
@@ -64,7 +64,6 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     :param calibration: how well the first course agrees with what the log records after the moment;
         None if the log records nothing of it.
     :param not_known: what sessions need and the log does not fully know.
-    :param wanted: how many courses were wanted: more than there are, if the run was cut.
     """
 
     at: str
@@ -75,7 +74,6 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...]
     calibration: Calibration | None
     not_known: tuple[Unknown, ...]
-    wanted: int
 
 
 class Loops:
@@ -138,14 +136,14 @@ class Loops:
             self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
         return self._beginnings[basis]
 
-    def run(self, variant: Variant, go_on: GoOn = lambda: True) -> Course:
+    def run(self, variant: Variant, progress: Progress | None = None) -> Course:
         """Let the cluster live on with some changes.
 
-        :param go_on: asked after each session; False cuts the course there.
+        :param progress: called with (microseconds run, all).
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect, or its result is no valid object.
         """
-        return _Run(self, variant).course(go_on)
+        return _Run(self, variant).course(progress)
 
     def in_force(self, variant: Variant, behaviours: Behaviours) -> ConfInForce:
         """Return the configuration of a variant."""
@@ -168,9 +166,7 @@ class Loops:
         projector = self._beginning(behaviours).world().projector
         cast = Cast(behaviours, in_force.conf, clock, self._owners)
         members = cast.members(projector, self.process(in_force), times)
-        made = LiveCluster(
-            clock, members, self.existing, self.rhythm.rhythm, recorder.note, recorder.begun
-        )
+        made = LiveCluster(clock, members, self.existing, self.rhythm.rhythm, recorder)
         return made, in_force
 
     def assumed(self) -> list[str]:
@@ -201,8 +197,7 @@ class Loops:
 
 
 NOT_MODELLED = (
-    "Image pulls, volumes, probes, autoscalers, cron jobs, disruption budgets of drains and taints "
-    "that evict are not modelled.",
+    "Image pulls, volumes, probes, autoscalers, cron jobs and taints that evict are not modelled.",
     "Sessions take no time, and everything that is written is delivered before the next one.",
     "Among equal nodes the first by name is taken, where a scheduler picks one at random.",
 )
@@ -216,16 +211,20 @@ class _Run:
         self._clock = Clock(loops.begin)
         self._times = loops.times(self._clock)
         self._recorder = Recorder(loops.begin)
-        self._cluster, self._conf = loops.cluster(
-            variant, self._clock, self._times, self._recorder
-        )
+        self._cluster, self._conf = loops.cluster(variant, self._clock, self._times, self._recorder)
 
-    def course(self, go_on: GoOn) -> Course:
+    def course(self, progress: Progress | None) -> Course:
+        """Make the changes, run until the end, and return what happened."""
         loops, cluster = self._loops, self._cluster
         world = LiveWorld(cluster, loops.moment.label)
         for change in self._variant.changes:
             change.apply(world)
-        cluster.run(loops.until, loops.arrivals.writes, go_on=go_on)
+
+        def told() -> None:
+            if progress is not None:
+                progress(self._clock.now - loops.begin, loops.wish.lasts)
+
+        cluster.run(loops.until, loops.arrivals.writes, told)
         recorder = self._recorder
         recorder.end()
         return Course(
@@ -245,36 +244,42 @@ class _Run:
         )
 
 
+class Question(NamedTuple):
+    """What is asked, as other processes can be told.
+
+    :param release: of the original. :param conf: instead of that in the log at the moment.
+    :param place: of the log, for other processes; empty if there are none.
+    """
+
+    moment: Moment
+    variants: tuple[Variant, ...]
+    wish: Wish
+    release: str
+    conf: ConfText | None = None
+    place: str = ""
+
+
 def forecast(
-    log: Log,
-    at: str | Moment,
-    variants: Sequence[Variant],
-    wish: Wish,
-    *,
-    release: str,
-    conf: ConfText | None = None,
-    go_on: GoOn = lambda: True,
-    progress: Progress | None = None,
+    log: Log, question: Question, *, jobs: int = 1, progress: Progress | None = None
 ) -> Forecast:
     """Let a cluster live on from a moment as it was, and with each variant.
 
-    :param release: of the original. :param conf: instead of that in the log at the moment.
-    :param go_on: asked after each session; False ends all, and what was found by then is returned.
-    :param progress: called with (courses run, all).
+    :param jobs: processes. :param progress: called with (microseconds run, all).
     :raises NotKnown: the log does not have all that a cluster needs to live on.
     :raises ObjectNotFound: a change is of an object that does not exist then.
     :raises UsageError: a change has no effect or is not valid, or the moment has no time.
     """
-    moment = log.moment(at) if isinstance(at, str) else at
-    loops = Loops(log, moment, release, wish, conf)
-    wanted = [Variant(ORIGINAL), *variants]
-    courses: list[Course] = []
-    for number, variant in enumerate(wanted, start=1):
-        courses.append(loops.run(variant, go_on))
-        if progress is not None:
-            progress(number, len(wanted))
-        if not go_on():
-            break
+    moment = question.moment
+    loops = Loops(log, moment, question.release, question.wish, question.conf)
+    wanted = [Variant(ORIGINAL), *question.variants]
+    count = max(min(jobs, len(wanted)), 1) if question.place else 1
+    parts = [wanted[number::count] for number in range(count)]
+    done = run_beside(
+        lambda: _courses(loops, parts[0], progress),
+        _other_courses,
+        [question._replace(variants=tuple(part)) for part in parts[1:]],
+    )
+    courses = [done[number % count][number // count] for number in range(len(wanted))]
     return Forecast(
         at=moment.label,
         begin=loops.begin,
@@ -290,5 +295,29 @@ def forecast(
             recorded_until=loops.recorded_until,
         ),
         not_known=tuple(unknown_at(log, moment, SCHEDULING)),
-        wanted=len(wanted),
     )
+
+
+def _courses(
+    loops: Loops, variants: Sequence[Variant], progress: Progress | None = None
+) -> list[Course]:
+    return [
+        loops.run(variant, _part(progress, number, len(variants)))
+        for number, variant in enumerate(variants)
+    ]
+
+
+def _part(progress: Progress | None, number: int, parts: int) -> Progress | None:
+    """Return what reports progress of one of several equal parts as that of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, parts * total)
+
+
+def _other_courses(question: Question) -> list[Course]:
+    """Run courses in another process."""
+    moment = question.moment
+    with open_log(question.place, read_only=True) as store:
+        log = Log(store, branch=moment.branch, cluster=moment.cluster)
+        loops = Loops(log, moment, question.release, question.wish, question.conf)
+        return _courses(loops, question.variants)

@@ -58,9 +58,7 @@ def existing_at(log: Log, moment: Moment) -> list[Document]:
         make again what the log lacks.
     """
     lacking = [
-        one
-        for one in unknown_at(log, moment, SCHEDULING)
-        if one.gap.why in {Why.NEVER, Why.BEFORE}
+        one for one in unknown_at(log, moment, SCHEDULING) if one.gap.why in {Why.NEVER, Why.BEFORE}
     ]
     if lacking:
         raise NotKnown(
@@ -107,7 +105,13 @@ class Cast:
         own, objects = controller_behaviours(self._behaviours.release), self._objects
         schedulers = projector.cache.options.scheduler_names
         begun = [self._scheduler(projector, process)]
-        again = lambda: self._scheduler(Projector(self._behaviours, projector.cache.options), process)  # noqa: E731, E501
+
+        def scheduler() -> LiveScheduler:
+            if begun:
+                return begun.pop()
+            own = projector.cache.options
+            return self._scheduler(Projector(self._behaviours, own), process)
+
         return {
             "deployments": Member(lambda: DeploymentController(objects)),
             "replicasets": Member(lambda: ReplicaSetController(objects)),
@@ -121,7 +125,7 @@ class Cast:
             "kubelets": Member(lambda: TimedKubelets(times)),
             "podgc": Member(PodCollector),
             "owners": Member(lambda: OwnerGarbageCollector(OWNERS_FIRST), sees=self._of_owners),
-            SCHEDULER: Member(lambda: begun.pop() if begun else again(), lists=False),
+            SCHEDULER: Member(scheduler, lists=False),
         }
 
     def _scheduler(self, projector: Projector, process: ProcessState) -> LiveScheduler:
