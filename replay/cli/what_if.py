@@ -18,7 +18,8 @@ from .shell import note, shows_progress, style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..forecast.run import Forecast, Wish
+    from ..forecast.run import Forecast
+    from ..forecast.times import Wish
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..what_if.run import Variant, WhatIf
@@ -206,18 +207,18 @@ class _How(NamedTuple):
             raise UsageError(f"{alone[0]} needs --for", now="say for how long, as in --for 10m")
 
     def wish(self) -> Wish:
-        """Return the same as it is run."""
-        from ..forecast.run import Wish
-        from ..forecast.times import positive, run_for
+        """Return the same as it is run.
 
-        assert self.lasts is not None
-        return Wish(
-            lasts=positive(self.lasts, "--for"),
-            start_after=None
-            if self.start_after is None
-            else positive(self.start_after, "--start-after"),
-            runs=tuple(run_for(text, self.namespace) for text in self.runs),
-            period=None if self.period is None else positive(self.period, "--period"),
+        :raises UsageError: one of them is no duration.
+        """
+        from ..forecast.times import wish_of
+
+        return wish_of(
+            self.lasts or "",
+            self.start_after,
+            self.runs,
+            self.period,
+            namespace=self.namespace,
             arrivals=not self.no_arrivals,
         )
 

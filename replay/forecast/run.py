@@ -29,29 +29,10 @@ from .calibration import Calibration, calibrated
 from .course import Course, Recorder
 from .lives import recorded_lives
 from .rhythm import Found, rhythm_of
-from .times import RecordedTimes, RunFor
+from .times import RecordedTimes, Wish
 from .world import Cast, LiveWorld, existing_at, followed_owners
 
-LONGEST_US = 24 * 3600 * SECOND_US
-"""The longest stretch that is run."""
-
 Progress = Callable[[int, int], None]
-
-
-class Wish(NamedTuple):
-    """How a cluster lives on.
-
-    :param lasts: microseconds. :param start_after: how long pods take to start; None is as
-        recorded. :param runs: how long the pods of some objects run.
-    :param period: between sessions; None is that of the log.
-    :param arrivals: what users wrote then, and what no component here makes, comes as recorded.
-    """
-
-    lasts: int
-    start_after: int | None = None
-    runs: tuple[RunFor, ...] = ()
-    period: int | None = None
-    arrivals: bool = True
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,8 +76,6 @@ class Loops:
                 f"{moment.label} has no time, so no cluster can live on from it",
                 now="ingest inputs with times, as an audit log, or give another moment",
             )
-        if not 0 < wish.lasts <= LONGEST_US:
-            raise UsageError("the time to run is not between 0 and 24h", now="give --for 10m")
         self.until = self.begin + wish.lasts
         self.existing = existing_at(log, moment)
         self._owners = followed_owners(log, moment)

@@ -17,6 +17,9 @@ SUCCEEDED = "Succeeded"
 START_US = 2 * SECOND_US
 """How long a pod takes to start if the log records no start of any."""
 
+LONGEST_US = 24 * 3600 * SECOND_US
+"""The longest stretch that is run."""
+
 _FORM = "write KIND/NAME=DURATION, as in job/train=5m"
 
 
@@ -57,6 +60,48 @@ def positive(text: str, option: str) -> int:
     if micros <= 0:
         raise UsageError(f"{option}: {text} is no time", now="write a duration such as 90s or 10m")
     return micros
+
+
+class Wish(NamedTuple):
+    """How a cluster lives on.
+
+    :param lasts: microseconds. :param start_after: how long pods take to start; None is as
+        recorded. :param runs: how long the pods of some objects run.
+    :param period: between sessions; None is that of the log.
+    :param arrivals: what users wrote then, and what no component here makes, comes as recorded.
+    """
+
+    lasts: int
+    start_after: int | None = None
+    runs: tuple[RunFor, ...] = ()
+    period: int | None = None
+    arrivals: bool = True
+
+
+def wish_of(
+    lasts: str,
+    start_after: str | None = None,
+    runs: Sequence[str] = (),
+    period: str | None = None,
+    *,
+    namespace: str | None = None,
+    arrivals: bool = True,
+) -> Wish:
+    """Return how a cluster lives on, from texts.
+
+    :param namespace: of objects that name none.
+    :raises UsageError: one of them is not a duration, or is too short or too long.
+    """
+    micros = positive(lasts, "--for")
+    if micros > LONGEST_US:
+        raise UsageError(f"--for: {lasts} is more than 24h", now="run less time")
+    return Wish(
+        lasts=micros,
+        start_after=None if start_after is None else positive(start_after, "--start-after"),
+        runs=tuple(run_for(text, namespace) for text in runs),
+        period=None if period is None else positive(period, "--period"),
+        arrivals=arrivals,
+    )
 
 
 class Known(NamedTuple):
