@@ -161,7 +161,7 @@ class LiveCluster:
 
     def write(self, act: Act) -> None:
         """Let a user write; what does not exist is neither changed nor deleted."""
-        verb, document = act
+        verb, document = act.verb, _unversioned(act.document)
         place = place_of(document)
         held = self.server.find(*place)
         if verb == ADDED and held is None:
@@ -305,6 +305,11 @@ class LiveCluster:
             actor.advance(by)
             if due is not None and due <= by:
                 self._busy[name] = True
+
+
+def _unversioned(document: Document) -> Document:
+    metadata = {k: value for k, value in document["metadata"].items() if k != "resourceVersion"}
+    return {**document, "metadata": metadata}
 
 
 def _server(existing: Iterable[Document], clock: Clock) -> ApiServer:
