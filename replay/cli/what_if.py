@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="RELEASE",
     help="The release of the session. Given twice, or as the only change, the last one is the "
-    "release that is tried, and v1.12.1 or the first one that of the original.",
+    "release that is tried, and v1.12.1 or the first one that of the original. With --for a single "
+    "one is that of the original.",
 )
 @click.option("--each", is_flag=True, help="Try each change alone, with a column for each.")
 @click.option(
@@ -163,7 +164,7 @@ def what_if(
     given = None if conf is None else conf_file(conf)
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
     alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
-    original, tried = _releases(taken, alone=alone and bool(release))
+    original, tried = _releases(taken, alone=alone and bool(release) and lasts is None)
     how = _How(lasts, start_after, runs, period, no_arrivals, namespace)
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)

@@ -36,12 +36,14 @@ class QueueUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Held(NamedTuple):
-    queue: str
+    """What a pod holds, in its queue and those above it."""
+
+    queues: tuple[str, ...]
     amounts: Amounts
 
 
 class UsageRecorder:
-    """Follows which pods hold what in which queue.
+    """Follows which pods hold what in which queue, and in the queues above it.
 
     :param begin: microseconds since 1970.
     """
@@ -52,10 +54,12 @@ class UsageRecorder:
         self._now: dict[tuple[str, str], int] = {}
         self._steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._limits: dict[str, tuple[Amounts, Amounts]] = {}
+        self._parents: dict[str, str] = {}
 
     def queue(self, document: Document) -> None:
         """Know the limits of a queue, as it was first."""
         spec = document.get("spec") or {}
+        self._parents[document["metadata"]["name"]] = str(spec.get("parent") or "")
         limits = _amounts(spec.get("deserved")), _amounts(spec.get("capability"))
         self._limits.setdefault(document["metadata"]["name"], limits)
 
@@ -64,22 +68,32 @@ class UsageRecorder:
         held = self._pods.pop(key, None)
         wanted = None
         if pod is not None and _holds(pod):
-            wanted = _Held(held.queue, held.amounts) if held else _Held(queue, _requests(pod))
+            wanted = held or _Held(self._lineage(queue), _requests(pod))
             self._pods[key] = wanted
         if held != wanted:
             for some, sign in ((held, -1), (wanted, 1)):
                 self._add(time, some, sign)
 
     def _add(self, time: int, some: _Held | None, sign: int) -> None:
-        for name, amount in some.amounts.items() if some is not None else ():
-            assert some is not None
-            place = some.queue, name
+        if some is None:
+            return
+        for place, amount in (
+            ((queue, name), amount)
+            for queue in some.queues
+            for name, amount in some.amounts.items()
+        ):
             total = self._now[place] = self._now.get(place, 0) + sign * amount.billionths
             steps = self._steps.setdefault(place, [(self._begin, 0)])
             if steps[-1][0] == time:
                 steps[-1] = time, total
             else:
                 steps.append((time, total))
+
+    def _lineage(self, queue: str) -> tuple[str, ...]:
+        found = [queue]
+        while (parent := self._parents.get(found[-1])) and parent not in found:
+            found.append(parent)
+        return tuple(found)
 
     def uses(self, end: int) -> tuple[QueueUse, ...]:
         """Return what was held until a time, by queue and resource."""

@@ -11,6 +11,7 @@ from ..forecast.outcome import Row, Summary, What, differences, summaries
 from ..forecast.run import Forecast
 from ..forecast.usage import QueueUse
 from ..moments.coverage import unknown_text
+from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 40
@@ -96,7 +97,7 @@ def _values(found: Forecast, row: Row) -> Iterator[str]:
     first = row.values[0]
     for value in row.values:
         if row.what in {What.EVICTED, What.WAITING}:
-            yield f"{value} pods" if value != 1 else "1 pod"
+            yield counted(value or 0, "pod")
         elif value is None:
             yield NONE
         elif first is None or value == first:
@@ -175,16 +176,17 @@ def _sure(found: Forecast, *, wide: bool) -> Iterator[str]:
 def _calibration(found: Forecast) -> str:
     seen = found.calibration
     assert seen is not None
+    bindings = counted(seen.recorded, "binding")
     text = (
-        f"of {seen.recorded} bindings that the log records until {_after(found, seen.until)}, the "
-        f"original has {seen.predicted}, {seen.same_node} of them on the same node"
+        f"of {bindings} that the log records until {_after(found, seen.until)}, the original has "
+        f"{seen.predicted}, and {seen.same_node} of them on the same node"
     )
     if seen.off is not None and seen.off_most is not None:
         text += (
             f"; half of them are off by at most {_duration(seen.off)}, nine in ten by at most "
             f"{_duration(seen.off_most)}"
         )
-    return f"{text}. It has {seen.invented} others."
+    return f"{text}. It has {counted(seen.invented, 'binding')} that the log does not have."
 
 
 def _after(found: Forecast, at: int) -> str:

@@ -55,7 +55,8 @@ def test_jobs_of_a_full_queue_run_one_after_the_other(tmp_path: Path) -> None:
         found = lived(log, 200, runs=MINUTE)
     assert starts(found) == {"a": 1.0, "b": 63.0, "c": 125.0}
     assert finishes(found) == {"a": 61.0, "b": 123.0, "c": 185.0}
-    (cpu,) = [use for use in found.courses[0].queues if use.queue == "top"]
+    above, cpu = found.courses[0].queues
+    assert (above.queue, above.peak, above.capability) == ("root", 2.0, None)
     assert (cpu.resource, cpu.peak, cpu.capability) == ("cpu", 2.0, 2.0)
     assert cpu.mean == pytest.approx(2 * 180 / 200, abs=0.01)
     assert found.calibration is None
@@ -246,7 +247,9 @@ def test_what_cannot_be_carried_is_refused(tmp_path: Path) -> None:
 
 def test_a_log_without_all_pods_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forecasts.KINDS", ("Node", "Queue", "PodGroup", "Job"))
-    with living_log(tmp_path, NODES, TWO_ON_ONE) as log:
-        with pytest.raises(NotKnown, match="pods is not fully known") as refused:
-            lived(log, 10)
+    with (
+        living_log(tmp_path, NODES, TWO_ON_ONE) as log,
+        pytest.raises(NotKnown, match="pods is not fully known") as refused,
+    ):
+        lived(log, 10)
     assert "ingest a list of pods" in refused.value.now
