@@ -131,7 +131,7 @@ class LiveCluster:
         self._members = members
         self._observer = observer
         self._rhythm = rhythm
-        self.server = _server(existing, clock)
+        self.server = server_of(existing, clock)
         self._held = dict(self.server.kept().objects)
         observer.begun(self.server)
         self._actors = {name: member.make() for name, member in members.items()}
@@ -161,17 +161,7 @@ class LiveCluster:
 
     def write(self, act: Act) -> None:
         """Let a user write; what does not exist is neither changed nor deleted."""
-        verb, document = act.verb, _unversioned(act.document)
-        place = place_of(document)
-        held = self.server.find(*place)
-        if verb == ADDED and held is None:
-            self.server.create(document)
-        elif verb == DELETED and held is not None:
-            self.server.delete(*place)
-        elif verb != DELETED and held is not None:
-            self.server.update(merged(held, document))
-            if document.get("status"):
-                self.server.update(merged(self.server.get(*place), document), status=True)
+        write_to(self.server, act)
         self._take(USER)
         self._settle()
 
@@ -307,12 +297,27 @@ class LiveCluster:
                 self._busy[name] = True
 
 
+def write_to(server: ApiServer, act: Act) -> None:
+    """Let a user write; what does not exist is neither changed nor deleted."""
+    verb, document = act.verb, _unversioned(act.document)
+    place = place_of(document)
+    held = server.find(*place)
+    if verb == ADDED and held is None:
+        server.create(document)
+    elif verb == DELETED and held is not None:
+        server.delete(*place)
+    elif verb != DELETED and held is not None:
+        server.update(merged(held, document))
+        if document.get("status"):
+            server.update(merged(server.get(*place), document), status=True)
+
+
 def _unversioned(document: Document) -> Document:
     metadata = {k: value for k, value in document["metadata"].items() if k != "resourceVersion"}
     return {**document, "metadata": metadata}
 
 
-def _server(existing: Iterable[Document], clock: Clock) -> ApiServer:
+def server_of(existing: Iterable[Document], clock: Clock) -> ApiServer:
     """Return a server with objects as they are; the next version of each has a higher number."""
     objects = {place_of(document): document for document in existing}
     versions = tuple((place, _version(one)) for place, one in sorted(objects.items()))

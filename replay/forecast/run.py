@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
-from ...engine.errors import UsageError
-from ...engine.kubernetes.units import SECOND_US
+from ...engine.errors import NotKnown, UsageError
+from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
-from ...engine.machine.live import Clock, LiveCluster
+from ...engine.machine.live import Clock, LiveCluster, server_of, write_to
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.coverage import SCHEDULING, Unknown, unknown_at
+from ..moments.coverage import GRACE_US, SCHEDULING, Unknown, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
@@ -76,10 +77,16 @@ class Loops:
                 f"{moment.label} has no time, so no cluster can live on from it",
                 now="ingest inputs with times, as an audit log, or give another moment",
             )
+        self._end = log.on_branch_of(moment).moment()
+        if self.begin > self.recorded_until + GRACE_US:
+            raise NotKnown(
+                f"the log ends at {format_time(self.recorded_until)}: what there is at "
+                f"{moment.label} is not known",
+                now="give a moment of the log",
+            )
         self.until = self.begin + wish.lasts
         self.existing = existing_at(log, moment)
         self._owners = followed_owners(log, moment)
-        self._end = log.on_branch_of(moment).moment()
         self.lives = recorded_lives(log, self._end)
         self.rhythm: Found = rhythm_of(log, self._end, self.begin, wish.period)
         self._beginnings: dict[CacheBasis, Beginning] = {}
@@ -115,12 +122,21 @@ class Loops:
             self._beginnings[basis] = Beginning(self.log, self.moment, behaviours)
         return self._beginnings[basis]
 
-    def run(self, variant: Variant, progress: Progress | None = None) -> Course:
-        """Let the cluster live on with some changes.
+    def check(self, variant: Variant) -> None:
+        """Make the changes of a variant where nothing lives, to see whether they can be made.
 
-        :param progress: called with (microseconds run, all).
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect, or its result is no valid object.
+        """
+        server = server_of(self.existing, Clock(self.begin))
+        world = LiveWorld(server, partial(write_to, server), self.moment.label)
+        for change in variant.changes:
+            change.apply(world)
+
+    def run(self, variant: Variant, progress: Progress | None = None) -> Course:
+        """Let the cluster live on with some changes, which can be made.
+
+        :param progress: called with (microseconds run, all).
         """
         return _Run(self, variant).course(progress)
 
@@ -195,7 +211,7 @@ class _Run:
     def course(self, progress: Progress | None) -> Course:
         """Make the changes, run until the end, and return what happened."""
         loops, cluster = self._loops, self._cluster
-        world = LiveWorld(cluster, loops.moment.label)
+        world = LiveWorld(cluster.server, cluster.write, loops.moment.label)
         for change in self._variant.changes:
             change.apply(world)
 
@@ -251,6 +267,8 @@ def forecast(
     moment = question.moment
     loops = Loops(log, moment, question.release, question.wish, question.conf)
     wanted = [Variant(ORIGINAL), *question.variants]
+    for variant in question.variants:
+        loops.check(variant)
     count = max(min(jobs, len(wanted)), 1) if question.place else 1
     parts = [wanted[number::count] for number in range(count)]
     done = run_beside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...engine.cache.driver import LISTING_ORDER
@@ -23,6 +23,7 @@ from ...engine.errors import EventMalformed, NotKnown, ObjectNotFound, UsageErro
 from ...engine.kubernetes.api_server import (
     ADDED,
     DELETED,
+    ApiServer,
     Document,
     Place,
     place_of,
@@ -32,7 +33,7 @@ from ...engine.kubernetes.objects import KINDS, Object, decode
 from ...engine.kubernetes.resources import GroupKind, distinct_kind
 from ...engine.kubernetes.store import fault_of
 from ...engine.machine.cluster import OWNERS_FIRST
-from ...engine.machine.live import Clock, LiveCluster, Member
+from ...engine.machine.live import Clock, Member
 from ...engine.machine.live_scheduler import LiveScheduler
 from ...engine.machine.scheduler import SCHEDULER, Settings
 from ...engine.machine.user import Act
@@ -147,14 +148,17 @@ class Cast:
 
 
 class LiveWorld:
-    """The cluster of a run, to which the changes of a variant are made as a user would."""
+    """A cluster that is about to live on, to which changes are made as a user would.
 
-    def __init__(self, cluster: LiveCluster, label: str) -> None:
-        self._cluster, self._label = cluster, label
+    :param write: makes a write of a user. :param label: of the moment.
+    """
+
+    def __init__(self, server: ApiServer, write: Callable[[Act], None], label: str) -> None:
+        self._server, self._write, self._label = server, write, label
 
     def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
         """Return an object as it is now; None if there is none."""
-        return self._cluster.server.find(*_place(pair, namespace, name))
+        return self._server.find(*_place(pair, namespace, name))
 
     def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
         """Return an object as it is now.
@@ -172,7 +176,7 @@ class LiveWorld:
 
     def of(self, kind: str) -> Iterator[Object]:
         """Yield the objects of a kind that the scheduler watches, by key."""
-        for document in self._cluster.server.list(kind):
+        for document in self._server.list(kind):
             yield decode(KINDS[kind], document)
 
     def put(self, document: Document) -> None:
@@ -188,9 +192,9 @@ class LiveWorld:
                 decode(KINDS[place.kind], document)
         except EventMalformed as fault:
             raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
-        held = self._cluster.server.find(*place)
+        held = self._server.find(*place)
         gone = {} if held is None else _gone(held, document)
-        self._cluster.write(Act(ADDED, {**document, **gone}))
+        self._write(Act(ADDED, {**document, **gone}))
 
     def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
         """Delete an object; what it owned follows, and with a PodGroup its pods.
@@ -199,12 +203,12 @@ class LiveWorld:
         """
         held = self.get(pair, namespace, name)
         place = place_of(held)
-        self._cluster.write(Act(DELETED, held))
+        self._write(Act(DELETED, held))
         if place.kind != "PodGroup":
             return
-        for pod in self._cluster.server.list("Pod", place.key.partition("/")[0]):
+        for pod in self._server.list("Pod", place.key.partition("/")[0]):
             if group_of(pod) == place:
-                self._cluster.write(Act(DELETED, pod))
+                self._write(Act(DELETED, pod))
 
 
 def _gone(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
