@@ -225,7 +225,7 @@ class _How(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is asked of which log."""
+    """A question to a log."""
 
     log: Log
     place: str

@@ -85,11 +85,10 @@ class ForecastingLog(AnsweringLog):
             namespace,
         )
         given = accepted_conf(conf, [tried or original], assume=assume)
-        variants = variants_of(wanted, given, tried, each=each, none=True)
-        wish = wish_of(
-            for_, start_after, several(run_for), period, namespace=namespace, arrivals=arrivals
-        )
+        variants = tuple(variants_of(wanted, given, tried, each=each, none=True))
+        runs = several(run_for)
+        wish = wish_of(for_, start_after, runs, period, namespace=namespace, arrivals=arrivals)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        question = Question(moment, tuple(variants), wish, original, place=self.place)
+        question = Question(moment, variants, wish, original, place=self.place)
         return forecast(self, question, jobs=jobs, progress=progress)

@@ -42,7 +42,7 @@ CARRIED: tuple[GroupKind, ...] = (*WATCHED, *_MADE_HERE)
 """The kinds that a live cluster has."""
 
 _WORKLOADS = frozenset({*MAKERS, "Pod", "PodGroup", "Queue", "Command"})
-"""Kinds that components write, too. All others are taken as recorded, whoever wrote them."""
+"""Kinds that components write, too. All others are taken as recorded."""
 
 _VOLCANO = "volcano"
 _KUBELETS = ("system:node:", "system:serviceaccount:kube-system:kwok-controller")

@@ -47,7 +47,7 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Work(msgspec.Struct, kw_only=True):
-    """What users call one thing: a job, a deployment, a PodGroup, a pod of nobody.
+    """What users call one thing: a job, a deployment, a PodGroup, a pod without an owner.
 
     :ivar name: as in ``job default/train``. :ivar needs: how many pods it needs to start.
     :ivar had: how many pods had nodes at the beginning. :ivar placed: how many got one since.

@@ -169,7 +169,7 @@ class Loops:
         found = [self.rhythm.text, *self._times.texts()]
         writes = self.arrivals
         if not self.wish.arrivals:
-            found.append("Nobody writes anything: what users wrote then is left out.")
+            found.append("Nothing is written from outside: what users wrote then is left out.")
         elif writes.writes:
             found.append(
                 f"{len(writes.writes)} recorded writes of users, and of what no component here "
@@ -215,11 +215,11 @@ class _Run:
         for change in self._variant.changes:
             change.apply(world)
 
-        def told() -> None:
+        def report() -> None:
             if progress is not None:
                 progress(self._clock.now - loops.begin, loops.wish.lasts)
 
-        cluster.run(loops.until, loops.arrivals.writes, told)
+        cluster.run(loops.until, loops.arrivals.writes, report)
         recorder = self._recorder
         recorder.end()
         return Course(
@@ -240,7 +240,7 @@ class _Run:
 
 
 class Question(NamedTuple):
-    """What is asked, as other processes can be told.
+    """A question, in a form that other processes can get.
 
     :param release: of the original. :param conf: instead of that in the log at the moment.
     :param place: of the log, for other processes; empty if there are none.

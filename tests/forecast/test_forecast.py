@@ -194,7 +194,7 @@ def test_what_users_wrote_later_comes_at_its_time_unless_it_is_left_out(tmp_path
         alone = lived(log, 100, arrivals=False)
     assert starts(found) == {"a": 1.0, "b": 20.0}
     assert starts(alone) == {"a": 1.0}
-    assert "Nobody writes anything" in " ".join(alone.assumed)
+    assert "Nothing is written from outside" in " ".join(alone.assumed)
     lost = [one for one in found.courses[0].placements if one.node == "n2"]
     assert len(lost) == 1
     assert finishes(found)["b"] is None
