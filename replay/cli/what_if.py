@@ -112,6 +112,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --for: without what users wrote after the moment.",
 )
+@click.option(
+    "--keep",
+    metavar="NAME",
+    help="With --for: write the changed course, or the only one, to the log as this new branch.",
+)
 @options.jobs
 @options.table_json_or_yaml
 @options.assume
@@ -138,6 +143,7 @@ def what_if(
     runs: tuple[str, ...],
     period: str | None,
     no_arrivals: bool,
+    keep: str | None,
     jobs: int,
     output: str,
     assume: bool,
@@ -165,7 +171,7 @@ def what_if(
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
     alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
     original, tried = _releases(taken, alone=alone and bool(release) and lasts is None)
-    how = _How(lasts, start_after, runs, period, no_arrivals, namespace)
+    how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace)
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
     check_confs([given], sorted({original, tried or original}), assume=assume)
@@ -188,6 +194,7 @@ class _How(NamedTuple):
     runs: tuple[str, ...]
     period: str | None
     no_arrivals: bool
+    keep: str | None
     namespace: str | None
 
     def check(self) -> None:
@@ -202,6 +209,7 @@ class _How(NamedTuple):
             "--run-for": self.runs,
             "--period": self.period,
             "--no-arrivals": self.no_arrivals,
+            "--keep": self.keep,
         }
         alone = [name for name, value in given.items() if value]
         if self.lasts is None and alone:
@@ -258,13 +266,20 @@ def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) ->
     from ..render.progress import counting
 
     question = Question(
-        asked.moment, tuple(asked.variants), how.wish(), asked.release, place=asked.place
+        asked.moment,
+        tuple(asked.variants),
+        how.wish(),
+        asked.release,
+        place=asked.place,
+        keep=how.keep or "",
     )
     with counting("time", visible=shows_progress()) as progress:
         found = forecast(asked.log, question, jobs=jobs or os.cpu_count() or 1, progress=progress)
     assumed = "" if named else ", assumed because no release was named"
     note(f"original: from {found.at} as {asked.release}{assumed}, with {found.courses[0].conf}")
     _write_forecast(found, output)
+    if how.keep:
+        note(f"branch {how.keep} has the course {found.courses[-1].name}")
 
 
 def _write_forecast(found: Forecast, output: str) -> None:

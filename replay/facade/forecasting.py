@@ -46,6 +46,7 @@ class ForecastingLog(AnsweringLog):
         run_for: Names = (),
         period: str | None = None,
         arrivals: bool = True,
+        keep: str = "",
         jobs: int = 1,
         assume: bool = False,
         strict: bool = False,
@@ -61,6 +62,7 @@ class ForecastingLog(AnsweringLog):
             recorded. :param period: between two sessions; by default as recorded.
         :param arrivals: what users wrote after the moment, and what no component here makes, comes
             at its recorded times.
+        :param keep: write the changed course, or the only one, to the log as this new branch.
         :param jobs: processes. With more than one, the program must be importable: guard its start
             with ``if __name__ == "__main__"``.
         :param progress: called with (microseconds run, all).
@@ -86,9 +88,9 @@ class ForecastingLog(AnsweringLog):
         )
         given = accepted_conf(conf, [tried or original], assume=assume)
         variants = tuple(variants_of(wanted, given, tried, each=each, none=True))
-        runs = several(run_for)
-        wish = wish_of(for_, start_after, runs, period, namespace=namespace, arrivals=arrivals)
+        times = (for_, start_after, several(run_for), period)
+        wish = wish_of(*times, namespace=namespace, arrivals=arrivals)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        question = Question(moment, variants, wish, original, place=self.place)
+        question = Question(moment, variants, wish, original, place=self.place, keep=keep)
         return forecast(self, question, jobs=jobs, progress=progress)

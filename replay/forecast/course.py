@@ -95,11 +95,12 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
 class Recorder:
     """Follows a live cluster.
 
-    :param begin: microseconds since 1970.
+    :param begin: microseconds since 1970. :param written: gets everything that is written.
     """
 
-    def __init__(self, begin: int) -> None:
+    def __init__(self, begin: int, written: list[Written] | None = None) -> None:
         self.begin = begin
+        self._written = written
         self.usage = UsageRecorder(begin)
         self.works: dict[str, Work] = {}
         self.placements: list[Placement] = []
@@ -123,6 +124,8 @@ class Recorder:
 
     def note(self, written: Written) -> None:
         """Note a change of an object."""
+        if self._written is not None:
+            self._written.append(written)
         kind = written.change.kind
         if kind == "Pod":
             self._pod(written)

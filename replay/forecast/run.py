@@ -11,10 +11,12 @@ import msgspec
 from ...engine.errors import NotKnown, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
-from ...engine.machine.live import Clock, LiveCluster, server_of, write_to
+from ...engine.machine.live import Clock, LiveCluster, Written, server_of, write_to
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
+from ..explore.branch import Written as Branched
+from ..explore.branch import check_branch
 from ..moments.coverage import GRACE_US, SCHEDULING, Unknown, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -28,6 +30,7 @@ from ..what_if.world import Beginning
 from .arrivals import Arrivals, arrivals
 from .calibration import Calibration, calibrated
 from .course import Course, Recorder
+from .keep import keep
 from .lives import recorded_lives
 from .rhythm import Found, rhythm_of
 from .times import RecordedTimes, Wish
@@ -133,12 +136,30 @@ class Loops:
         for change in variant.changes:
             change.apply(world)
 
-    def run(self, variant: Variant, progress: Progress | None = None) -> Course:
+    def run(
+        self,
+        variant: Variant,
+        progress: Progress | None = None,
+        written: list[Written] | None = None,
+    ) -> Course:
         """Let the cluster live on with some changes, which can be made.
 
         :param progress: called with (microseconds run, all).
+        :param written: gets everything that is written.
         """
-        return _Run(self, variant).course(progress)
+        return _Run(self, variant, written).course(progress)
+
+    def keep(self, place: str, name: str, variant: Variant, written: Sequence[Written]) -> Branched:
+        """Write a course to the log as a branch.
+
+        :raises UsageError: there is such a branch, or it cannot have this name.
+        """
+        confs = self._scene.confs if variant.conf is None else (variant.conf,)
+        conf = next(iter(confs), None)
+        cluster = self.moment.cluster
+        return keep(
+            place, name, self.existing, written, begin=self.begin, conf=conf, cluster=cluster
+        )
 
     def in_force(self, variant: Variant, behaviours: Behaviours) -> ConfInForce:
         """Return the configuration of a variant."""
@@ -201,11 +222,11 @@ NOT_MODELLED = (
 class _Run:
     """One course."""
 
-    def __init__(self, loops: Loops, variant: Variant) -> None:
+    def __init__(self, loops: Loops, variant: Variant, kept: list[Written] | None = None) -> None:
         self._loops, self._variant = loops, variant
         self._clock = Clock(loops.begin)
         self._times = loops.times(self._clock)
-        self._recorder = Recorder(loops.begin)
+        self._recorder = Recorder(loops.begin, kept)
         self._cluster, self._conf = loops.cluster(variant, self._clock, self._times, self._recorder)
 
     def course(self, progress: Progress | None) -> Course:
@@ -243,7 +264,8 @@ class Question(NamedTuple):
     """A question, in a form that other processes can get.
 
     :param release: of the original. :param conf: instead of that in the log at the moment.
-    :param place: of the log, for other processes; empty if there are none.
+    :param place: of the log, for other processes and for a branch; empty if there are none.
+    :param keep: the branch that the last course is written to; empty if it is not kept.
     """
 
     moment: Moment
@@ -252,6 +274,7 @@ class Question(NamedTuple):
     release: str
     conf: ConfText | None = None
     place: str = ""
+    keep: str = ""
 
 
 def forecast(
@@ -269,6 +292,8 @@ def forecast(
     wanted = [Variant(ORIGINAL), *question.variants]
     for variant in question.variants:
         loops.check(variant)
+    if question.keep:
+        return _kept(loops, question, wanted, progress)
     count = max(min(jobs, len(wanted)), 1) if question.place else 1
     parts = [wanted[number::count] for number in range(count)]
     done = run_beside(
@@ -277,8 +302,30 @@ def forecast(
         [question._replace(variants=tuple(part)) for part in parts[1:]],
     )
     courses = [done[number % count][number // count] for number in range(len(wanted))]
+    return _forecast(loops, courses)
+
+
+def _kept(
+    loops: Loops, question: Question, wanted: Sequence[Variant], progress: Progress | None
+) -> Forecast:
+    """Run all courses, and write the last one to a branch.
+
+    :raises UsageError: there are several variants, or there is such a branch.
+    """
+    if len(wanted) > 2:
+        raise UsageError("only one course can be kept", now="leave out --each")
+    check_branch(question.place, question.keep)
+    written: list[Written] = []
+    courses = _courses(loops, wanted[:-1], _part(progress, 0, len(wanted)))
+    last = _part(progress, len(wanted) - 1, len(wanted))
+    courses.append(loops.run(wanted[-1], last, written))
+    loops.keep(question.place, question.keep, wanted[-1], written)
+    return _forecast(loops, courses)
+
+
+def _forecast(loops: Loops, courses: Sequence[Course]) -> Forecast:
     return Forecast(
-        at=moment.label,
+        at=loops.moment.label,
         begin=loops.begin,
         until=loops.until,
         courses=tuple(courses),
@@ -291,7 +338,7 @@ def forecast(
             begin=loops.begin,
             recorded_until=loops.recorded_until,
         ),
-        not_known=tuple(unknown_at(log, moment, SCHEDULING)),
+        not_known=tuple(unknown_at(loops.log, loops.moment, SCHEDULING)),
     )
 
 

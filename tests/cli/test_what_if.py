@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,25 @@ def test_for_some_time_each_change_is_a_course(ask: Run) -> None:
     assert names == ["original", "cordon node-0", "delete job/gpu-1"]
     assert found == json.loads(ask(*words, "-o", "json", "--jobs", "1").stdout)
     assert found == yaml.safe_load(ask(*words, "-o", "yaml", "--jobs", "1").stdout)
+
+
+def test_a_course_is_kept_as_a_branch(run: Run, demo_log: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.db"
+    shutil.copy(demo_log, own)
+    words = ("what-if", "--for", "30s", "--at", AT, "--log", str(own), "--keep", "more")
+    ran = run(*words, "--add-node", "like=node-3")
+    assert "branch more has the course changed" in ran.stderr
+    pods = run("get", "pod", "gpu-2-gpu-0", "-o", "json", "--log", str(own), "--branch", "more")
+    assert json.loads(pods.stdout)["spec"]["nodeName"] == "node-3-new-1"
+    assert not pods.stderr
+    before = run("get", "pods", "--at", AT, "-o", "name", "--log", str(own))
+    begin = run("get", "pods", "--at", AT, "-o", "name", "--log", str(own), "--branch", "more")
+    assert begin.stdout == before.stdout
+    again = run(*words)
+    assert again.exit_code == 2
+    assert "a branch 'more' already exists" in again.stderr
+    several = run(*words[:-1], "other", "--each", "--cordon", "node-1", "--cordon", "node-2")
+    assert "only one course can be kept" in several.stderr
 
 
 @pytest.mark.parametrize(
