@@ -64,9 +64,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def differences(courses: Sequence[Course]) -> list[Row]:
-    """Return what is not the same in all courses, by name."""
+    """Return what is not the same in all courses: who starts when first, each by name."""
     names = sorted({name for course in courses for name in course.works})
-    return [row for name in names for row in _rows(courses, name)]
+    rows = [row for name in names for row in _rows(courses, name)]
+    return [row for what in What for row in rows if row.what is what]
 
 
 def _rows(courses: Sequence[Course], name: str) -> Iterator[Row]:
