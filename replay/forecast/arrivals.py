@@ -105,7 +105,11 @@ class _Reader:
     def __init__(self, versions: dict[Place, Document], schedulers: frozenset[str]) -> None:
         self._versions = versions
         self._schedulers = schedulers
-        self._unbound: set[Place] = set()
+        self._unbound = {
+            place
+            for place, one in versions.items()
+            if place.kind == "Pod" and not one["spec"].get("nodeName")
+        }
         self.unknown = 0
         self.foreign: set[str] = set()
 
@@ -132,9 +136,9 @@ class _Reader:
         if place.kind not in _WORKLOADS:
             return _recorded(before, now)
         document = before or now
+        if document is None or (place.kind == "Command" and before and now):
+            return None  # A command is carried out once.
         act = act_of(place, before, now)
-        if document is None:
-            return None
         made = self._made_here(place.kind, document)
         if place.kind == "Pod" and not made:
             act = self._outside(place, now, act)
@@ -168,7 +172,7 @@ class _Reader:
                 return act
             return Act(ADDED, {**act.document, "spec": _without_node(act.document["spec"])})
         if act is not None and act.verb == ADDED:
-            self._unbound.add(place)
+            self._unbound.add(place)  # It comes when it has a node.
         if place in self._unbound and now["spec"].get("nodeName"):
             self._unbound.remove(place)
             return Act(ADDED, clean(now, uid=False))

@@ -10,6 +10,7 @@ from answer_worlds import CAPACITY, NODES
 from forecasts import (
     LISTED,
     RELEASE,
+    USER,
     Later,
     deployment,
     finishes,
@@ -217,6 +218,46 @@ def test_what_controllers_wrote_is_not_written_again(tmp_path: Path) -> None:
     assert [one.pod for one in found.courses[0].placements] == ["ns/a-w-0"]
 
 
+def test_pods_of_another_scheduler_come_and_are_bound_as_recorded(tmp_path: Path) -> None:
+    def foreign(name: str, on: str = "") -> Document:
+        made = pod(name, "", 2, on, status={"phase": "Pending"})
+        made["spec"]["schedulerName"] = "default-scheduler"
+        made["metadata"]["annotations"] = {}
+        return made
+
+    there = (queue("default"), node("n1", 2), node("n2", 2), foreign("early"))
+    later = [
+        Later(4, "created", foreign("late"), "system:serviceaccount:kube-system:job-controller"),
+        Later(6, "updated", foreign("early", "n1"), ""),
+        Later(8, "updated", foreign("late", "n2"), ""),
+        Later(10, "created", job("a")),
+        Later(40, "deleted", foreign("early", "n1"), USER),
+    ]
+    with living_log(tmp_path, NODES, there, later) as log:
+        found = lived(log, 100)
+    (placed,) = [one for one in found.courses[0].placements if one.pod == "ns/a-w-0"]
+    assert placed.node == "n1"
+    assert placed.at - found.begin >= 40_000_000
+    assert found.courses[0].works["pod ns/late"].waiting == 0
+
+
+def test_a_command_of_a_user_reaches_its_job(tmp_path: Path) -> None:
+    command = {
+        "apiVersion": "bus.volcano.sh/v1alpha1",
+        "kind": "Command",
+        "metadata": {"name": "stop", "namespace": "ns", "uid": "uid-stop"},
+        "target": {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "a"},
+        "action": "AbortJob",
+    }
+    there = (queue("default"), node("n1", 2), job("a"))
+    later = [Later(10, "created", command), Later(11, "observed", command)]
+    with living_log(tmp_path, NODES, there, later) as log:
+        found = lived(log, 100)
+    at = finishes(found)["a"]
+    assert at is not None
+    assert 10 <= at <= 45
+
+
 def test_the_record_says_how_sure_the_answer_is(tmp_path: Path) -> None:
     there = (queue("default"), node("n1", 8), group("g", 1), pod("g-0", "g", 1))
     bound = pod("g-0", "g", 1, "n1")
@@ -232,7 +273,8 @@ def test_the_record_says_how_sure_the_answer_is(tmp_path: Path) -> None:
     assert (seen.recorded, seen.predicted, seen.same_node, seen.invented) == (1, 1, 1, 0)
     assert (seen.off, seen.off_most) == (3_000_000, 3_000_000)
     assert finishes(found) == {"g": None}, "a PodGroup does not finish"
-    (use,) = found.courses[0].queues
+    use = found.courses[0].queues[0]
+    assert use.queue == "default"
     assert use.mean == pytest.approx(12 / 60, abs=0.01), "2 s to start, 10 s to run, as recorded"
 
 
