@@ -76,16 +76,11 @@ class ForecastingLog(AnsweringLog):
 
         original = release_of(release, assume=assume)
         tried = None if try_release is None else release_of(try_release, assume=assume)
-        wanted = Wanted(
-            several(fields),
-            [str(path) for path in paths_of(files)],
-            several(add_nodes),
-            count,
-            several(cordon),
-            several(uncordon),
-            several(delete),
-            namespace,
-        )
+        nodes = several(cordon), several(uncordon)
+        paths = [str(path) for path in paths_of(files)]
+        new = several(add_nodes)
+        gone = several(delete)
+        wanted = Wanted(several(fields), paths, new, count, *nodes, gone, namespace)
         given = accepted_conf(conf, [tried or original], assume=assume)
         variants = tuple(variants_of(wanted, given, tried, each=each, none=True))
         times = (for_, start_after, several(run_for), period)

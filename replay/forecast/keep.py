@@ -55,7 +55,7 @@ class _Events:
         begin: int,
         conf: ConfText | None,
     ) -> Iterator[Event]:
-        """Yield the configuration, what existed, what was written at its times, and that it is all."""
+        """Yield the configuration, what existed, what was written, and that this is all."""
         if conf is not None and conf.text.strip():
             yield self._configuration(conf.text)
         for document in existing:
