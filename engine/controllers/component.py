@@ -71,8 +71,8 @@ class Client(Protocol):
         """Create an event about an object."""
 
 
-class Component(Protocol):
-    """A component of a cluster.
+class Actor(Protocol):
+    """What acts on a cluster, step by step.
 
     :cvar kinds: the kinds that its informers watch, each in a separate channel.
     """
@@ -93,6 +93,10 @@ class Component(Protocol):
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""
+
+
+class Component(Actor, Protocol):
+    """A component of a cluster, which a search can take back to any earlier situation."""
 
     def kept(self) -> Hashable:
         """Return all that the component holds; equal situations give equal values."""

@@ -66,7 +66,7 @@ class Kubelets:
             self._done.pop(key, None)
         self._pods.deliver(verb, key, document)
         over = self._done.get(key) == (metadata["uid"], END)
-        if verb != DELETED and _is_deleted(document) and not over:
+        if verb != DELETED and is_ending(document) and not over:
             seconds = int(metadata.get("deletionGracePeriodSeconds") or 0)
             self._ending.setdefault(key, seconds * SECOND_US)
 
@@ -96,10 +96,10 @@ class Kubelets:
         uid = pod["metadata"]["uid"]
         with suppress(NotFound):
             if what == START:
-                status = {"phase": "Running", "conditions": _ready(pod)}
+                status = {"phase": "Running", "conditions": ready_conditions(pod)}
                 client.patch("Pod", key, {"status": status}, status=True)
             elif what == FINISH:
-                status = {"phase": _end_of(pod), "conditions": _ready(pod, "False")}
+                status = {"phase": _end_of(pod), "conditions": ready_conditions(pod, "False")}
                 client.patch("Pod", key, {"status": status}, status=True)
             else:
                 client.delete("Pod", key, uid=uid, grace=0)
@@ -126,7 +126,8 @@ class Kubelets:
         self._ending, self._done = dict(kept.ending), dict(kept.done)
 
 
-def _is_deleted(pod: Document) -> bool:
+def is_ending(pod: Document) -> bool:
+    """Say whether a pod is being deleted that has a node."""
     return "deletionTimestamp" in pod["metadata"] and bool(pod["spec"].get("nodeName"))
 
 
@@ -140,10 +141,10 @@ def _end_of(pod: Document) -> str:
 
 
 def _can_finish(pod: Document) -> bool:
-    return bool(_end_of(pod)) and phase_of(pod) == "Running" and not _is_deleted(pod)
+    return bool(_end_of(pod)) and phase_of(pod) == "Running" and not is_ending(pod)
 
 
-def _ready(pod: Document, status: str = "True") -> list[Document]:
+def ready_conditions(pod: Document, status: str = "True") -> list[Document]:
     """Return a pod's conditions, of which it is ready now, or no more."""
     given = (pod.get("status") or {}).get("conditions") or []
     others = [one for one in given if one.get("type") != "Ready"]

@@ -61,6 +61,8 @@ class OwnerGarbageCollector:
     def __init__(self, kinds: tuple[str, ...]) -> None:
         self.kinds = kinds
         self._known: dict[Place, Known] = {}
+        self._owned: dict[str, set[Place]] = {}
+        """By the uid of an owner."""
         self._queue = WorkQueue[Identity]()
 
     def deliver(
@@ -74,12 +76,13 @@ class OwnerGarbageCollector:
         """Let an informer deliver a change: what has lost an owner waits for a worker."""
         place, uid = Place(kind, key), document["metadata"]["uid"]
         if verb == DELETED:
-            self._known.pop(place, None)
-            for other, held in sorted(self._known.items()):
-                if any(owner.uid == uid for owner in held.owners):
-                    self._queue.add(Identity(other, held.uid))
+            self._forget(place)
+            for other in sorted(self._owned.get(uid, ())):
+                self._queue.add(Identity(other, self._known[other].uid))
             return
-        held = self._known[place] = Known(uid, tuple(_owners_of(document)))
+        self._forget(place)
+        held = Known(uid, tuple(_owners_of(document)))
+        self._know(place, held)
         if not all(self._is_known(owner) for owner in held.owners):
             self._queue.add(Identity(place, uid))
 
@@ -119,7 +122,9 @@ class OwnerGarbageCollector:
 
     def restore(self, kept: Kept) -> None:
         """Hold what another collector held, and nothing else."""
-        self._known = dict(kept.known)
+        self._known, self._owned = {}, {}
+        for place, held in kept.known:
+            self._know(place, held)
         self._queue.restore(kept.queue)
 
     def _waits_for_owner(self, item: Identity) -> bool:
@@ -128,6 +133,19 @@ class OwnerGarbageCollector:
         return held is not None and any(
             owner.place.kind in self.kinds and not self._is_known(owner) for owner in held.owners
         )
+
+    def _know(self, place: Place, held: Known) -> None:
+        self._known[place] = held
+        for owner in held.owners:
+            self._owned.setdefault(owner.uid, set()).add(place)
+
+    def _forget(self, place: Place) -> None:
+        held = self._known.pop(place, None)
+        for owner in held.owners if held is not None else ():
+            places = self._owned[owner.uid]
+            places.discard(place)
+            if not places:
+                del self._owned[owner.uid]
 
     def _is_known(self, owner: Identity) -> bool:
         held = self._known.get(owner.place)

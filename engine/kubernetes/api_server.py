@@ -13,12 +13,13 @@ pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/registry/core/pod/sto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from .api_errors import AlreadyExists, Conflict, NotFound
 from .json_patch import JSON_PATCH, Operation, patched
 from .resources import CLUSTER_SCOPED_KINDS, distinct_kind
+from .units import SECOND_US, format_time
 
 Document = dict[str, Any]
 
@@ -42,10 +43,9 @@ WITH_STATUS = frozenset(
 """Kinds whose status is written by separate requests."""
 
 FIRST_CREATED = 1_767_225_600
-"""The creation of the first object of each kind, in seconds since 1970.
+"""The creation of the first object of each kind, in seconds since 1970, without a clock.
 
-The next one is a second younger. There is no clock here, and schedulers compare no more than which
-object of a kind is older.
+The next one is a second younger: schedulers compare no more than which object of a kind is older.
 """
 
 
@@ -85,15 +85,18 @@ class Kept(NamedTuple):
 class ApiServer:
     """Stores objects.
 
+    :param clock: returns the current time, in microseconds since 1970; without one, times only say
+        which object of a kind is older.
     :ivar changes: what watches are to deliver since they were last taken, in order.
     """
 
-    def __init__(self, kept: Kept | None = None) -> None:
+    def __init__(self, kept: Kept | None = None, clock: Callable[[], int] | None = None) -> None:
         kept = kept or Kept((), (), ())
         self._objects = dict(kept.objects)
         self._writes = dict(kept.writes)
         self._created = dict(kept.created)
         self.changes: list[Change] = []
+        self._clock = clock
 
     def kept(self) -> Kept:
         """Return all that is stored, in an order that does not depend on how it came to be."""
@@ -144,7 +147,7 @@ class ApiServer:
         times = self._created[place] = self._created.get(place, 0) + 1
         metadata = {**given["metadata"]}
         metadata.setdefault("uid", _uid(place, times))
-        metadata["creationTimestamp"] = _time(FIRST_CREATED + self._created_of(place.kind))
+        metadata["creationTimestamp"] = self._created_at(place.kind)
         made = {**given, "metadata": metadata}
         if place.kind == "Pod":
             made["status"] = {"phase": "Pending", **given.get("status", {})}
@@ -244,7 +247,7 @@ class ApiServer:
         if not seconds and not metadata.get("finalizers"):
             self._remove(place, held)
         elif "deletionTimestamp" not in metadata:
-            ending: Document = {"deletionTimestamp": _time(FIRST_CREATED)}
+            ending: Document = {"deletionTimestamp": self._deleted_at(seconds)}
             if kind == "Pod":
                 ending["deletionGracePeriodSeconds"] = seconds
             self._put(MODIFIED, place, {**held, "metadata": {**metadata, **ending}})
@@ -279,8 +282,18 @@ class ApiServer:
         last = {**held, "metadata": {**held["metadata"], "resourceVersion": version}}
         self.changes.append(Change(DELETED, *place, last))
 
-    def _created_of(self, kind: str) -> int:
-        return sum(times for place, times in self._created.items() if place.kind == kind)
+    def _created_at(self, kind: str) -> str:
+        """Return when an object is created."""
+        if self._clock is not None:
+            return format_time(self._clock() // SECOND_US * SECOND_US)
+        created = sum(times for place, times in self._created.items() if place.kind == kind)
+        return _time(FIRST_CREATED + created)
+
+    def _deleted_at(self, grace: int) -> str:
+        """Return when an object is to be gone that may take so many seconds to end."""
+        if self._clock is None:
+            return _time(FIRST_CREATED)
+        return format_time((self._clock() // SECOND_US + grace) * SECOND_US)
 
     def _written(self, place: Place) -> int:
         times = self._writes[place] = self._writes.get(place, 0) + 1

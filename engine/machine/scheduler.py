@@ -82,10 +82,13 @@ class Kept(NamedTuple):
 
 
 class SchedulerComponent:
-    """One scheduler process."""
+    """One scheduler process.
+
+    :ivar settings: what it was started with.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self.kinds = settings.kinds
         self._projector: Projector | None = None
         self._binding: tuple[tuple[str, str, bytes], ...] = ()
@@ -94,7 +97,7 @@ class SchedulerComponent:
     def projector(self) -> Projector:
         """The cache and its driver: made when first asked for, because most are restored."""
         if self._projector is None:
-            self._projector = Projector(self._settings.behaviours, self._settings.options)
+            self._projector = Projector(self.settings.behaviours, self.settings.options)
         return self._projector
 
     @property
@@ -105,10 +108,10 @@ class SchedulerComponent:
     @property
     def evicts(self) -> bool:
         """Whether the configuration has an action that may evict pods."""
-        return not _EVICTING.isdisjoint(self._settings.conf.actions)
+        return not _EVICTING.isdisjoint(self.settings.conf.actions)
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
-        document = self._settings.objects.document
+        document = self.settings.objects.document
         return {at: msgspec.json.encode(document(at - 1)) for at in positions}
 
     def kept(self) -> Kept:
@@ -121,7 +124,7 @@ class SchedulerComponent:
 
     def restore(self, kept: Kept) -> None:
         """Hold what another scheduler held, and nothing else."""
-        self._projector = unpack(kept.cache, self._settings.behaviours, self._payloads)
+        self._projector = unpack(kept.cache, self.settings.behaviours, self._payloads)
         self._binding = kept.binding
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:
@@ -135,7 +138,7 @@ class SchedulerComponent:
             driver.deliver_deletion(kind, item)
             origins.pop(key, None)
         else:
-            origins[item.key] = Origin(item, self._settings.objects.number(document) + 1)
+            origins[item.key] = Origin(item, self.settings.objects.number(document) + 1)
             driver.deliver(kind, item)
 
     def steps(self) -> Sequence[str]:
@@ -178,11 +181,15 @@ class SchedulerComponent:
 
     def due(self) -> int | None:
         """Return in how many microseconds a delayed item is due."""
-        return self.projector.driver.next_due()
+        queues = map(self.projector.driver.queue, Worker)
+        return min(
+            (due - queue.now for queue in queues for due in queue.due().values()), default=None
+        )
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""
-        self.projector.driver.advance(by)
+        for queue in map(self.projector.driver.queue, Worker):
+            queue.advance(queue.now + by)
 
     def _writer(self) -> Writer:
         writer = self.projector.driver.writer()
@@ -194,7 +201,7 @@ class SchedulerComponent:
 
     def _session(self) -> None:
         """Open a session, run the actions, and write what it says when it closes."""
-        cache, settings = self.projector.cache, self._settings
+        cache, settings = self.projector.cache, self.settings
         writer = self._writer()
         snapshot = cache.snapshot()
         result = run_session(
@@ -202,17 +209,29 @@ class SchedulerComponent:
                 snapshot=snapshot,
                 conf=settings.conf,
                 behaviours=settings.behaviours,
-                now=settings.now,
-                process=ProcessState(),
+                now=self._present(),
+                process=self._process(),
                 cache=writer,
             )
         )
+        self._ended(result)
         if result.panic is not None:
             raise result.panic
         self._close(result, writer)
         self._binding = tuple(
             (task.job, task.node_name, msgspec.json.encode(task.pod)) for task in writer.waiting
         )
+
+    def _present(self) -> int:
+        """Return the current time of a session."""
+        return self.settings.now
+
+    def _process(self) -> ProcessState:
+        """Return what the process remembers: nothing, as a search would have to keep it."""
+        return ProcessState()
+
+    def _ended(self, result: SessionResult) -> None:
+        """Note the result of a session, before anything of it is written at its close."""
 
     def _close(self, result: SessionResult, writer: Writer) -> None:
         """Write the statuses of PodGroups, pods and queues.

@@ -196,3 +196,4 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     result.events = [(names[job], reason, text) for job, reason, text in ssn.events]
     result.errors = ssn.errors
     result.trace = ssn.trace.steps
+    result.asked_time = ssn.asked_time

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
+    from .replay.forecast.run import Forecast
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
     from .replay.lint.findings import Finding
@@ -129,6 +130,7 @@ __all__ = [
     "EventMalformed",
     "Exploration",
     "Finding",
+    "Forecast",
     "FormatUnknown",
     "Happening",
     "HeadInfo",
@@ -214,6 +216,7 @@ _PLACES = MappingProxyType(
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blame": "Blame",
         "replay.answers.records": "Why",
+        "replay.forecast.run": "Forecast",
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.run": "WhatIf",
         "replay.facade.answering": "why",

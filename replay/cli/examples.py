@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "what-if": (
             "plinian what-if --at -5m --set queue/gold.spec.capability.cpu=40",
             "plinian what-if --at -5m --each --add-node like=node-3 --delete job/big",
+            "plinian what-if --at -5m --for 10m --add-node like=node-3 --run-for job/big=5m",
             "plinian what-if -f queue.yaml --release v1.12.1 --release v1.13.0",
         ),
         "why": (

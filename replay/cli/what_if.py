@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,7 +18,11 @@ from .shell import note, shows_progress, style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..what_if.run import WhatIf
+    from ..forecast.run import Forecast
+    from ..forecast.times import Wish
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..what_if.run import Variant, WhatIf
 
 
 @command("what-if")
@@ -73,9 +78,46 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="RELEASE",
     help="The release of the session. Given twice, or as the only change, the last one is the "
-    "release that is tried, and v1.12.1 or the first one that of the original.",
+    "release that is tried, and v1.12.1 or the first one that of the original. With --for a single "
+    "one is that of the original.",
 )
 @click.option("--each", is_flag=True, help="Try each change alone, with a column for each.")
+@click.option(
+    "--for",
+    "lasts",
+    metavar="DURATION",
+    help="Let the cluster live on for so long, as in 10m: sessions run, pods start and finish, "
+    "controllers make pods. Prints who starts earlier or later.",
+)
+@click.option(
+    "--start-after",
+    metavar="DURATION",
+    help="With --for: how long a pod takes to start; by default as recorded.",
+)
+@click.option(
+    "--run-for",
+    "runs",
+    multiple=True,
+    metavar="KIND/NAME=DURATION",
+    help="With --for: how long the pods of an object run, as in job/train=5m; by default as "
+    "recorded.",
+)
+@click.option(
+    "--period",
+    metavar="DURATION",
+    help="With --for: the time between two sessions; by default as recorded.",
+)
+@click.option(
+    "--no-arrivals",
+    is_flag=True,
+    help="With --for: without what users wrote after the moment.",
+)
+@click.option(
+    "--keep",
+    metavar="NAME",
+    help="With --for: write the changed course, or the only one, to the log as this new branch.",
+)
+@options.jobs
 @options.table_json_or_yaml
 @options.assume
 @options.as_known_at
@@ -96,6 +138,13 @@ def what_if(
     conf: Path | None,
     release: tuple[str, ...],
     each: bool,
+    lasts: str | None,
+    start_after: str | None,
+    runs: tuple[str, ...],
+    period: str | None,
+    no_arrivals: bool,
+    keep: str | None,
+    jobs: int,
     output: str,
     assume: bool,
     as_known_at: str | None,
@@ -109,11 +158,10 @@ def what_if(
     the scheduler would then hold. Prints the decisions that are not the same as without the
     changes. Nothing is written to the log.
 
-    It is one session: what controllers, kubelets and later sessions would do does not happen.
+    It is one session: what controllers, kubelets and later sessions would do does not happen. With
+    --for it does: the cluster lives on as it was and as changed, without a change only as it was.
     """
     from ..moments.scheduler_confs import conf_file
-    from ..render.progress import counting
-    from ..what_if.run import what_if as run
     from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
     from .store_beliefs import store_beliefs
@@ -122,17 +170,129 @@ def what_if(
     given = None if conf is None else conf_file(conf)
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
     alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
-    original, tried = _releases(taken, alone=alone and bool(release))
-    variants = variants_of(wanted, given, tried, each=each)
+    original, tried = _releases(taken, alone=alone and bool(release) and lasts is None)
+    how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace)
+    how.check()
+    variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
     check_confs([given], sorted({original, tried or original}), assume=assume)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
         store_beliefs(log, opened_log, moment, [original])
-        with counting("sessions", visible=shows_progress() and len(variants) > 1) as progress:
-            found = run(opened_log, moment, variants, release=original, progress=progress)
-    _note(found, named=bool(release))
+        if lasts is None:
+            _session(opened_log, moment, variants, original, output, named=bool(release))
+        else:
+            asked = Asked(opened_log, log, moment, variants, original)
+            _live_on(asked, how, output, jobs=jobs, named=bool(release))
+
+
+class _How(NamedTuple):
+    """How the cluster lives on, as given."""
+
+    lasts: str | None
+    start_after: str | None
+    runs: tuple[str, ...]
+    period: str | None
+    no_arrivals: bool
+    keep: str | None
+    namespace: str | None
+
+    def check(self) -> None:
+        """Refuse options that need --for.
+
+        :raises UsageError: there is one, and no --for.
+        """
+        from ...engine.errors import UsageError
+
+        given = {
+            "--start-after": self.start_after,
+            "--run-for": self.runs,
+            "--period": self.period,
+            "--no-arrivals": self.no_arrivals,
+            "--keep": self.keep,
+        }
+        alone = [name for name, value in given.items() if value]
+        if self.lasts is None and alone:
+            raise UsageError(f"{alone[0]} needs --for", now="say for how long, as in --for 10m")
+
+    def wish(self) -> Wish:
+        """Return the same as it is run.
+
+        :raises UsageError: one of them is no duration.
+        """
+        from ..forecast.times import wish_of
+
+        return wish_of(
+            self.lasts or "",
+            self.start_after,
+            self.runs,
+            self.period,
+            namespace=self.namespace,
+            arrivals=not self.no_arrivals,
+        )
+
+
+class Asked(NamedTuple):
+    """A question to a log."""
+
+    log: Log
+    place: str
+    moment: Moment
+    variants: Sequence[Variant]
+    release: str
+
+
+def _session(
+    log: Log,
+    moment: Moment,
+    variants: Sequence[Variant],
+    release: str,
+    output: str,
+    *,
+    named: bool,
+) -> None:
+    from ..render.progress import counting
+    from ..what_if.run import what_if as run
+
+    with counting("sessions", visible=shows_progress() and len(variants) > 1) as progress:
+        found = run(log, moment, variants, release=release, progress=progress)
+    _note(found, named=named)
     _write(found, output)
+
+
+def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) -> None:
+    """Let the cluster live on, and print what happens."""
+    from ..forecast.run import Question, forecast
+    from ..render.progress import counting
+
+    question = Question(
+        asked.moment,
+        tuple(asked.variants),
+        how.wish(),
+        asked.release,
+        place=asked.place,
+        keep=how.keep or "",
+    )
+    with counting("time", visible=shows_progress()) as progress:
+        found = forecast(asked.log, question, jobs=jobs or os.cpu_count() or 1, progress=progress)
+    assumed = "" if named else ", assumed because no release was named"
+    note(f"original: from {found.at} as {asked.release}{assumed}, with {found.courses[0].conf}")
+    _write_forecast(found, output)
+    if how.keep:
+        note(f"branch {how.keep} has the course {found.courses[-1].name}")
+
+
+def _write_forecast(found: Forecast, output: str) -> None:
+    from ..forecast.outcome import forecast_document
+    from ..render.documents import json_text, plain, write_yaml
+    from ..render.forecast import forecast_lines
+
+    if output == "json":
+        sys.stdout.write(json_text(forecast_document(found), indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [plain(forecast_document(found))], single=True)
+    else:
+        sys.stdout.writelines(forecast_lines(found, style=style(), wide=output == "wide"))
 
 
 def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str, str | None]:

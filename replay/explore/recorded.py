@@ -6,9 +6,9 @@ assumed for that is said in sentences, which belong to the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,7 +27,6 @@ from ...engine.kubernetes.api_server import (
 from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
-from ...engine.machine.cluster import COMPONENTS
 from ...engine.machine.user import Act
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -36,6 +35,7 @@ from .changes import short_key
 from .families import Families, group_of, owner_uids
 from .in_log import Shown, shown_later
 from .scenario import MachineCase
+from .versions import act_of, clean, is_user
 
 MOST_WRITES = 6
 """So many writes of users are taken, the first ones."""
@@ -50,9 +50,6 @@ _RUNNING: tuple[GroupKind, ...] = (
     *((_BATCH, "Job"), (_VOLCANO, "PodGroup"), ("", "Pod")),
 )
 _ENDED = frozenset({"Succeeded", "Failed"})
-_OF_THE_SERVER = ("resourceVersion", "generation", "managedFields", "selfLink")
-_NO_USERS = ("system:kube-", "system:node:", "system:apiserver", "system:volume-")
-_ACCOUNTS = "system:serviceaccount:"
 
 
 class RecordedCase(NamedTuple):
@@ -136,7 +133,7 @@ def case_at(
         name=f"log at {moment.label}",
         about=" ".join(assumed),
         conf=conf.text if conf is not None else "",
-        existing=tuple(_clean(one) for one in (*nodes, *others, *kept)),
+        existing=tuple(clean(one) for one in (*nodes, *others, *kept)),
         writes=tuple(write.act for write in choice.writes),
     )
     return RecordedCase(case, assumed)
@@ -207,7 +204,7 @@ def _user_writes(
         if now is not None:
             versions[place] = now
         writer = writers.get((event.revision, event.reference.name), "")
-        act = _act_of(place, before, now) if not writer or is_user(writer) else None
+        act = act_of(place, before, now) if not writer or is_user(writer) else None
         if act is not None and (writer or _concluded(before or now)):
             yield _Write(act, bool(writer), before or now or act.document)
 
@@ -229,69 +226,9 @@ def _place_of(event: Event) -> Place:
     return Place(about.kind, f"{about.namespace or 'default'}/{about.name}")
 
 
-def is_user(actor: str) -> bool:
-    """Say whether an actor is a user, and no component that a machine has by itself.
-
-    On a branch that :mod:`.branch` wrote, components have their names in the machine.
-    """
-    if actor.startswith(_ACCOUNTS):
-        namespace, _, account = actor.removeprefix(_ACCOUNTS).partition(":")
-        return namespace != "kube-system" and "volcano" not in f"{namespace}:{account}"
-    return actor not in COMPONENTS and not actor.startswith(_NO_USERS)
-
-
 def _concluded(document: Document | None) -> bool:
     """Say whether a write of an unknown actor is a user's: no controller has the object."""
     return document is not None and controller_of(document) is None
-
-
-def _act_of(place: Place, before: Document | None, now: Document | None) -> Act | None:
-    """Return a version as a write; None if it changes nothing that a user writes."""
-    if now is None:
-        return Act(DELETED, _bare(before)) if before and not _is_ending(before) else None
-    if before is None or before["metadata"]["uid"] != now["metadata"]["uid"]:
-        return Act(ADDED, _clean(now, uid=False))
-    if _is_ending(now):
-        return None if _is_ending(before) else Act(DELETED, _bare(now))
-    changed = {} if place.kind == "Pod" else _difference(before["spec"], now["spec"])
-    return Act(MODIFIED, {**_bare(now), "spec": changed}) if changed else None
-
-
-def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the merge patch from one spec to another."""
-    found: dict[str, Any] = {name: None for name in before if name not in now}
-    for name, value in now.items():
-        old = before.get(name)
-        if isinstance(value, dict) and isinstance(old, dict):
-            if inner := _difference(old, value):
-                found[name] = inner
-        elif value != old:
-            found[name] = value
-    return found
-
-
-def _is_ending(document: Document) -> bool:
-    return "deletionTimestamp" in document["metadata"]
-
-
-def _bare(document: Document) -> Document:
-    metadata = document["metadata"]
-    named = {name: metadata[name] for name in ("name", "namespace") if metadata.get(name)}
-    return {
-        "apiVersion": document["apiVersion"],
-        "kind": document["kind"],
-        "metadata": named,
-    }
-
-
-def _clean(document: Document, *, uid: bool = True) -> Document:
-    """Return an object without what an API server fills in; a new one also without a status."""
-    dropped = {*_OF_THE_SERVER, *(() if uid else ("uid", "creationTimestamp"))}
-    metadata = {name: one for name, one in document["metadata"].items() if name not in dropped}
-    made = {**document, "metadata": metadata}
-    if not uid:
-        made.pop("status", None)
-    return made
 
 
 def _belonging(running: Sequence[Document], focus: set[Place]) -> list[Document]:

@@ -11,7 +11,7 @@ from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..moments.log import Progress
 from ..moments.points import Point
-from .answering import AnsweringLog
+from .forecasting import ForecastingLog
 from .options import DEFAULT_RELEASE, Conf, FilePath, Names, accepted_conf, release_of, several
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ UNLOGGED_SAMPLE = 200
 """The number of moments that ``upgrade_check`` checks if the log records no sessions."""
 
 
-class Log(AnsweringLog):
+class Log(ForecastingLog):
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
 
     Moments (``at``, ``before``, ``since`` …) are strings as on the command line, datetimes with a

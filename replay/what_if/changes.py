@@ -13,7 +13,7 @@ from ..answers.run import NODE
 from ..lint.reading import read_files
 from ..moments.kinds import ObjectName, object_named, plain_name
 from ..simulate.what_if import merged
-from .world import Document, World
+from .world import Changeable, Document
 
 _CORDONED = MappingProxyType({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
 _HOSTNAME = "kubernetes.io/hostname"
@@ -32,7 +32,7 @@ class Change(Protocol):
     def text(self) -> str:
         """What is changed, in a few words."""
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Change a world.
 
         :raises ObjectNotFound: it has no such object.
@@ -58,7 +58,7 @@ class SetField(NamedTuple):
         shown = value if isinstance(value, str) else value.decode()
         return f"{_name(self.named)}.{path}={shown}"
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Set the field."""
         document = world.get(*_at(self.named))
         change: Any = self.value
@@ -78,7 +78,7 @@ class AddNodes(NamedTuple):
         """What comes."""
         return f"{self.how_many} more {'node' if self.how_many == 1 else 'nodes'} like {self.like}"
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Add the nodes."""
         model = world.get(NODE, "", self.like)
         names = {node.name for node in world.of("Node")}
@@ -101,7 +101,7 @@ class Cordon(NamedTuple):
         """As kubectl says it."""
         return f"{'uncordon' if self.undo else 'cordon'} {self.node}"
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Set ``spec.unschedulable``, and the taint that Kubernetes' node controller adds."""
         node = world.get(NODE, "", self.node)
         spec = {**(node.get("spec") or {})}
@@ -121,7 +121,7 @@ class Delete(NamedTuple):
         """What is deleted."""
         return f"delete {_name(self.named)}"
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Delete it."""
         world.delete(*_at(self.named))
 
@@ -136,7 +136,7 @@ class Apply(NamedTuple):
         """What is applied."""
         return f"apply {_name(_named(self.document))}"
 
-    def apply(self, world: World) -> None:
+    def apply(self, world: Changeable) -> None:
         """Merge it into the object, or create it."""
         named = _named(self.document)
         before = world.find(*_at(named))

@@ -51,16 +51,23 @@ class Wanted(NamedTuple):
 
 
 def variants_of(
-    wanted: Wanted, conf: ConfText | None, release: str | None, *, each: bool = False
+    wanted: Wanted,
+    conf: ConfText | None,
+    release: str | None,
+    *,
+    each: bool = False,
+    none: bool = False,
 ) -> list[Variant]:
     """Return the sessions to run.
 
     :param conf: another configuration. :param release: another release.
-    :param each: every change alone; else all together.
+    :param each: every change alone; else all together. :param none: there need be no change.
     :raises UsageError: nothing is changed; or as :meth:`Wanted.changes`.
     """
     changes = tuple(wanted.changes())
     if not changes and conf is None and release is None:
+        if none:
+            return []
         raise UsageError(
             "nothing is changed",
             now="say what, with --set, --add-node, --cordon, --delete, -f, --conf or --release",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import WATCHED, Projector
@@ -23,6 +23,34 @@ from ..moments.moment import Moment
 Document = dict[str, Any]
 Place = tuple[GroupKind, str, str]
 """A kind, a namespace (empty if it has none) and a name."""
+
+
+class Changeable(Protocol):
+    """A cluster at a moment, which changes can be made to."""
+
+    def find(self, pair: GroupKind, namespace: str, name: str) -> Document | None:
+        """Return an object as it is now; None if there is none. Callers must not change it."""
+
+    def get(self, pair: GroupKind, namespace: str, name: str) -> Document:
+        """Return an object as it is now; callers must not change it.
+
+        :raises ObjectNotFound: there is none.
+        """
+
+    def of(self, kind: str) -> Iterator[Object]:
+        """Yield the objects of a kind that the scheduler watches, by key."""
+
+    def put(self, document: Document) -> None:
+        """Create an object, or replace it.
+
+        :raises UsageError: a change of such an object has no effect, or it is not valid.
+        """
+
+    def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
+        """Delete an object and what belongs to it.
+
+        :raises ObjectNotFound: there is none.
+        """
 
 
 class Beginning:

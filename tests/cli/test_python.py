@@ -62,6 +62,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "session": (Log.session, Log.compare),
     "session list": (Log.sessions,),
     "simulate": (plinian.simulate, plinian.simulate_all),
+    "what-if": (Log.what_if, Log.forecast),
     "why": (Log.why, plinian.why, Log.what_would_help),
 }
 """Twins that have another name than the command, or that are several."""
@@ -91,6 +92,8 @@ OF_THE_TERMINAL = {
 
 UNLIKE = {
     "--from": "from_",
+    "--for": "for_",
+    "--no-arrivals": "arrivals",
     "--set": "fields",
     "--filename": "files",
     "--add-node": "add_nodes",

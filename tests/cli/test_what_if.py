@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +99,91 @@ def test_what_cannot_be_tried_is_refused(ask: Run, words: tuple[str, ...], said:
     absent = said.startswith("there is no")
     assert ran.exit_code == (1 if absent else 2)
     assert said in ran.stderr
+    assert not ran.stdout
+
+
+def test_for_some_time_prints_who_starts_when_and_how_sure_that_is(ask: Run) -> None:
+    ran = ask("what-if", "--for", "60s", "--add-node", "like=node-3", "--jobs", "1")
+    lines = rows(ran.stdout)
+    (starts,) = [line for line in lines if line[:3] == ["starts", "job", "default/gpu-2"]]
+    assert starts[3:] == ["gold", "+37s", "+0s", "(37s", "earlier)"]
+    assert "COURSE" in ran.stdout
+    assert "of 21 bindings that the log records until +1m, the original has 21" in ran.stdout
+    assert "assumed because no release was named" in ran.stderr
+
+
+def test_the_record_of_the_demonstration_is_predicted(ask: Run) -> None:
+    found = json.loads(ask("what-if", "--for", "1m", "-o", "json", "--jobs", "1").stdout)
+    seen = found["calibration"]
+    assert (seen["recorded"], seen["predicted"], seen["invented"]) == (21, 21, 0)
+    assert seen["off"] < 500_000
+    (course,) = found["courses"]
+    assert course["summary"]["started"] == 6
+    assert found["differences"] == []
+    (gpus,) = [
+        one
+        for one in course["queues"]
+        if (one["queue"], one["resource"]) == ("gold", "nvidia.com/gpu")
+    ]
+    assert gpus["peak"] == 4
+    assert len(gpus["series"]) == 60
+
+
+def test_for_some_time_each_change_is_a_course(ask: Run) -> None:
+    words = ("what-if", "--for", "20s", "--each", "--delete", "job/gpu-1", "--cordon", "node-0")
+    found = json.loads(ask(*words, "-o", "json", "--jobs", "2").stdout)
+    names = [course["name"] for course in found["courses"]]
+    assert names == ["original", "cordon node-0", "delete job/gpu-1"]
+    assert found == json.loads(ask(*words, "-o", "json", "--jobs", "1").stdout)
+    assert found == yaml.safe_load(ask(*words, "-o", "yaml", "--jobs", "1").stdout)
+
+
+def test_a_course_is_kept_as_a_branch(run: Run, demo_log: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.db"
+    shutil.copy(demo_log, own)
+    words = ("what-if", "--for", "30s", "--at", AT, "--log", str(own), "--keep", "more")
+    ran = run(*words, "--add-node", "like=node-3")
+    assert "branch more has the course changed" in ran.stderr
+    pods = run("get", "pod", "gpu-2-gpu-0", "-o", "json", "--log", str(own), "--branch", "more")
+    assert json.loads(pods.stdout)["spec"]["nodeName"] == "node-3-new-1"
+    assert not pods.stderr
+    before = run("get", "pods", "--at", AT, "-o", "name", "--log", str(own))
+    begin = run("get", "pods", "--at", AT, "-o", "name", "--log", str(own), "--branch", "more")
+    assert begin.stdout == before.stdout
+    again = run(*words)
+    assert again.exit_code == 2
+    assert "a branch 'more' already exists" in again.stderr
+    several = run(*words[:-1], "other", "--each", "--cordon", "node-1", "--cordon", "node-2")
+    assert "only one course can be kept" in several.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--for", "0"), "--for: "),
+        (("--for", "0s"), "--for: 0s is no time"),
+        (("--for", "-5m"), "--for: "),
+        (("--for", "48h"), "--for: 48h is more than 24h"),
+        (("--for", "1m", "--start-after", "soon"), "--start-after: 'soon' is not a duration"),
+        (("--for", "1m", "--run-for", "job/gpu-2"), "'job/gpu-2' gives no duration"),
+        (("--for", "1m", "--run-for", "gpu-2=1m"), "'gpu-2' is not an object"),
+        (("--for", "1m", "--period", "0s"), "--period: 0s is no time"),
+        (("--for", "1m", "--cordon", "node-9"), "there is no node node-9 at"),
+        (("--no-arrivals", "--cordon", "node-1"), "--no-arrivals needs --for"),
+        (("--period", "1s", "--cordon", "node-1"), "--period needs --for"),
+    ],
+)
+def test_a_time_that_cannot_be_run_is_refused(ask: Run, words: tuple[str, ...], said: str) -> None:
+    ran = ask("what-if", *words)
+    assert ran.exit_code == (1 if said.startswith("there is no") else 2)
+    assert said in ran.stderr
+    assert not ran.stdout
+
+
+def test_a_moment_after_the_end_is_refused(run: Run, demo_log: str) -> None:
+    ran = run("what-if", "--for", "1m", "--at", "2026-11-22T01:53:36Z", "--log", demo_log)
+    assert ran.exit_code != 0
+    assert "what there is at 2026-11-22T01:53:36Z is not known" in ran.stderr
     assert not ran.stdout
 
 

@@ -51,6 +51,10 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
         f"what-if --at {TIME} --add-node like=node-3 --delete job/gpu-1 --each",
     ),
     (
+        lambda log: log.forecast("30s", at=MOMENT, delete="job/gpu-1", run_for="job/gpu-2=5s"),
+        f"what-if --at {TIME} --for 30s --delete job/gpu-1 --run-for job/gpu-2=5s --jobs 1",
+    ),
+    (
         lambda log: log.what_if(
             at=MOMENT, fields="queue/gold.spec.weight=1", release=OLD, try_release=NEW
         ),

@@ -36,7 +36,7 @@ ORDER = (
     *("migrations", "migrations.versions"),
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
-    *("replay.explore", "replay.answers", "replay.what_if"),
+    *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
     *("replay.render", "replay.series", "replay.report", "replay.pages", "replay.pack"),
     *("replay.facade", "replay.cli", ""),
 )

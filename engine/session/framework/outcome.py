@@ -66,7 +66,8 @@ class SessionResult:
     """Everything that one session did.
 
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
-    rest is what had been done by then; the close writes nothing.
+    rest is what had been done by then; the close writes nothing. ``asked_time`` says whether the
+    session asked for the current time: if not, it decides the same at any time.
     """
 
     binds: list[tuple[str, str]] = field(default_factory=list)
@@ -83,4 +84,5 @@ class SessionResult:
     errors: list[str] = field(default_factory=list)
     trace: list[TraceStep] = field(default_factory=list)
     panic: Panic | None = None
+    asked_time: bool = False
     process: ProcessState = field(default_factory=ProcessState)

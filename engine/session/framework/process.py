@@ -8,6 +8,7 @@ are the same. *External values* are inputs that are not Kubernetes objects; a re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
@@ -37,6 +38,14 @@ class Parts:
     def find(self, kind: type[Part]) -> Part | None:
         """Return the record of a type, ``None`` if there is none."""
         return cast("Part | None", self._by_type.get(kind))
+
+    def copied(self) -> dict[type[Any], object]:
+        """Return a copy of all records by type, to compare with later."""
+        return deepcopy(self._by_type)
+
+    def equal(self, copied: dict[type[Any], object]) -> bool:
+        """Return whether all records are as when they were copied."""
+        return self._by_type == copied
 
     def put(self, part: object) -> None:
         """Replace the record of its type."""

@@ -93,8 +93,9 @@ class Session:
         self.snapshot = snapshot
         self.conf = conf
         self.behaviours = behaviours
-        self.now = now
-        """The session's current time, in microseconds since 1970."""
+        self._now = now
+        self.asked_time = False
+        """Whether anything in the session asked for the current time."""
         self.process = process
         self.cache = cache
         self.trace = trace
@@ -110,6 +111,12 @@ class Session:
         self._begin_results()
         self._set_hooks()
         self._named_requests: dict[int, Floats] = {}
+
+    @property
+    def now(self) -> int:
+        """The session's current time, in microseconds since 1970."""
+        self.asked_time = True
+        return self._now
 
     def map_order(self, about: str, count: int, names: Names) -> Rows:
         """Return the order of a walk through a map, as places of its keys in ascending order."""

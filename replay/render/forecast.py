@@ -1,0 +1,211 @@
+"""Clusters that lived on from a moment, side by side, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..forecast.course import Course
+from ..forecast.outcome import Row, Summary, What, differences, summaries
+from ..forecast.run import Forecast
+from ..forecast.usage import QueueUse
+from ..moments.coverage import unknown_text
+from .figures import counted
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+_SHOWN = 40
+_SPARKS = "▁▂▃▄▅▆▇█"
+_WIDTH = 20
+_BYTES = frozenset({"memory", "ephemeral-storage"})
+_MEBI = 2**20
+_COMPARED = ("EARLIER", "LATER", "NEW", "LOST", "BY")
+
+
+def forecast_lines(found: Forecast, *, style: Style = PLAIN, wide: bool = False) -> Iterator[str]:
+    """Yield who starts when, what is evicted, what queues hold, and how sure that is.
+
+    :param wide: print all rows, and all that is assumed.
+    """
+    for course in found.courses[1:]:
+        if course.texts != (course.name,):
+            yield f"{style.bold(course.name)}: {'; '.join(course.texts)}\n"
+    for course in found.courses:
+        yield from _panics(found, course)
+    yield f"from {found.at} for {_duration(found.until - found.begin)}; times are after that\n\n"
+    yield from _summary_lines(summaries(found.courses), style)
+    rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
+    if rows:
+        yield "\n"
+        yield from _row_lines(found, rows[: None if wide else _SHOWN], style)
+        if not wide and len(rows) > _SHOWN:
+            yield f"({len(rows) - _SHOWN} more: -o wide)\n"
+    elif len(found.courses) > 1:
+        yield "\nEverything happens at the same times.\n"
+    uses = list(_uses(found.courses, wide=wide))
+    if uses:
+        yield "\n"
+        head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
+        yield from lines_of(Table(head, uses), style=style)
+    yield "\n"
+    yield from _sure(found, wide=wide)
+
+
+def _panics(found: Forecast, course: Course) -> Iterator[str]:
+    if course.panics:
+        at, message = course.panics[0]
+        more = len(course.panics) - 1
+        again = f", and {more} more times" if more else ""
+        yield f"{course.name}: panic at {_after(found, at)}: {message}{again}\n"
+    if course.until < found.until:
+        yield f"{course.name}: it ends at {_after(found, course.until)}, as it panics again\n"
+
+
+def _summary_lines(some: Sequence[Summary], style: Style) -> Iterator[str]:
+    rows = []
+    for place, one in enumerate(some):
+        compared = _compared(one) if place else ("",) * len(_COMPARED)
+        ends = str(one.evictions), str(one.finished), str(one.waiting)
+        middle = compared if len(some) > 1 else ()
+        rows.append((one.name, str(one.started), *middle, *ends))
+    heads = _COMPARED if len(some) > 1 else ()
+    table = Table(("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING"), rows)
+    yield from lines_of(table, style=style)
+
+
+def _compared(one: Summary) -> tuple[str, ...]:
+    by = NONE if one.by is None else _moved(one.by)
+    return str(one.earlier), str(one.later), str(one.only_here), str(one.not_here), by
+
+
+def _starts(course: Course) -> list[Row]:
+    """Return when what starts in the only course starts."""
+    started = [one for one in course.works.values() if one.starts is not None]
+    return [
+        Row(what=What.STARTS, work=one.name, queue=one.queue, values=(one.starts,))
+        for one in sorted(started, key=lambda one: (one.starts, one.name))
+    ]
+
+
+def _row_lines(found: Forecast, rows: Sequence[Row], style: Style) -> Iterator[str]:
+    table = [(str(row.what), row.work, row.queue or NONE, *_values(found, row)) for row in rows]
+    heads = ("EVENT", "OBJECT", "QUEUE", *(course.name for course in found.courses))
+    yield from lines_of(Table(heads, table), style=style)
+
+
+def _values(found: Forecast, row: Row) -> Iterator[str]:
+    first = row.values[0]
+    for value in row.values:
+        if row.what in {What.EVICTED, What.WAITING}:
+            yield counted(value or 0, "pod")
+        elif value is None:
+            yield NONE
+        elif first is None or value == first:
+            yield _after(found, value)
+        else:
+            yield f"{_after(found, value)} ({_moved(first - value)})"
+
+
+def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]:
+    """Yield what queues hold: of resources of which it differs, if there are several courses."""
+    of = [{(use.queue, use.resource): use for use in course.queues} for course in courses]
+    shown = 0
+    for place in sorted({place for some in of for place in some}):
+        uses = [some.get(place) for some in of]
+        if len({None if use is None else use.series for use in uses}) == 1 < len(uses):
+            continue
+        top = max(max(use.series) for use in uses if use is not None)
+        for course, use in zip(courses, uses, strict=True):
+            shown += 1
+            if use is not None and (wide or shown <= _SHOWN):
+                yield _use(course, use, top)
+
+
+def _use(course: Course, use: QueueUse, top: float) -> tuple[str, ...]:
+    return (
+        use.queue,
+        use.resource,
+        course.name,
+        _amount(use.resource, use.mean),
+        _amount(use.resource, use.peak),
+        NONE if use.deserved is None else _amount(use.resource, use.deserved),
+        NONE if use.capability is None else _amount(use.resource, use.capability),
+        _sparks(use.series, top),
+    )
+
+
+def _amount(resource: str, amount: float) -> str:
+    """Return an amount as Kubernetes writes it: of bytes whole mebibytes, else thousandths."""
+    if resource in _BYTES:
+        return exact_amount("memory", float(round(amount / _MEBI) * _MEBI))
+    return exact_amount(resource, float(round(amount * 1000)))
+
+
+def _sparks(series: Sequence[float], top: float) -> str:
+    """Return a small picture: one character for several samples, as high as the most of them."""
+    each = len(series) // _WIDTH
+    parts = (max(series[at * each : (at + 1) * each]) for at in range(_WIDTH))
+    steps = len(_SPARKS) - 1
+    return "".join(_SPARKS[round(part / top * steps) if top else 0] for part in parts)
+
+
+def _sure(found: Forecast, *, wide: bool) -> Iterator[str]:
+    """Yield how sure the answer is, and what it rests on."""
+    seen = found.calibration
+    if seen is None:
+        yield "How sure: not known; the log records nothing after the moment.\n"
+    elif not seen.recorded:
+        yield (
+            f"How sure: not known; the log records no binding from the moment until "
+            f"{format_time(seen.until)}, and the original has {seen.invented}.\n"
+        )
+    else:
+        yield f"How sure: {_calibration(found)}\n"
+    for course in found.courses[: None if wide else 1]:
+        if course.endless:
+            yield (
+                f"{course.name}: {course.endless} pods run for ever, as the log does not say how "
+                "long; --run-for says so.\n"
+            )
+    for text in (*found.assumed, *found.not_modelled):
+        yield f"{text}\n"
+    if found.not_known:
+        yield f"With what is in the log, but {unknown_text(found.not_known)}.\n"
+
+
+def _calibration(found: Forecast) -> str:
+    seen = found.calibration
+    assert seen is not None
+    bindings = counted(seen.recorded, "binding")
+    text = (
+        f"of {bindings} that the log records until {_after(found, seen.until)}, the original has "
+        f"{seen.predicted}, and {seen.same_node} of them on the same node"
+    )
+    if seen.off is not None and seen.off_most is not None:
+        text += (
+            f"; half of them are off by at most {_duration(seen.off)}, nine in ten by at most "
+            f"{_duration(seen.off_most)}"
+        )
+    return f"{text}. It has {counted(seen.invented, 'binding')} that the log does not have."
+
+
+def _after(found: Forecast, at: int) -> str:
+    return f"+{_duration(at - found.begin)}"
+
+
+def _moved(by: int) -> str:
+    return f"{_duration(abs(by))} {'earlier' if by > 0 else 'later'}"
+
+
+def _duration(micros: int) -> str:
+    """Return a duration: ``0.3s``, ``42s``, ``1m20s``, ``2h5m``."""
+    if micros < 10 * SECOND_US:
+        return f"{micros / SECOND_US:.1f}s".replace(".0s", "s")
+    seconds = round(micros / SECOND_US)
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    if hours:
+        return f"{hours}h{minutes}m" if minutes else f"{hours}h"
+    if minutes:
+        return f"{minutes}m{seconds}s" if seconds else f"{minutes}m"
+    return f"{seconds}s"
