@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "pack": "Write the part of a log around a moment to one file, to send it to somebody.",
         "open": "Check a pack, run its session again, and compare with the expected answer.",
         "export": "Write all events, or the state over time, to JSON lines, CSV or Parquet.",
+        "plot": "Draw the log over time, to a file or in the terminal.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",
         "db": "Upgrade, downgrade, describe a log's tables.",
