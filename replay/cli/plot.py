@@ -77,9 +77,11 @@ def plot(
     elif theme is not None:
         raise UsageError("--theme is of a file", now="name one with -o")
     asked = Asked(what, names, from_, to, resource, namespace)
-    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-        with counting("reading", visible=shows_progress()) as progress:
-            drawn = draw(opened_log, asked, place=log, progress=progress)
+    with (
+        opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
+        counting("reading", visible=shows_progress()) as progress,
+    ):
+        drawn = draw(opened_log, asked, place=log, progress=progress)
     if output is None:
         sys.stdout.writelines(_in_characters(drawn.picture))
         return

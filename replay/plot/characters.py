@@ -11,7 +11,20 @@ from typing import NamedTuple, TypeVar
 
 from ..series.period import Period
 from .compose import shown_levels
-from .picture import LEVELS, Cell, Cells, Chart, Line, Picture, Range, Ranges, Role, Values
+from .picture import (
+    CORDONED,
+    LEVELS,
+    NOT_READY,
+    Cell,
+    Cells,
+    Chart,
+    Line,
+    Picture,
+    Range,
+    Ranges,
+    Role,
+    Values,
+)
 from .words import DURATIONS, amount_text, duration, period_text, times_on_axis
 
 T = TypeVar("T")
@@ -19,7 +32,7 @@ T = TypeVar("T")
 _HEIGHT = 6
 """Lines of a chart."""
 _GUTTER = 9
-"""The width of the amounts on the left, with the axis."""
+"""The least width of the amounts on the left, with the axis."""
 _LEAST_WIDTH = 40
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -112,24 +125,36 @@ class _Drawing:
 
         :param last: the texts of the axis are below the last chart only.
         """
-        width = self.width - _GUTTER
-        stacked = _stacked(chart.filled, width)
-        lines = [(line.role, _resampled(line.values, width)) for line in chart.lines]
-        known = [value for _, values in lines for value in values if value is not None]
-        highest = max([*known, *(column[-1] for column in stacked if column), 0.0])
-        yield f"{chart.title}   {self._legend([*chart.filled, *chart.lines])}"
+        known = [value for line in chart.lines for value in line.values if value is not None]
+        sums = zip(*(line.values for line in chart.filled), strict=True)
+        highest = max([*known, *(sum(value or 0 for value in some) for some in sums)], default=0.0)
+        text = amount_text(chart.unit, highest)
+        gutter = max(_GUTTER, len(text) + 2)
+        width = self.width - gutter
+        yield from self._head(chart.title, self._legend([*chart.filled, *chart.lines]))
         if chart.marks:
-            yield self._numbers(chart, width)
-        grid = [self._column(chart, column, highest) for column in stacked]
-        for role, values in lines:
-            self._draw_line(grid, role, values, highest)
+            yield " " * gutter + self._numbers(chart, width)
+        grid = [self._column(chart, tops, highest) for tops in _stacked(chart.filled, width)]
+        for line in chart.lines:
+            self._draw_line(grid, line.role, _resampled(line.values, width), highest)
         for row in reversed(range(_HEIGHT if highest else 0)):
-            text = amount_text(chart.unit, highest) if row == _HEIGHT - 1 else ""
-            yield f"{text:>{_GUTTER - 2}} {self._marks.axis}{''.join(c[row] for c in grid)}"
-        axis, texts = self._foot(_GUTTER, width, zero="0")
+            said = text if row == _HEIGHT - 1 else ""
+            yield f"{said:>{gutter - 2}} {self._marks.axis}{''.join(c[row] for c in grid)}"
+        axis, texts = self._foot(gutter, width, zero="0")
         yield axis
         if last:
             yield texts
+
+    def _head(self, title: str, legend: Sequence[str]) -> list[str]:
+        """Return the title of a panel with its legend, on as many lines as it needs."""
+        lines = [title[: self.width]]
+        for entry in legend:
+            gap = "   " if lines[-1] == title else "  "
+            if len(lines[-1]) + len(gap) + len(entry) <= self.width:
+                lines[-1] += gap + entry
+            else:
+                lines.append(f"  {entry}"[: self.width])
+        return lines
 
     def _column(self, chart: Chart, tops: Sequence[float], highest: float) -> list[str]:
         """Return the characters of one column, lowest first."""
@@ -150,19 +175,17 @@ class _Drawing:
             return _EIGHTHS[max(1, round(share * 8))]
         return self._marks.roles[role] if share > 0.25 else " "
 
-    def _draw_line(
-        self, grid: list[list[str]], role: Role, values: Values, highest: float
-    ) -> None:
+    def _draw_line(self, grid: list[list[str]], role: Role, values: Values, highest: float) -> None:
         for column, value in zip(grid, values, strict=True):
             if value is not None and highest:
                 column[min(int(value / highest * _HEIGHT), _HEIGHT - 1)] = self._marks.roles[role]
 
-    def _legend(self, lines: Sequence[Line]) -> str:
-        return "  ".join(f"{self._marks.roles[line.role]} {line.label}" for line in lines)
+    def _legend(self, lines: Sequence[Line]) -> list[str]:
+        return [f"{self._marks.roles[line.role]} {line.label}" for line in lines]
 
     def _numbers(self, chart: Chart, width: int) -> str:
         """Return a line with the numbers of incidents where they begin."""
-        cells = [" "] * (width + 4)
+        cells = [" "] * width
         free = 0
         for mark in chart.marks:
             at = int((mark.incident.time - self._period.begin) / self._span() * width)
@@ -172,28 +195,34 @@ class _Drawing:
                 break
             cells[at : at + len(text)] = text
             free = at + len(text) + 1
-        return " " * _GUTTER + "".join(cells)
+        return "".join(cells)
+
+    def _plain(self, label: str) -> str:
+        return label.replace("…", "...") if self._ascii else label
 
     def _span(self) -> int:
         return self._period.parts * self._period.step
 
     def cells(self, cells: Cells) -> Iterator[str]:
         """Yield the lines of rows of cells: their legend, a line each, their axis."""
-        gutter = min(max([*(len(row.label) for row in cells.rows), 5]), self.width // 2) + 1
+        labels = [self._plain(row.label) for row in cells.rows]
+        gutter = min(max([*map(len, labels), 5]), self.width // 2) + 1
         levels, notes = shown_levels(cells)
         shown = [*(LEVELS[one] for one in levels), *notes]
-        legend = "  ".join(f"{one.ascii if self._ascii else one.character} {one.label}" for one in shown)
-        yield f"{cells.title}   {legend}"
-        for row in cells.rows:
+        legend = [f"{one.ascii if self._ascii else one.character} {one.label}" for one in shown]
+        yield from self._head(cells.title, legend)
+        for label, row in zip(labels, cells.rows, strict=True):
             some = _split(row.cells, self.width - gutter)
-            yield f"{row.label:<{gutter}.{gutter}}" + "".join(map(self._cell, some))
+            yield f"{label:<{gutter}.{gutter - 1}}" + "".join(map(self._cell, some))
         yield from self._foot(gutter, self.width - gutter)
 
     def _cell(self, cells: Sequence[Cell]) -> str:
         """Return the character of some cells: the worst of them."""
-        note = max((cell.note for cell in cells if cell.note is not None), default=None)
+        notes = {cell.note for cell in cells}
         level = max((cell.level for cell in cells if cell.level is not None), default=None)
-        shown = note or (None if level is None else LEVELS[level])
+        shown = next((one for one in (NOT_READY, CORDONED) if one in notes), None)
+        if shown is None and level is not None:
+            shown = LEVELS[level]
         if shown is None:
             return " "
         return shown.ascii if self._ascii else shown.character
@@ -201,7 +230,7 @@ class _Drawing:
     def _foot(self, gutter: int, width: int, *, zero: str = "") -> tuple[str, str]:
         """Return an axis of times, and their texts."""
         axis = [self._marks.foot] * width
-        texts = [" "] * (width + 1)
+        texts = [" "] * width
         free = 0
         for time, text in times_on_axis(self._period, max(width // 16, 1)):
             at = int((time - self._period.begin) / self._span() * width)
@@ -214,12 +243,12 @@ class _Drawing:
 
     def ranges(self, ranges: Ranges) -> Iterator[str]:
         """Yield the lines of rows of durations, on a logarithmic axis."""
-        labels = [f"{row.label}  {row.said}" for row in ranges.rows]
+        labels = [self._plain(f"{row.label}  {row.said}") for row in ranges.rows]
         gutter = min(max(map(len, labels)), self.width // 2) + 1
         scale = _Scale(ranges.rows, self.width - gutter)
-        ends, close, line, box, median, still = self._marks.range
-        legend = f"{ends}{line}{line}{close} all  {box} middle half  {median} median  {still} still waits"
-        yield f"{ranges.title}   {legend}"
+        ends, close, line, box, median, still = tuple(self._marks.range)
+        legend = [f"{ends}{line}{line}{close} all", f"{box} middle half", f"{median} median"]
+        yield from self._head(ranges.title, [*legend, f"{still} still waits"])
         for label, row in zip(labels, ranges.rows, strict=True):
             cells = [" "] * scale.width
             if row.values is not None:
@@ -230,7 +259,7 @@ class _Drawing:
                 cells[middle] = median
             for one in row.open:
                 cells[scale.column(one)] = still
-            yield f"{label:<{gutter}.{gutter}}{''.join(cells)}"
+            yield f"{label:<{gutter}.{gutter - 1}}{''.join(cells)}"
         yield from scale.foot(gutter, self._marks)
 
 
@@ -250,7 +279,7 @@ class _Scale:
 
     def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
         """Yield the axis, and its texts."""
-        axis, texts, free = [marks.foot] * self.width, [" "] * (self.width + 4), 0
+        axis, texts, free = [marks.foot] * self.width, [" "] * self.width, 0
         for length in DURATIONS:
             if not self._low <= log(length) <= self._high:
                 continue
@@ -280,7 +309,6 @@ def _resampled(values: Values, width: int) -> Values:
 
 def _stacked(lines: Sequence[Line], width: int) -> list[list[float]]:
     """Return the tops of the surfaces in each column: those of its part with the highest top."""
-    tops: list[list[float]] = []
-    for values in zip(*(line.values for line in lines), strict=True):
-        tops.append(list(accumulate(value or 0.0 for value in values)))
+    columns = zip(*(line.values for line in lines), strict=True)
+    tops = [list(accumulate(value or 0.0 for value in values)) for values in columns]
     return [max(some, key=lambda one: one[-1]) for some in _split(tops, width)]

@@ -51,7 +51,11 @@ def queues_picture(shares: QueueShares, log: str) -> Picture:
         more = counted(shares.left_out, "queue with less", "queues with less")
         notes.append(f"{more} allocated not shown; name queues to choose others")
     limits = [kind.value for kind in kinds if kind.value in drawn]
-    against = f" against {' and '.join(filter(None, [', '.join(limits[:-1]), limits[-1]]))}" if limits else ""
+    against = (
+        f" against {' and '.join(filter(None, [', '.join(limits[:-1]), limits[-1]]))}"
+        if limits
+        else ""
+    )
     return Picture(
         title=f"Queues: {one_line(shares.resource)} allocated{against}",
         log=log,
@@ -78,7 +82,9 @@ def _queue_panel(
 
 def nodes_picture(use: NodeUse, log: str) -> Picture:
     """Return the picture of nodes: a row each, darker the more is used."""
-    rows = tuple(CellRow(_row_label(row), tuple(map(_cell, row.used, row.states))) for row in use.rows)
+    rows = tuple(
+        CellRow(_row_label(row), tuple(map(_cell, row.used, row.states))) for row in use.rows
+    )
     notes = [_resolution(use.period, "highest")]
     together = max((row.count for row in use.rows), default=1)
     if together > 1:
@@ -190,8 +196,10 @@ def waits_picture(waits: Waits, log: str) -> Picture:
     """Return the picture of waits: a row for the pods of each queue, and one for its gangs."""
     rows = tuple(map(_range, waits.spreads))
     notes = [
-        "line: shortest to longest; box: middle half; stroke in it: median; arrow: still waits at "
-        "the end of the period",
+        (
+            "line: shortest to longest; box: middle half; stroke in it: median; arrow: still waits at "
+            "the end of the period"
+        ),
         "of what was created in the period; a gang waits until minMember of its pods have a node",
     ]
     if waits.unknown:
@@ -237,7 +245,7 @@ def _incident_notes(marks: Sequence[Mark], period: Period) -> list[str]:
 
 def _incident_text(mark: Mark, period: Period) -> str:
     time, until, _, text = mark.incident
-    exact = period.step if period.step < SECOND_US else SECOND_US
+    exact = min(SECOND_US, period.step)
     end = f" to {clock_text(until, exact=exact)}" if until is not None else ""
     return f"{clock_text(time, exact=exact)}{end}  {one_line(text)}"
 

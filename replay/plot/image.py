@@ -35,7 +35,7 @@ _NOTE_LETTERS = 135
 _EVENT, _WHILE = _LAST = ("event, by number", "while it lasts")
 _DOTS_PER_INCH = 144
 
-_SETTINGS: Mapping[str, Any] = MappingProxyType(
+_SETTINGS: Mapping[Any, Any] = MappingProxyType(
     {
         "svg.fonttype": "none",
         "svg.hashsalt": "plinian",
@@ -93,7 +93,7 @@ def _matplotlib() -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # A box is drawn for it.
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams.update(dict(_SETTINGS))
         yield
 
 
@@ -130,7 +130,12 @@ def _figure(picture: Picture, colours: Colours) -> Figure:
         top += _gap(panel)
         height = _height(panel)
         axes = figure.add_axes(
-            (left / _WIDTH, 1 - (top + height) / total, 1 - (left + _RIGHT) / _WIDTH, height / total)
+            (
+                left / _WIDTH,
+                1 - (top + height) / total,
+                1 - (left + _RIGHT) / _WIDTH,
+                height / total,
+            )
         )
         _frame(axes, colours)
         words(left, top - _gap(panel) + 0.13, panel.title, fontweight="bold")
@@ -184,9 +189,10 @@ def _draw(axes: Axes, panel: Panel, period: Period, colours: Colours) -> None:
 def _chart(axes: Axes, chart: Chart, period: Period, colours: Colours) -> None:
     stacked = [0.0] * period.parts
     for line in chart.filled:
-        below, stacked = stacked, [
-            low + (value or 0.0) for low, value in zip(stacked, line.values, strict=True)
-        ]
+        below, stacked = (
+            stacked,
+            [low + (value or 0.0) for low, value in zip(stacked, line.values, strict=True)],
+        )
         if any(line.values):
             (over, tops), (under, bottoms) = _steps(stacked), _steps(below)
             colour = colours.surfaces[line.role]
@@ -270,9 +276,13 @@ def _cells(axes: Axes, panel: Cells, colours: Colours) -> None:
                 colour = colours.levels[cell.level]
                 axes.broken_barh(spot, (place + 0.06, 0.88), facecolors=colour, linewidth=0)
             if cell.note is NOT_READY:
-                axes.broken_barh(spot, (place + 0.06, 0.88), facecolors=colours.not_ready, linewidth=0)
+                axes.broken_barh(
+                    spot, (place + 0.06, 0.88), facecolors=colours.not_ready, linewidth=0
+                )
             elif cell.note is CORDONED:
-                axes.broken_barh(spot, (place + 0.7, 0.24), facecolors=colours.cordoned, linewidth=0)
+                axes.broken_barh(
+                    spot, (place + 0.7, 0.24), facecolors=colours.cordoned, linewidth=0
+                )
     axes.set_ylim(len(panel.rows), 0)
     axes.set_yticks([place + 0.5 for place in range(len(panel.rows))])
     axes.set_yticklabels([row.label for row in panel.rows], fontsize=7)
@@ -299,7 +309,11 @@ def _ranges(axes: Axes, panel: Ranges, colours: Colours) -> None:
                 [(quarter, most_of - quarter)], (place + 0.2, 0.6), facecolors=box, zorder=3
             )
             axes.plot(
-                [median, median], [place + 0.12, place + 0.88], color=colours.ink, linewidth=2, zorder=4
+                [median, median],
+                [place + 0.12, place + 0.88],
+                color=colours.ink,
+                linewidth=2,
+                zorder=4,
             )
         open_ = [max(one, 1000) for one in row.open]
         axes.plot(open_, [middle] * len(open_), ">", color=mark, markersize=4, zorder=5)

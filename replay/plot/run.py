@@ -124,9 +124,7 @@ def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None
     return Plot(_MAKERS[asked.what](log, span, asked, log_name(place), progress))
 
 
-def _queues(
-    log: Log, span: Span, asked: Asked, name: str, progress: Progress | None
-) -> Picture:
+def _queues(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
     from ..series.queue_shares import queue_shares  # noqa: PLC0415 -- only what is drawn
     from .compose import queues_picture  # noqa: PLC0415
 
@@ -140,9 +138,7 @@ def _nodes(log: Log, span: Span, asked: Asked, name: str, progress: Progress | N
     from .compose import nodes_picture  # noqa: PLC0415
 
     resource = asked.resource or "cpu"
-    return nodes_picture(
-        node_use(log, span, resource, names=asked.names, progress=progress), name
-    )
+    return nodes_picture(node_use(log, span, resource, names=asked.names, progress=progress), name)
 
 
 def _gang(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
@@ -153,15 +149,11 @@ def _gang(log: Log, span: Span, asked: Asked, name: str, progress: Progress | No
         raise UsageError("gang draws one job or PodGroup", now="plinian plot gang job/NAME")
     whole = asked.from_ is not None or asked.to is not None
     named = log.object(asked.names[0], span.end)
-    found = gang(
-        log, span, named, namespace=asked.namespace, whole=whole, progress=progress
-    )
+    found = gang(log, span, named, namespace=asked.namespace, whole=whole, progress=progress)
     return gang_picture(found, name)
 
 
-def _sessions(
-    log: Log, span: Span, asked: Asked, name: str, _progress: Progress | None
-) -> Picture:
+def _sessions(log: Log, span: Span, asked: Asked, name: str, _progress: Progress | None) -> Picture:
     from ..series.session_runs import session_runs  # noqa: PLC0415 -- only what is drawn
     from .compose import sessions_picture  # noqa: PLC0415
 

@@ -51,7 +51,7 @@ _LIGHT = Colours(
     surfaces=MappingProxyType(
         {
             Role.ALLOCATED: "#c9e0f0",
-            Role.PENDING: "#e69f00",
+            Role.PENDING: "#c07800",
             Role.BOUND: "#56b4e9",
             Role.RUNNING: "#00629a",
             Role.FINISHED: "#b4bdc9",
@@ -85,8 +85,8 @@ _DARK = Colours(
     surfaces=MappingProxyType(
         {
             Role.ALLOCATED: "#1c4460",
-            Role.PENDING: "#f0b840",
-            Role.BOUND: "#8fd0f5",
+            Role.PENDING: "#f5cf6b",
+            Role.BOUND: "#5fb2e6",
             Role.RUNNING: "#2b7fc0",
             Role.FINISHED: "#556070",
             Role.LOGGED: "#4d9bd0",

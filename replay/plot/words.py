@@ -83,12 +83,12 @@ def amounts_on_axis(unit: str, highest: float, most: int = 3) -> list[tuple[floa
     if unit == DURATION:
         steps: Sequence[float] = _TIMES
     elif unit == COUNT:
-        steps = [digit * 10**power for power in range(12) for digit in (1, 2, 5)]
+        steps = [digit * 10**power for power in range(18) for digit in (1, 2, 5)]
     elif in_bytes(unit):
         scale = 1.0 if unit == "memory" else 1000.0
         steps = [scale * 2**power for power in range(62)]
     else:
-        steps = [digit * 10**power for power in range(15) for digit in (1, 2, 5)]
+        steps = [digit * 10**power for power in range(21) for digit in (1, 2, 5)]
     step = next((one for one in steps if highest <= one * most), steps[-1])
     count = int(highest // step)
     return [(step * place, amount_text(unit, step * place)) for place in range(count + 1)]
@@ -107,6 +107,6 @@ def log_name(place: str) -> str:
     A URL may have a password, so only its last part is shown.
     """
     if "://" in place:
-        place = place.partition("://")[2].partition("?")[0]
-        return place.rpartition("/")[2] or "postgresql"
+        kind, _, rest = place.partition("://")
+        return rest.partition("?")[0].partition("/")[2] or kind
     return place.replace("\\", "/").rstrip("/").rpartition("/")[2] or place

@@ -73,7 +73,9 @@ def gang(
     if not whole:
         begin = max(kept[0].time, period.begin)
         period = divided(begin, max(min(_until(kept), period.end), begin))
-    return _counted(f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}", kept, period)
+    return _counted(
+        f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}", kept, period
+    )
 
 
 class _Wanted(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.state.facts import Fact, NodeFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
 from ..moments.log import Log, Progress
 from .changes import Change, changes
 from .incidents import Incident, QueueIncidents, scheduler_incidents
@@ -231,5 +231,3 @@ class _Follow:
                     allocated=allocated,
                     **{kind: track.values() for kind, track in tracks.limits.items()},
                 )
-
-

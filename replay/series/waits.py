@@ -101,7 +101,9 @@ def waits(
             now=f"queues with pods: {', '.join(queues) or 'none'}",
         )
     chosen = [queue for queue in queues if not names or queue in names]
-    size = {queue: sum(one.bound + one.still for one in found if one.queue == queue) for queue in chosen}
+    size = {
+        queue: sum(one.bound + one.still for one in found if one.queue == queue) for queue in chosen
+    }
     kept = sorted(chosen, key=lambda queue: (-size[queue], queue))[:MOST_QUEUES]
     return Waits(
         period=span.period,
