@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from math import log
+from math import exp, log
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -25,7 +25,7 @@ from .picture import (
     Role,
     Values,
 )
-from .words import DURATIONS, amount_text, duration, period_text, times_on_axis
+from .words import amount_text, duration, durations_on_axis, period_text, times_on_axis
 
 T = TypeVar("T")
 
@@ -280,9 +280,7 @@ class _Scale:
     def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
         """Yield the axis, and its texts."""
         axis, texts, free = [marks.foot] * self.width, [" "] * self.width, 0
-        for length in DURATIONS:
-            if not self._low <= log(length) <= self._high:
-                continue
+        for length in durations_on_axis(exp(self._low), exp(self._high)):
             at, text = self.column(length), duration(length)
             if at >= free and at + len(text) <= len(texts):
                 axis[at] = marks.tick

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import SECOND_US
 from ..answers.amounts import counted
 from ..moments.names import stem_of
@@ -13,7 +14,7 @@ from ..series.gang import Gang, Phase
 from ..series.incidents import Incident
 from ..series.node_use import NodeUse
 from ..series.period import Period
-from ..series.queue_shares import QueueShare, QueueShares
+from ..series.queue_shares import QueueShare, QueueShares, highest_of
 from ..series.session_runs import SessionRuns
 from ..series.waits import Spread, Waits
 from .picture import (
@@ -35,6 +36,9 @@ from .picture import (
     Role,
 )
 from .words import clock_text, duration
+
+_BEYOND = 20
+"""A limit is not drawn if it is so many times as high as all else in its panel."""
 
 _NOTED = 12
 """Incidents in the notes; further ones are only counted."""
@@ -70,14 +74,30 @@ def _queue_panel(
     share: QueueShare, resource: str, kinds: Sequence[Role], marks: Sequence[Mark]
 ) -> Chart:
     below = f" (with {counted(share.children, 'queue')} below it)" if share.children else ""
-    lines = ((kind, getattr(share, kind.value)) for kind in kinds)
+    limits = ((kind, getattr(share, kind.value)) for kind in kinds)
+    lines = [Line(kind, kind.value, values) for kind, values in limits if any(values)]
+    beyond = _beyond(share, lines)
+    amounts = [f"{line.label} {short_amount(resource, highest_of(line.values))}" for line in beyond]
+    said = f"; {', '.join(amounts)} above the panel" if beyond else ""
     return Chart(
-        title=f"{one_line(share.queue)}{below}",
+        title=f"{one_line(share.queue)}{below}{said}",
         unit=resource,
         filled=(Line(Role.ALLOCATED, "allocated", share.allocated),),
-        lines=tuple(Line(kind, kind.value, values) for kind, values in lines if any(values)),
+        lines=tuple(line for line in lines if line not in beyond),
         marks=tuple(one for one in marks if one.incident.queue in {"", share.queue}),
     )
+
+
+def _beyond(share: QueueShare, lines: Sequence[Line]) -> list[Line]:
+    """Return the limits so far above all else that nothing else could be seen."""
+    found: list[Line] = []
+    for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
+        others = [one.values for one in lines if one is not line and one not in found]
+        rest = max(map(highest_of, [share.allocated, *others]))
+        if not 0 < rest * _BEYOND < highest_of(line.values):
+            break
+        found.append(line)
+    return found
 
 
 def nodes_picture(use: NodeUse, log: str) -> Picture:

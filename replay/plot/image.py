@@ -16,7 +16,7 @@ from ..series.period import Period
 from .compose import shown_levels
 from .picture import CORDONED, LEVELS, NOT_READY, Cells, Chart, Line, Panel, Picture, Ranges, Role
 from .themes import COLOURS, Colours
-from .words import DURATIONS, amounts_on_axis, duration, period_text, times_on_axis
+from .words import amounts_on_axis, duration, durations_on_axis, period_text, times_on_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ _WIDTH = 9.0
 """Inches; the heights below too."""
 _HEAD, _AXIS, _GAP, _NOTE = 0.7, 0.32, 0.34, 0.17
 _CHART, _ROW, _FEW = 0.95, 0.17, 0.5
-_LEFT, _RIGHT = 0.75, 0.2
+_LEFT, _RIGHT = 0.75, 0.35
 _LETTER = 0.068
 """The width of a letter of a label, about."""
 _NOTE_LETTERS = 135
@@ -320,7 +320,7 @@ def _ranges(axes: Axes, panel: Ranges, colours: Colours) -> None:
     axes.set_ylim(len(panel.rows), 0)
     axes.set_yticks([place + 0.5 for place in range(len(panel.rows))])
     axes.set_yticklabels([f"{row.label}  {row.said}" for row in panel.rows])
-    ticks = [one for one in DURATIONS if shortest / 1.5 <= one <= longest * 1.5]
+    ticks = durations_on_axis(shortest / 1.5, longest * 1.5)
     axes.set_xticks(ticks, [duration(one) for one in ticks])
     axes.minorticks_off()
     axes.grid(axis="x", color=colours.grid, linewidth=0.6, zorder=0)

@@ -19,11 +19,11 @@ _TIMES = (
 )
 _UNITS = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m"), (SECOND_US, "s"), (1000, "ms"), (1, "µs"))
 
-DURATIONS = (
+_COARSE = (
     *(1000, 10_000, 100_000, SECOND_US, 10 * SECOND_US, _MINUTE, 10 * _MINUTE),
     *(_HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY),
 )
-"""Marks on an axis of durations, which is logarithmic; microseconds."""
+_FEW = 3
 
 
 def duration(micros: int) -> str:
@@ -99,6 +99,14 @@ def amount_text(unit: str, amount: float) -> str:
     if unit == DURATION:
         return duration(int(amount))
     return str(int(amount)) if unit == COUNT else short_amount(unit, amount)
+
+
+def durations_on_axis(shortest: float, longest: float) -> list[int]:
+    """Return durations to mark on a logarithmic axis, microseconds: few, but at least some."""
+    coarse = [one for one in _COARSE if shortest <= one <= longest]
+    if len(coarse) >= _FEW:
+        return coarse
+    return [one for one in _TIMES if shortest <= one <= longest]
 
 
 def log_name(place: str) -> str:

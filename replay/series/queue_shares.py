@@ -92,11 +92,12 @@ def queue_shares(
 
 
 def _kept(shares: list[QueueShare]) -> list[QueueShare]:
-    most = sorted(shares, key=lambda one: (-_highest(one.allocated), one.queue))[:MOST_QUEUES]
+    most = sorted(shares, key=lambda one: (-highest_of(one.allocated), one.queue))[:MOST_QUEUES]
     return [one for one in shares if one in most]
 
 
-def _highest(values: Values) -> float:
+def highest_of(values: Values) -> float:
+    """Return the highest of some values; 0 if there is none."""
     return max((value for value in values if value is not None), default=0.0)
 
 

@@ -17,6 +17,7 @@ from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.state.facts import Fact, QueueFact
 from plinian.replay.demo import recorded_inputs
 from plinian.replay.moments.kinds import ObjectName
+from plinian.replay.plot.picture import Chart
 from plinian.replay.series.changes import KINDS_FOLLOWED, changes
 from plinian.replay.series.gang import gang
 from plinian.replay.series.node_use import CORDONED, GONE, MOST_ROWS, NOT_READY, READY, node_use
@@ -24,7 +25,7 @@ from plinian.replay.series.period import PARTS, Period, Track, divided, span_of
 from plinian.replay.series.queue_shares import MOST_QUEUES, queue_shares
 from plinian.replay.series.queue_tree import Tree
 from plinian.replay.series.session_runs import session_runs
-from plinian.replay.series.waits import waits
+from plinian.replay.series.waits import _at, waits
 
 SECOND = 1_000_000
 
@@ -129,9 +130,9 @@ def test_a_period_that_is_empty_or_unknown_is_refused(log: Log, tmp_path: Path) 
         span_of(log, "2025-06-15T15:06:50Z", "2025-06-15T15:06:45Z")
     with pytest.raises(UsageError, match="the period is empty"):
         span_of(log, "2030-01-01T00:00:00Z")
-    with plinian.open(tmp_path / "empty.db", create=True) as empty:
-        with pytest.raises(plinian.PlinianError):
-            span_of(empty)
+    empty = plinian.open(tmp_path / "empty.db", create=True)
+    with empty, pytest.raises(plinian.PlinianError):
+        span_of(empty)
 
 
 # -- queues -------------------------------------------------------------------------------------
@@ -319,8 +320,8 @@ def test_what_is_no_gang_is_refused(log: Log) -> None:
         gang(log, span, ObjectName("scheduling.volcano.sh", "Queue", "team", ""))
     with pytest.raises(ObjectNotFound, match="no pod or PodGroup of job 'other'"):
         gang(log, span, ObjectName("batch.volcano.sh", "Job", "other", ""))
+    named = ObjectName("scheduling.volcano.sh", "PodGroup", "gang", "")
     with pytest.raises(ObjectNotFound):
-        named = ObjectName("scheduling.volcano.sh", "PodGroup", "gang", "")
         gang(log, span, named, namespace="elsewhere")
 
 
@@ -355,8 +356,6 @@ def test_a_pod_that_was_bound_before_it_was_seen_has_no_known_wait(tmp_path: Pat
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=9))
 def test_quartiles_are_measured_values_in_order(lengths: list[int]) -> None:
-    from plinian.replay.series.waits import _at  # noqa: PLC0415
-
     some = sorted(lengths)
     found = [_at(some, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert found == sorted(found, key=lambda one: one or 0)
@@ -387,3 +386,17 @@ def test_a_session_that_does_not_end_is_an_incident(tmp_path: Path) -> None:
     with cluster.log(tmp_path / "log.db") as log:
         found = session_runs(log, span_of(log)).incidents
     assert [(one.time, one.text) for one in found] == [(time(2), "session:2 does not end")]
+
+
+def test_a_limit_far_above_all_else_is_named_instead_of_drawn(tmp_path: Path) -> None:
+    cluster = DrawnCluster()
+    cluster.saw(0, node("n1"), queue("huge", capability="10000000", deserved="4"))
+    cluster.saw(0, queue("idle", capability="10000000"))
+    cluster.saw(9, node("n1"), verb="updated")
+    with cluster.log(tmp_path / "log.db") as log:
+        huge, idle = log.plot("queues").picture.panels
+    assert isinstance(huge, Chart)
+    assert isinstance(idle, Chart)
+    assert huge.title == "huge; capability 10000000 above the panel"
+    assert [line.label for line in huge.lines] == ["deserved"]
+    assert [line.label for line in idle.lines] == ["capability"]
