@@ -19,6 +19,7 @@ from .picture import (
     Cells,
     Chart,
     Line,
+    Mark,
     Picture,
     Range,
     Ranges,
@@ -133,7 +134,7 @@ class _Drawing:
         width = self.width - gutter
         yield from self._head(chart.title, self._legend([*chart.filled, *chart.lines]))
         if chart.marks:
-            yield " " * gutter + self._numbers(chart, width)
+            yield " " * gutter + self._numbers(chart.marks, width)
         grid = [self._column(chart, tops, highest) for tops in _stacked(chart.filled, width)]
         for line in chart.lines:
             self._draw_line(grid, line.role, _resampled(line.values, width), highest)
@@ -183,11 +184,11 @@ class _Drawing:
     def _legend(self, lines: Sequence[Line]) -> list[str]:
         return [f"{self._marks.roles[line.role]} {line.label}" for line in lines]
 
-    def _numbers(self, chart: Chart, width: int) -> str:
+    def _numbers(self, marks: Sequence[Mark], width: int) -> str:
         """Return a line with the numbers of incidents where they begin."""
         cells = [" "] * width
         free = 0
-        for mark in chart.marks:
+        for mark in marks:
             at = int((mark.incident.time - self._period.begin) / self._span() * width)
             at = max(min(at, width - 1), free)
             text = str(mark.number) if mark.number else "!"
@@ -211,6 +212,8 @@ class _Drawing:
         shown = [*(LEVELS[one] for one in levels), *notes]
         legend = [f"{one.ascii if self._ascii else one.character} {one.label}" for one in shown]
         yield from self._head(cells.title, legend)
+        if cells.marks:
+            yield " " * gutter + self._numbers(cells.marks, self.width - gutter)
         for label, row in zip(labels, cells.rows, strict=True):
             some = _split(row.cells, self.width - gutter)
             yield f"{label:<{gutter}.{gutter - 1}}" + "".join(map(self._cell, some))

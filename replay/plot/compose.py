@@ -105,7 +105,8 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
     rows = tuple(
         CellRow(_row_label(row), tuple(map(_cell, row.used, row.states))) for row in use.rows
     )
-    notes = [_resolution(use.period, "highest")]
+    marks = _marks(use.incidents)
+    notes = [*_incident_notes(marks, use.period), _resolution(use.period, "highest")]
     together = max((row.count for row in use.rows), default=1)
     if together > 1:
         notes.insert(
@@ -117,7 +118,7 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
         title=f"Nodes: {one_line(use.resource)} used of what is allocatable",
         log=log,
         period=use.period,
-        panels=(Cells(counted(use.nodes, "node"), rows),) if rows else (),
+        panels=(Cells(counted(use.nodes, "node"), rows, marks),) if rows else (),
         notes=tuple(notes),
         empty="" if rows else "the log has no node in this period",
     )

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any
 from ...engine.errors import UsageError
 from ..series.period import Period
 from .compose import shown_levels
-from .picture import CORDONED, LEVELS, NOT_READY, Cells, Chart, Line, Panel, Picture, Ranges, Role
+from .picture import (
+    CORDONED,
+    LEVELS,
+    NOT_READY,
+    Cells,
+    Chart,
+    Line,
+    Mark,
+    Panel,
+    Picture,
+    Ranges,
+    Role,
+)
 from .themes import COLOURS, Colours
 from .words import amounts_on_axis, duration, durations_on_axis, period_text, times_on_axis
 
@@ -105,7 +117,7 @@ def _height(panel: Panel) -> float:
 
 def _gap(panel: Panel) -> float:
     """Return the height above a panel; numbers of incidents stand below its title."""
-    numbered = isinstance(panel, Chart) and any(mark.number for mark in panel.marks)
+    numbered = isinstance(panel, Chart | Cells) and any(mark.number for mark in panel.marks)
     return _GAP + 0.1 if numbered else _GAP
 
 
@@ -184,6 +196,7 @@ def _draw(axes: Axes, panel: Panel, period: Period, colours: Colours) -> None:
         _chart(axes, panel, period, colours)
     else:
         _cells(axes, panel, colours)
+        _marks(axes, panel, period, colours, 0)
 
 
 def _chart(axes: Axes, chart: Chart, period: Period, colours: Colours) -> None:
@@ -241,14 +254,16 @@ def _steps(values: Sequence[float]) -> tuple[list[float], list[float]]:
     return xs, ys
 
 
-def _marks(axes: Axes, chart: Chart, period: Period, colours: Colours, top: float) -> None:
+def _marks(axes: Axes, panel: Chart | Cells, period: Period, colours: Colours, top: float) -> None:
     free = -1.0
-    for mark in chart.marks:
+    for mark in panel.marks:
         time, until = mark.incident.time, mark.incident.until
         begin = (time - period.begin) / period.step
         if until is not None:
             end = (min(until, period.end) - period.begin) / period.step
             axes.axvspan(begin, max(end, begin), color=colours.marked, linewidth=0, zorder=1)
+        if isinstance(panel, Cells):  # A line must be seen on any level.
+            axes.axvline(begin, color=colours.paper, linewidth=2.4, zorder=4)
         axes.axvline(begin, color=colours.mark, linewidth=0.8, zorder=4)
         if mark.number:
             free = max(begin, free)
@@ -350,11 +365,7 @@ def _of_chart(chart: Chart, colours: Colours) -> dict[str, Any]:
     for line in chart.lines:
         colour, dashes = colours.lines[line.role], _DASHES[line.role]
         found[line.label] = Line2D([], [], color=colour, linestyle=dashes)
-    if chart.marks:
-        found[_EVENT] = Line2D([], [], color=colours.mark, linewidth=0.8)
-    if any(mark.incident.until is not None for mark in chart.marks):
-        found[_WHILE] = Patch(facecolor=colours.marked)
-    return found
+    return found | _of_marks(chart.marks, colours)
 
 
 def _of_cells(cells: Cells, colours: Colours) -> dict[str, Any]:
@@ -362,9 +373,21 @@ def _of_cells(cells: Cells, colours: Colours) -> dict[str, Any]:
 
     levels, notes = shown_levels(cells)
     noted = {CORDONED: colours.cordoned, NOT_READY: colours.not_ready}
-    return {LEVELS[one].label: Patch(facecolor=colours.levels[one]) for one in levels} | {
-        one.label: Patch(facecolor=noted[one]) for one in notes
-    }
+    found = {LEVELS[one].label: Patch(facecolor=colours.levels[one]) for one in levels}
+    found |= {one.label: Patch(facecolor=noted[one]) for one in notes}
+    return found | _of_marks(cells.marks, colours)
+
+
+def _of_marks(marks: Sequence[Mark], colours: Colours) -> dict[str, Any]:
+    from matplotlib.lines import Line2D  # noqa: PLC0415 -- an extra
+    from matplotlib.patches import Patch  # noqa: PLC0415
+
+    found: dict[str, Any] = {}
+    if marks:
+        found[_EVENT] = Line2D([], [], color=colours.mark, linewidth=0.8)
+    if any(mark.incident.until is not None for mark in marks):
+        found[_WHILE] = Patch(facecolor=colours.marked)
+    return found
 
 
 def _legend(figure: Figure, entries: Mapping[str, Any], colours: Colours, top: float) -> None:

@@ -23,7 +23,8 @@ def svg_of(picture: Picture, theme: str = AUTO) -> str:
     """
     text = image_of(picture, SVG, LIGHT if theme == AUTO else theme).decode()
     text = _BEFORE.sub("", text)
-    said = f"<title>{escape(_title(picture))}</title>"
+    said = f"<title>{escape(_title(picture))}</title>\n"
+    said += f"<desc>{escape('; '.join(picture.notes or (picture.empty,)))}</desc>\n"
     if theme == AUTO:
         said += f"<style>{_dark_rules(text)}</style>"
     return re.sub(r"(<svg [^>]*>)", lambda found: f"{found[1]}\n{said}", text, count=1)

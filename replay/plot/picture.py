@@ -109,6 +109,7 @@ class Cells(NamedTuple):
 
     title: str
     rows: tuple[CellRow, ...]
+    marks: tuple[Mark, ...] = ()
 
 
 class Range(NamedTuple):

@@ -19,6 +19,10 @@ from .queue_tree import Tree
 _OPEN = frozenset({"", "Open"})
 
 
+_UNENDED = " does not end"
+_SCHEDULER_PANICS = "the scheduler panics"
+
+
 class Incident(NamedTuple):
     """Something that happened in a period.
 
@@ -116,10 +120,11 @@ class QueueIncidents:
 
 
 def scheduler_incidents(log: Log, span: Span) -> list[Incident]:
-    """Return the panics of schedulers, and the sessions that did not end."""
+    """Return the panics of Volcano's components, and the sessions that did not end."""
     found = [*_panics(log, span.end.known), *_cut_short(log, span)]
     period = span.period
-    return sorted({one for one in found if period.begin <= one.time <= period.end})
+    kept = sorted({one for one in found if period.begin <= one.time <= period.end})
+    return [one for place, one in enumerate(kept) if not _told_by_next(kept[place : place + 2])]
 
 
 def _panics(log: Log, known: int) -> list[Incident]:
@@ -128,7 +133,7 @@ def _panics(log: Log, known: int) -> list[Incident]:
         time = recorded.event.observed_at
         if time is not None:
             said = msgspec.json.decode(recorded.event.payload, type=ProcessPanicked)
-            found.append(Incident(time, None, "", f"{said.component} panics"))
+            found.append(Incident(time, None, "", f"the {said.component} panics"))
     return found
 
 
@@ -136,7 +141,12 @@ def _cut_short(log: Log, span: Span) -> list[Incident]:
     """Return the logged sessions that did not end before the next one began."""
     sessions = listed_sessions(log.store, span.end)
     return [
-        Incident(one.opened, None, "", f"session:{one.number} does not end")
+        Incident(one.opened, None, "", f"session:{one.number}{_UNENDED}")
         for one in sessions[:-1]
         if one.how is HowKnown.LOGGED and one.closed is None and one.id
     ]
+
+
+def _told_by_next(pair: list[Incident]) -> bool:
+    """Return whether a session did not end because of the panic that comes next."""
+    return len(pair) > 1 and pair[0].text.endswith(_UNENDED) and pair[1].text == _SCHEDULER_PANICS

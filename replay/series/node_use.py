@@ -13,6 +13,7 @@ from ...engine.state.facts import NodeFact, PodFact
 from ..moments.log import Log, Progress
 from ..moments.names import known_names
 from .changes import NODE, Change, changes
+from .incidents import Incident, scheduler_incidents
 from .period import Period, Span, Track
 
 MOST_ROWS = 40
@@ -44,12 +45,16 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeUse(msgspec.Struct, frozen=True, kw_only=True):
-    """The nodes of a log by name. :param nodes: how many there are in all rows."""
+    """The nodes of a log by name.
+
+    :param nodes: how many there are in all rows. :param incidents: of the scheduler.
+    """
 
     period: Period
     resource: str
     rows: tuple[NodeRow, ...]
     nodes: int
+    incidents: tuple[Incident, ...]
 
 
 def node_use(
@@ -82,7 +87,13 @@ def node_use(
         )
     rows = tuple(row for row in follow.finished() if set(row.states) != {GONE})
     count = sum(row.count for row in rows)
-    return NodeUse(period=span.period, resource=resource, rows=rows, nodes=count)
+    return NodeUse(
+        period=span.period,
+        resource=resource,
+        rows=rows,
+        nodes=count,
+        incidents=tuple(scheduler_incidents(log, span)),
+    )
 
 
 def _groups(names: Sequence[str]) -> list[Sequence[str]]:
