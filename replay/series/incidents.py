@@ -83,18 +83,18 @@ class QueueIncidents:
     def _limits(
         self, queue: str, kind: str, tree: Tree
     ) -> tuple[float | None, tuple[float, str] | None]:
-        """Return a limit of a queue, and that of its parent, or of all nodes for the root."""
+        """Return a limit of a queue, and the lower one of its parent's and, below the root, all nodes."""
         mine = getattr(tree.specs[queue], kind).get(self._resource)
         parent = tree.parent_of(queue)
         above = tree.specs.get(parent)
         if above is None:
             return mine, None
-        limit = above.capability.get(self._resource)
-        if limit is not None:
-            return mine, (limit, f"its parent {parent}")
+        limits = []
         if tree.parent_of(parent) == "" and self._nodes:
-            return mine, (sum(self._nodes.values()), "all nodes")
-        return mine, None
+            limits.append((sum(self._nodes.values()), "all nodes"))
+        if self._resource in above.capability:
+            limits.append((above.capability[self._resource], f"its parent {parent}"))
+        return mine, min(limits, default=None)
 
     def _mark(self, time: int, queue: str, kind: str, text: str) -> None:
         begun = self._open.get((queue, kind))
