@@ -1,1 +1,1 @@
-"""Pictures of a log over time, as images, as a page, and in characters. Nothing is computed here."""
+"""Pictures of a log over time: images, pages, and characters. Nothing is computed here."""

@@ -218,8 +218,8 @@ def waits_picture(waits: Waits, log: str) -> Picture:
     rows = tuple(map(_range, waits.spreads))
     notes = [
         (
-            "line: shortest to longest; box: middle half; stroke in it: median; arrow: still waits at "
-            "the end of the period"
+            "line: shortest to longest; box: middle half; stroke in it: median; "
+            "arrow: still waits at the end of the period"
         ),
         "of what was created in the period; a gang waits until minMember of its pods have a node",
     ]

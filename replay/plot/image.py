@@ -52,7 +52,7 @@ _SETTINGS: Mapping[Any, Any] = MappingProxyType(
         "svg.fonttype": "none",
         "svg.hashsalt": "plinian",
         "font.family": "sans-serif",
-        "font.sans-serif": ["DejaVu Sans"],
+        "font.sans-serif": ("DejaVu Sans",),
         "font.size": 8,
         "text.parse_math": False,
         "axes.unicode_minus": False,

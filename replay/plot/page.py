@@ -11,7 +11,8 @@ from .picture import Picture
 from .themes import AUTO, COLOURS, DARK, LIGHT, pairs
 from .words import period_text
 
-_BEFORE = re.compile(r"\A.*?(?=<svg )|<metadata>.*?</metadata>\s*|(?<=\n) +", re.DOTALL)
+_SVG, _HEAD_ENDS = "<svg ", ">"
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 _CHARACTERS = 100
 """The width of the picture in characters, for those who cannot see it."""
 
@@ -21,13 +22,14 @@ def svg_of(picture: Picture, theme: str = AUTO) -> str:
 
     :param theme: ``auto`` follows the reader's; a program that cannot gets the light one.
     """
-    text = image_of(picture, SVG, LIGHT if theme == AUTO else theme).decode()
-    text = _BEFORE.sub("", text)
+    drawn = image_of(picture, SVG, LIGHT if theme == AUTO else theme).decode()
+    # What comes before the element, and the spaces before lines, are needed by nobody.
+    head, end, body = _INDENT.sub("", _SVG + drawn.partition(_SVG)[2]).partition(_HEAD_ENDS)
     said = f"<title>{escape(_title(picture))}</title>\n"
     said += f"<desc>{escape('; '.join(picture.notes or (picture.empty,)))}</desc>\n"
     if theme == AUTO:
-        said += f"<style>{_dark_rules(text)}</style>"
-    return re.sub(r"(<svg [^>]*>)", lambda found: f"{found[1]}\n{said}", text, count=1)
+        said += f"<style>{_dark_rules(drawn)}</style>"
+    return f"{head}{end}\n{said}{body}"
 
 
 def page_of(picture: Picture, theme: str = AUTO) -> str:

@@ -83,7 +83,10 @@ class QueueIncidents:
     def _limits(
         self, queue: str, kind: str, tree: Tree
     ) -> tuple[float | None, tuple[float, str] | None]:
-        """Return a limit of a queue, and the lower one of its parent's and, below the root, all nodes."""
+        """Return a limit of a queue, and what it is compared with: the least of what is above it.
+
+        That is the capability of its parent; directly below the root, also what all nodes have.
+        """
         mine = getattr(tree.specs[queue], kind).get(self._resource)
         parent = tree.parent_of(queue)
         above = tree.specs.get(parent)

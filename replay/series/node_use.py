@@ -25,6 +25,8 @@ READY, CORDONED, NOT_READY, GONE = "", "cordoned", "NotReady", "gone"
 Ready nodes that take no pods are cordoned. A node whose Ready condition is not in the log is ready.
 """
 
+_NUMBERS = re.compile(r"([0-9]{1,18})")
+
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _ORDER = (READY, CORDONED, NOT_READY)
 
@@ -176,5 +178,5 @@ def _state(node: NodeFact) -> str:
 
 def _in_numbers(name: str) -> list[tuple[int, str]]:
     """Return a key that puts ``node-2`` before ``node-10``."""
-    parts = re.split(r"([0-9]{1,18})", name)
+    parts = _NUMBERS.split(name)
     return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
