@@ -91,6 +91,15 @@ def image_of(picture: Picture, form: str, theme: str) -> bytes:
     return out.getvalue()
 
 
+def can_draw() -> bool:
+    """Return whether matplotlib is installed."""
+    try:
+        import matplotlib as mpl  # noqa: PLC0415, F401 -- an extra
+    except ImportError:
+        return False
+    return True
+
+
 @contextmanager
 def _matplotlib() -> Iterator[None]:
     """Set matplotlib up for equal bytes anywhere: no user's settings, no user's fonts."""

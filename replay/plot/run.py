@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from ..moments.log import Log, Progress
 from ..moments.points import Point
 from ..series.period import Span, span_of
 from .characters import lines_of_picture
-from .image import PNG, image_of
+from .image import PNG, can_draw, image_of
 from .page import page_of, svg_of
 from .picture import Picture
 from .themes import AUTO, LIGHT, THEMES
@@ -76,11 +77,12 @@ class Plot:
     def __str__(self) -> str:
         return self.text()
 
-    def _repr_svg_(self) -> str:
-        return svg_of(self.picture)
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self.picture) if can_draw() else None
 
     def _repr_html_(self) -> str:
-        return f"<figure>{svg_of(self.picture)}</figure>"
+        drawn = self._repr_svg_() or f"<pre>{escape(self.text())}</pre>"
+        return f"<figure>{drawn}</figure>"
 
 
 def form_of(file: str, theme: str | None = None) -> str:

@@ -49,9 +49,11 @@ def changes(log: Log, moment: Moment, progress: Progress | None = None) -> Itera
     """
     held, dated = _Held(), _Dated(log, moment)
     events = OrderedEvents(log.store, moment)
+    reached = 0
     for number, step in enumerate(events.steps()):
+        reached = max(reached, step.position)
         if progress is not None and number % _REPORT_EVERY == 0:
-            progress(number, moment.known)
+            progress(reached, moment.known)
         yield from held.take(step, dated, events.lives_on)
     if progress is not None:
         progress(moment.known, moment.known)

@@ -79,7 +79,8 @@ def queue_shares(
             f"no queue, node or pod has {resource!r}",
             now=f"resources: {', '.join(sorted(follow.resources)) or 'none'}",
         )
-    kept = _kept([one for one in shares if not names or one.queue in names])
+    chosen = [one for one in shares if not names or one.queue in names]
+    kept = _kept(chosen)
     shown = {"", *(one.queue for one in kept)}
     found = [*follow.incidents.ended(), *scheduler_incidents(log, span)]
     return QueueShares(
@@ -87,7 +88,7 @@ def queue_shares(
         resource=resource,
         queues=tuple(kept),
         incidents=tuple(sorted(one for one in found if one.queue in shown)),
-        left_out=(len(names) or len(shares)) - len(kept),
+        left_out=len(chosen) - len(kept),
     )
 
 

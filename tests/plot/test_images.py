@@ -155,11 +155,13 @@ def test_without_matplotlib_a_message_says_what_to_install(
     assert "pip install 'plinian[plot]'" in caught.value.now
     assert list(tmp_path.iterdir()) == []
     assert "team" in plot.text()
+    assert plot._repr_svg_() is None
+    assert plot._repr_html_().startswith("<figure><pre>Queues: cpu")
 
 
 def test_a_notebook_shows_a_plot(log: Log) -> None:
     plot = drawn(log, "nodes")
-    assert ET.fromstring(plot._repr_svg_()).tag.endswith("svg")
+    assert ET.fromstring(plot._repr_svg_() or "").tag.endswith("svg")
     assert plot._repr_html_().startswith("<figure><svg ")
     assert str(plot) == plot.text()
     with pytest.raises(UsageError, match="a Plot has no document"):

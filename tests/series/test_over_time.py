@@ -400,3 +400,19 @@ def test_a_limit_far_above_all_else_is_named_instead_of_drawn(tmp_path: Path) ->
     assert huge.title == "huge; capability 10000000 above the panel"
     assert [line.label for line in huge.lines] == ["deserved"]
     assert [line.label for line in idle.lines] == ["capability"]
+
+
+def test_progress_rises_to_the_last_position(recording: Log) -> None:
+    seen: list[tuple[int, int]] = []
+    queue_shares(recording, span_of(recording), progress=lambda *done: seen.append(done))
+    known = recording.moment().known
+    done = [position for position, _ in seen]
+    assert done == sorted(done)
+    assert done[-1] == known
+    assert {total for _, total in seen} == {known}
+    assert len(seen) >= 2
+
+
+def test_a_name_that_is_given_twice_is_one_queue(log: Log) -> None:
+    found = queue_shares(log, span_of(log), names=["team", "team"])
+    assert ([one.queue for one in found.queues], found.left_out) == (["team"], 0)
