@@ -23,7 +23,7 @@ def svg_of(picture: Picture, theme: str = AUTO) -> str:
     :param theme: ``auto`` follows the reader's; a program that cannot gets the light one.
     """
     drawn = image_of(picture, SVG, LIGHT if theme == AUTO else theme).decode()
-    # What comes before the element, and the spaces before lines, are needed by nobody.
+    # What comes before the element, and the spaces before lines, say nothing.
     head, end, body = _INDENT.sub("", _SVG + drawn.partition(_SVG)[2]).partition(_HEAD_ENDS)
     said = f"<title>{escape(_title(picture))}</title>\n"
     said += f"<desc>{escape('; '.join(picture.notes or (picture.empty,)))}</desc>\n"
