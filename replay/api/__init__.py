@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from .replay.moments.status import Status
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
+    from .replay.plot.run import Plot
     from .replay.sessions.session import SessionAnswer
     from .replay.what_if.help import WouldHelp
     from .replay.what_if.run import WhatIf
@@ -161,6 +162,7 @@ __all__ = [
     "PackDiffers",
     "Packed",
     "PlinianError",
+    "Plot",
     "PointTooEarly",
     "PointUnknown",
     "PositionConflict",
@@ -244,6 +246,7 @@ _PLACES = MappingProxyType(
         "replay.facade.packing": "open_pack",
         "replay.pack.opened": "OpenedPack",
         "replay.pack.write": "Packed",
+        "replay.plot.run": "Plot",
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "open": "Check a pack, run its session again, and compare with the expected answer.",
         "report": "Write all answers about one moment as one HTML page.",
         "export": "Write events, or the state over time or at a moment, for other programs.",
+        "plot": "Draw the log over time, to a file or in the terminal.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",
         "db": "Upgrade, downgrade, describe a log's tables.",

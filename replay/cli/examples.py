@@ -45,6 +45,12 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian why queue/gold -v",
             "plinian why pod/train-0 -i cluster.json --conf volcano-scheduler.conf",
         ),
+        "plot": (
+            "plinian plot queues --from 2026-01-02T10:00:00Z --to 2026-01-02T12:00:00Z",
+            "plinian plot nodes --resource nvidia.com/gpu -o nodes.svg",
+            "plinian plot gang job/train -n ml -o gang.png --theme dark",
+            "plinian plot waits -o waits.html",
+        ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",
             "plinian blame node/node-1 idle.nvidia.com/gpu",

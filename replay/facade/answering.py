@@ -11,6 +11,7 @@ from ..answers.records import Why
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog
+from ..moments.log import Progress
 from ..moments.moment import Moment
 from ..moments.points import Point
 from .options import (
@@ -26,6 +27,7 @@ from .options import (
 from .stored import StoredLog
 
 if TYPE_CHECKING:
+    from ..plot.run import Plot
     from ..what_if.help import WouldHelp
     from ..what_if.run import WhatIf
 
@@ -246,6 +248,34 @@ class AnsweringLog(StoredLog):
                 "the log holds no configuration of the scheduler",
                 now="give one as conf, or ingest it",
             )
+
+    def plot(
+        self,
+        what: str,
+        names: Names = (),
+        *,
+        from_: Point | None = None,
+        to: Point | None = None,
+        resource: str | None = None,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Plot:
+        """Draw the log over time. Notebooks show the result; ``save`` writes PNG, SVG or HTML.
+
+        :param what: ``queues``, ``nodes``, ``gang``, ``sessions`` or ``waits``.
+        :param names: only these queues or nodes; of a gang the job or PodGroup, as in
+            ``job/train``.
+        :param from_: and ``to``: the period; by default the whole log.
+        :param resource: of queues and nodes; by default ``cpu``.
+        :param namespace: of the gang; None is any that has it.
+        :param progress: called with (events read, total).
+        :raises UsageError: there is no such plot, name or resource, or nothing in the period.
+        :raises ObjectNotFound: there is no such gang.
+        """
+        from ..plot.run import Asked, plot  # noqa: PLC0415 -- only needed here
+
+        asked = Asked(what, several(names), from_, to, resource, namespace)
+        return plot(self, asked, place=self.place, progress=progress)
 
 
 def why(

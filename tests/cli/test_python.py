@@ -55,6 +55,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "diff": (Log.diff, Log.compare_moments),
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
     "open": (plinian.open_pack,),
+    "plot": (Log.plot, plinian.Plot.save),
     "release diff": (plinian.release_diff,),
     "release list": (plinian.releases,),
     "release show": (plinian.behaviours,),

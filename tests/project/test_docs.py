@@ -293,6 +293,16 @@ def test_the_matrix_of_the_pages_is_what_releases_decide_today() -> None:
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun: python tools/matrix.py"
 
 
+def test_the_plots_of_the_documents_are_what_logs_show_today() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "plots.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun: python tools/plots.py"
+
+
 def to_be_marked(path: str) -> bool:
     """Say whether a document is one whose commands readers type; the reference is made of code."""
     return path == "README.md" or (path.startswith("docs/") and "/reference/" not in path)

@@ -37,8 +37,8 @@ ORDER = (
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
-    *("replay.render", "replay.series", "replay.report", "replay.pages", "replay.pack"),
-    *("replay.facade", "replay.cli", ""),
+    *("replay.render", "replay.series", "replay.plot", "replay.report", "replay.pages"),
+    *("replay.pack", "replay.facade", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 

@@ -1,0 +1,1 @@
+"""Pictures of a log over time: images, pages, and characters. Nothing is computed here."""

@@ -1,0 +1,315 @@
+"""Draw a picture in characters, for a terminal; in ASCII where it shows no others."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from math import exp, log
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from ..series.period import Period
+from .compose import shown_levels
+from .picture import (
+    CORDONED,
+    LEVELS,
+    NOT_READY,
+    Cell,
+    Cells,
+    Chart,
+    Line,
+    Mark,
+    Picture,
+    Range,
+    Ranges,
+    Role,
+    Values,
+)
+from .words import amount_text, duration, durations_on_axis, period_text, times_on_axis
+
+T = TypeVar("T")
+
+_HEIGHT = 6
+"""Lines of a chart."""
+_GUTTER = 9
+"""The least width of the amounts on the left, with the axis."""
+_LEAST_WIDTH = 40
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+class _Alphabet(NamedTuple):
+    """The characters of drawings.
+
+    :param roles: of surfaces and lines. :param axis: and ``foot`` and ``tick``: of axes.
+    :param range: of a row of durations: ends, line, box, median, open.
+    """
+
+    roles: Mapping[Role, str]
+    axis: str
+    foot: str
+    tick: str
+    range: str
+
+
+_UNICODE = _Alphabet(
+    MappingProxyType(
+        {
+            **dict.fromkeys((Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST), "█"),
+            **dict.fromkeys((Role.BOUND, Role.INFERRED), "▓"),
+            **dict.fromkeys((Role.PENDING, Role.EVICTED), "░"),
+            Role.FINISHED: "▒",
+            Role.DESERVED: "╌",
+            Role.CAPABILITY: "━",
+            Role.GUARANTEE: "┄",
+            Role.NEEDED: "━",
+        }
+    ),
+    axis="│",
+    foot="─",
+    tick="┴",
+    range="├┤─▒┃▶",
+)
+_ASCII = _Alphabet(
+    MappingProxyType(
+        {
+            **dict.fromkeys((Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST), "#"),
+            **dict.fromkeys((Role.BOUND, Role.INFERRED), "o"),
+            **dict.fromkeys((Role.PENDING, Role.EVICTED), "."),
+            Role.FINISHED: ":",
+            Role.DESERVED: "-",
+            Role.CAPABILITY: "=",
+            Role.GUARANTEE: "~",
+            Role.NEEDED: "=",
+        }
+    ),
+    axis="|",
+    foot="-",
+    tick="+",
+    range="[]-%|>",
+)
+
+
+def lines_of_picture(picture: Picture, *, width: int = 80, ascii_only: bool = False) -> list[str]:
+    """Return a picture as lines of text, each with its line end.
+
+    :param width: columns of the terminal. :param ascii_only: use no other characters in drawings.
+    """
+    drawn = _Drawing(max(width, _LEAST_WIDTH), picture.period, ascii_only=ascii_only)
+    lines = [picture.title, f"{picture.log}, {period_text(picture.period)}"]
+    for panel in picture.panels:
+        lines.append("")
+        if isinstance(panel, Chart):
+            lines += drawn.chart(panel, last=panel is picture.panels[-1])
+        elif isinstance(panel, Cells):
+            lines += drawn.cells(panel)
+        else:
+            lines += drawn.ranges(panel)
+    lines += [picture.empty] if picture.empty else [""]
+    for note in picture.notes:
+        lines += textwrap.wrap(note, drawn.width, subsequent_indent="   ")
+    plain = (line.replace("…", "...") if ascii_only else line for line in lines)
+    return [f"{line.rstrip()}\n" for line in plain]
+
+
+class _Drawing:
+    """Draws panels as lines of one width."""
+
+    def __init__(self, width: int, period: Period, *, ascii_only: bool) -> None:
+        self.width = width
+        self._period, self._ascii = period, ascii_only
+        self._marks = _ASCII if ascii_only else _UNICODE
+
+    def chart(self, chart: Chart, *, last: bool) -> Iterator[str]:
+        """Yield the lines of a chart: its title and legend, its rows, its axis.
+
+        :param last: the texts of the axis are below the last chart only.
+        """
+        known = [value for line in chart.lines for value in line.values if value is not None]
+        sums = zip(*(line.values for line in chart.filled), strict=True)
+        highest = max([*known, *(sum(value or 0 for value in some) for some in sums)], default=0.0)
+        text = amount_text(chart.unit, highest)
+        gutter = max(_GUTTER, len(text) + 2)
+        width = self.width - gutter
+        yield from self._head(chart.title, self._legend([*chart.filled, *chart.lines]))
+        if chart.marks:
+            yield " " * gutter + self._numbers(chart.marks, width)
+        grid = [self._column(chart, tops, highest) for tops in _stacked(chart.filled, width)]
+        for line in chart.lines:
+            self._draw_line(grid, line.role, _resampled(line.values, width), highest)
+        for row in reversed(range(_HEIGHT if highest else 0)):
+            said = text if row == _HEIGHT - 1 else ""
+            yield f"{said:>{gutter - 2}} {self._marks.axis}{''.join(c[row] for c in grid)}"
+        axis, texts = self._foot(gutter, width, zero="0")
+        yield axis
+        if last:
+            yield texts
+
+    def _head(self, title: str, legend: Sequence[str]) -> list[str]:
+        """Return the title of a panel with its legend, on as many lines as it needs."""
+        lines = [title[: self.width]]
+        for entry in legend:
+            gap = "   " if lines[-1] == title else "  "
+            if len(lines[-1]) + len(gap) + len(entry) <= self.width:
+                lines[-1] += gap + entry
+            else:
+                lines.append(f"  {entry}"[: self.width])
+        return lines
+
+    def _column(self, chart: Chart, tops: Sequence[float], highest: float) -> list[str]:
+        """Return the characters of one column, lowest first."""
+        column = [" "] * _HEIGHT
+        below = 0.0
+        for line, top in zip(chart.filled, tops, strict=False):
+            low, high = (value / highest * _HEIGHT if highest else 0.0 for value in (below, top))
+            below = top
+            for row in range(_HEIGHT):
+                share = min(high - row, 1.0)
+                if share <= 0 or row + 1 <= low:
+                    continue
+                column[row] = self._filled(line.role, share, only=len(chart.filled) == 1)
+        return column
+
+    def _filled(self, role: Role, share: float, *, only: bool) -> str:
+        if only and not self._ascii:
+            return _EIGHTHS[max(1, round(share * 8))]
+        return self._marks.roles[role] if share > 0.25 else " "
+
+    def _draw_line(self, grid: list[list[str]], role: Role, values: Values, highest: float) -> None:
+        for column, value in zip(grid, values, strict=True):
+            if value is not None and highest:
+                column[min(int(value / highest * _HEIGHT), _HEIGHT - 1)] = self._marks.roles[role]
+
+    def _legend(self, lines: Sequence[Line]) -> list[str]:
+        return [f"{self._marks.roles[line.role]} {line.label}" for line in lines]
+
+    def _numbers(self, marks: Sequence[Mark], width: int) -> str:
+        """Return a line with the numbers of incidents where they begin."""
+        cells = [" "] * width
+        free = 0
+        for mark in marks:
+            at = int((mark.incident.time - self._period.begin) / self._span() * width)
+            at = max(min(at, width - 1), free)
+            text = str(mark.number) if mark.number else "!"
+            if at + len(text) > len(cells):
+                break
+            cells[at : at + len(text)] = text
+            free = at + len(text) + 1
+        return "".join(cells)
+
+    def _plain(self, label: str) -> str:
+        return label.replace("…", "...") if self._ascii else label
+
+    def _span(self) -> int:
+        return self._period.parts * self._period.step
+
+    def cells(self, cells: Cells) -> Iterator[str]:
+        """Yield the lines of rows of cells: their legend, a line each, their axis."""
+        labels = [self._plain(row.label) for row in cells.rows]
+        gutter = min(max([*map(len, labels), 5]), self.width // 2) + 1
+        levels, notes = shown_levels(cells)
+        shown = [*(LEVELS[one] for one in levels), *notes]
+        legend = [f"{one.ascii if self._ascii else one.character} {one.label}" for one in shown]
+        yield from self._head(cells.title, legend)
+        if cells.marks:
+            yield " " * gutter + self._numbers(cells.marks, self.width - gutter)
+        for label, row in zip(labels, cells.rows, strict=True):
+            some = _split(row.cells, self.width - gutter)
+            yield f"{label:<{gutter}.{gutter - 1}}" + "".join(map(self._cell, some))
+        yield from self._foot(gutter, self.width - gutter)
+
+    def _cell(self, cells: Sequence[Cell]) -> str:
+        """Return the character of some cells: the worst of them."""
+        notes = {cell.note for cell in cells}
+        level = max((cell.level for cell in cells if cell.level is not None), default=None)
+        shown = next((one for one in (NOT_READY, CORDONED) if one in notes), None)
+        if shown is None and level is not None:
+            shown = LEVELS[level]
+        if shown is None:
+            return " "
+        return shown.ascii if self._ascii else shown.character
+
+    def _foot(self, gutter: int, width: int, *, zero: str = "") -> tuple[str, str]:
+        """Return an axis of times, and their texts."""
+        axis = [self._marks.foot] * width
+        texts = [" "] * width
+        free = 0
+        for time, text in times_on_axis(self._period, max(width // 16, 1)):
+            at = int((time - self._period.begin) / self._span() * width)
+            start = max(at - len(text) // 2, 0)
+            if at < width and start >= free and start + len(text) <= len(texts):
+                axis[at] = self._marks.tick
+                texts[start : start + len(text)] = text
+                free = start + len(text) + 1
+        return f"{zero:>{gutter - 2}}  {''.join(axis)}", " " * gutter + "".join(texts)
+
+    def ranges(self, ranges: Ranges) -> Iterator[str]:
+        """Yield the lines of rows of durations, on a logarithmic axis."""
+        labels = [self._plain(f"{row.label}  {row.said}") for row in ranges.rows]
+        gutter = min(max(map(len, labels)), self.width // 2) + 1
+        scale = _Scale(ranges.rows, self.width - gutter)
+        ends, close, line, box, median, still = tuple(self._marks.range)
+        legend = [f"{ends}{line}{line}{close} all", f"{box} middle half", f"{median} median"]
+        yield from self._head(ranges.title, [*legend, f"{still} still waits"])
+        for label, row in zip(labels, ranges.rows, strict=True):
+            cells = [" "] * scale.width
+            if row.values is not None:
+                least, quarter, middle, third, most = map(scale.column, row.values)
+                cells[least : most + 1] = line * (most + 1 - least)
+                cells[least], cells[most] = ends, close
+                cells[quarter : third + 1] = box * (third + 1 - quarter)
+                cells[middle] = median
+            for one in row.open:
+                cells[scale.column(one)] = still
+            yield f"{label:<{gutter}.{gutter - 1}}{''.join(cells)}"
+        yield from scale.foot(gutter, self._marks)
+
+
+class _Scale:
+    """A logarithmic axis of durations."""
+
+    def __init__(self, rows: Sequence[Range], width: int) -> None:
+        lengths = [max(one, 1000) for row in rows for one in (*(row.values or ()), *row.open)]
+        self._low = log(min(lengths, default=1000) / 1.5)
+        self._high = log(max([*lengths, 2000]) * 1.5)
+        self.width = width
+
+    def column(self, length: int) -> int:
+        """Return the column of a duration."""
+        share = (log(max(length, 1000)) - self._low) / (self._high - self._low)
+        return min(int(share * self.width), self.width - 1)
+
+    def foot(self, gutter: int, marks: _Alphabet) -> Iterator[str]:
+        """Yield the axis, and its texts."""
+        axis, texts, free = [marks.foot] * self.width, [" "] * self.width, 0
+        for length in durations_on_axis(exp(self._low), exp(self._high)):
+            at, text = self.column(length), duration(length)
+            if at >= free and at + len(text) <= len(texts):
+                axis[at] = marks.tick
+                texts[at : at + len(text)] = text
+                free = at + len(text) + 1
+        yield " " * gutter + "".join(axis)
+        yield " " * gutter + "".join(texts)
+
+
+def _split(values: Sequence[T], width: int) -> list[Sequence[T]]:
+    """Return the values of each column: several, or one that several columns show."""
+    parts = len(values)
+    return [
+        values[at * parts // width : max((at + 1) * parts // width, at * parts // width + 1)]
+        for at in range(width)
+    ]
+
+
+def _resampled(values: Values, width: int) -> Values:
+    """Return the highest value of each column."""
+    known = ([value for value in some if value is not None] for some in _split(values, width))
+    return tuple(max(some, default=None) for some in known)
+
+
+def _stacked(lines: Sequence[Line], width: int) -> list[list[float]]:
+    """Return the tops of the surfaces in each column: those of its part with the highest top."""
+    columns = zip(*(line.values for line in lines), strict=True)
+    tops = [list(accumulate(value or 0.0 for value in values)) for values in columns]
+    return [max(some, key=lambda one: one[-1]) for some in _split(tops, width)]

@@ -1,0 +1,283 @@
+"""From series to pictures: which panels, lines, words and notes a picture has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...engine.kubernetes.amount_texts import short_amount
+from ...engine.kubernetes.units import SECOND_US
+from ..answers.amounts import counted
+from ..moments.names import stem_of
+from ..render.screen import one_line
+from ..series import node_use as nodes
+from ..series.gang import Gang, Phase
+from ..series.incidents import Incident
+from ..series.node_use import NodeUse
+from ..series.period import Period
+from ..series.queue_shares import QueueShare, QueueShares, highest_of
+from ..series.session_runs import SessionRuns
+from ..series.waits import Spread, Waits
+from .picture import (
+    CORDONED,
+    COUNT,
+    DURATION,
+    LEVELS,
+    NOT_READY,
+    Cell,
+    CellRow,
+    Cells,
+    Chart,
+    Level,
+    Line,
+    Mark,
+    Picture,
+    Range,
+    Ranges,
+    Role,
+)
+from .words import clock_text, duration
+
+_BEYOND = 20
+"""A limit is not drawn if it is so many times as high as all else in its panel."""
+
+_NOTED = 12
+"""Incidents in the notes; further ones are only counted."""
+
+
+def queues_picture(shares: QueueShares, log: str) -> Picture:
+    """Return the picture of queues: one panel each, with limits as lines and incidents marked."""
+    marks = _marks(shares.incidents)
+    kinds = (Role.DESERVED, Role.CAPABILITY, Role.GUARANTEE)
+    panels = tuple(_queue_panel(one, shares.resource, kinds, marks) for one in shares.queues)
+    drawn = {line.role.value for panel in panels for line in panel.lines}
+    notes = [*_incident_notes(marks, shares.period), _resolution(shares.period, "highest")]
+    if shares.left_out:
+        more = counted(shares.left_out, "queue with less", "queues with less")
+        notes.append(f"{more} allocated not shown; name queues to choose others")
+    limits = [kind.value for kind in kinds if kind.value in drawn]
+    against = (
+        f" against {' and '.join(filter(None, [', '.join(limits[:-1]), limits[-1]]))}"
+        if limits
+        else ""
+    )
+    return Picture(
+        title=f"Queues: {one_line(shares.resource)} allocated{against}",
+        log=log,
+        period=shares.period,
+        panels=panels,
+        notes=tuple(notes),
+        empty="" if panels else "the log has no queue in this period",
+    )
+
+
+def _queue_panel(
+    share: QueueShare, resource: str, kinds: Sequence[Role], marks: Sequence[Mark]
+) -> Chart:
+    below = f" (with {counted(share.children, 'queue')} below it)" if share.children else ""
+    limits = ((kind, getattr(share, kind.value)) for kind in kinds)
+    lines = [Line(kind, kind.value, values) for kind, values in limits if any(values)]
+    beyond = _beyond(share, lines)
+    amounts = [f"{line.label} {short_amount(resource, highest_of(line.values))}" for line in beyond]
+    said = f"; {', '.join(amounts)} above the panel" if beyond else ""
+    return Chart(
+        title=f"{one_line(share.queue)}{below}{said}",
+        unit=resource,
+        filled=(Line(Role.ALLOCATED, "allocated", share.allocated),),
+        lines=tuple(line for line in lines if line not in beyond),
+        marks=tuple(one for one in marks if one.incident.queue in {"", share.queue}),
+    )
+
+
+def _beyond(share: QueueShare, lines: Sequence[Line]) -> list[Line]:
+    """Return the limits so far above all else that nothing else could be seen."""
+    found: list[Line] = []
+    for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
+        others = [one.values for one in lines if one is not line and one not in found]
+        rest = max(map(highest_of, [share.allocated, *others]))
+        if not 0 < rest * _BEYOND < highest_of(line.values):
+            break
+        found.append(line)
+    return found
+
+
+def nodes_picture(use: NodeUse, log: str) -> Picture:
+    """Return the picture of nodes: a row each, darker the more is used."""
+    rows = tuple(
+        CellRow(_row_label(row), tuple(map(_cell, row.used, row.states))) for row in use.rows
+    )
+    marks = _marks(use.incidents)
+    notes = [*_incident_notes(marks, use.period), _resolution(use.period, "highest")]
+    together = max((row.count for row in use.rows), default=1)
+    if together > 1:
+        notes.insert(
+            0,
+            f"{use.nodes} nodes in {len(rows)} rows: a row is up to {together} nodes, used of "
+            "all that they have together; it is marked if one of them is",
+        )
+    return Picture(
+        title=f"Nodes: {one_line(use.resource)} used of what is allocatable",
+        log=log,
+        period=use.period,
+        panels=(Cells(counted(use.nodes, "node"), rows, marks),) if rows else (),
+        notes=tuple(notes),
+        empty="" if rows else "the log has no node in this period",
+    )
+
+
+def _row_label(row: nodes.NodeRow) -> str:
+    if row.count == 1:
+        return one_line(row.name)
+    return f"{one_line(row.name)} … {one_line(row.last)}"
+
+
+def _cell(used: float | None, state: str) -> Cell:
+    notes = {nodes.CORDONED: CORDONED, nodes.NOT_READY: NOT_READY}
+    if state == nodes.GONE:
+        return Cell(None)
+    return Cell(None if used is None else _level(used), notes.get(state))
+
+
+def _level(used: float) -> int:
+    """Return the place of a share in :data:`LEVELS`."""
+    if used >= 1:
+        return len(LEVELS) - (2 if used == 1 else 1)
+    return 0 if used <= 0 else next(place for place, top in _TOPS if used <= top)
+
+
+_TOPS = ((1, 0.25), (2, 0.5), (3, 0.75), (4, 1.0))
+
+
+def gang_picture(gang: Gang, log: str) -> Picture:
+    """Return the picture of a gang: its pods by what they do, against minMember."""
+    filled = tuple(
+        Line(Role(state), state, gang.counts[state])
+        for state in ("finished", "running", "bound", "pending")
+    )
+    marks = _marks([_phase_incident(one) for one in gang.phases])
+    needed = Line(Role.NEEDED, "minMember", gang.min_member)
+    return Picture(
+        title=f"Gang of {one_line(gang.named)}: pods against minMember",
+        log=log,
+        period=gang.period,
+        panels=(Chart("pods", COUNT, filled, (needed,), marks),),
+        notes=(*_incident_notes(marks, gang.period), _resolution(gang.period, "last")),
+    )
+
+
+def _phase_incident(phase: Phase) -> Incident:
+    said = f"PodGroup {stem_of(phase.podgroup)} is {phase.phase}"
+    return Incident(phase.time, None, "", said)
+
+
+def sessions_picture(runs: SessionRuns, log: str) -> Picture:
+    """Return the picture of sessions: how many, how long, what they bound and evicted."""
+    marks = _marks(runs.incidents)
+    step = duration(runs.period.step)
+
+    def panel(title: str, unit: str, *lines: tuple[Role, str, Sequence[int | None]]) -> Chart:
+        drawn = tuple(
+            Line(role, label, tuple(values)) for role, label, values in lines if any(values)
+        )
+        return Chart(title, unit, drawn, marks=marks)
+
+    panels = [
+        panel(
+            f"sessions in {step}",
+            COUNT,
+            (Role.LOGGED, "in the scheduler's log", runs.logged),
+            (Role.INFERRED, "inferred from writes", runs.inferred),
+        ),
+        panel("longest session", DURATION, (Role.LONGEST, "longest session", runs.longest)),
+        panel(
+            f"pods in {step}",
+            COUNT,
+            (Role.BOUND, "bound", runs.bound),
+            (Role.EVICTED, "evicted", runs.evicted),
+        ),
+    ]
+    kept = tuple(one for one in panels if one.filled)
+    notes = _incident_notes(marks, runs.period)
+    if any(runs.inferred):
+        notes.append(
+            "inferred: known only from its bindings and PodGroups; a session that wrote nothing "
+            "is then not known"
+        )
+    notes.append(f"each step is {step}")
+    return Picture(
+        title=f"Sessions of the scheduler: {counted(runs.sessions, 'session')}",
+        log=log,
+        period=runs.period,
+        panels=kept,
+        notes=tuple(notes),
+        empty="" if kept else "the log has no session in this period",
+    )
+
+
+def waits_picture(waits: Waits, log: str) -> Picture:
+    """Return the picture of waits: a row for the pods of each queue, and one for its gangs."""
+    rows = tuple(map(_range, waits.spreads))
+    notes = [
+        (
+            "line: shortest to longest; box: middle half; stroke in it: median; "
+            "arrow: still waits at the end of the period"
+        ),
+        "of what was created in the period; a gang waits until minMember of its pods have a node",
+    ]
+    if waits.unknown:
+        notes.append(f"{counted(waits.unknown, 'pod')} not shown: bound when the log first saw it")
+    if waits.left_out:
+        notes.append(f"{counted(waits.left_out, 'queue')} with fewer pods not shown")
+    return Picture(
+        title="Waits: from creation to binding, by queue",
+        log=log,
+        period=waits.period,
+        panels=(Ranges("time from creation to binding", rows),) if rows else (),
+        notes=tuple(notes) if rows else (),
+        empty="" if rows else "nothing that the scheduler places was created in this period",
+    )
+
+
+def _range(spread: Spread) -> Range:
+    said = [f"{spread.bound} bound"]
+    said += [f"{spread.still} waiting"] if spread.still else []
+    said += [f"{spread.gone} deleted before"] if spread.gone else []
+    found = (spread.least, spread.quarter, spread.median, spread.three_quarters, spread.most)
+    known = tuple(value for value in found if value is not None)
+    values = (known[0], known[1], known[2], known[3], known[4]) if len(known) == 5 else None
+    return Range(
+        f"{one_line(spread.queue) or '(no queue)'} {spread.what}",
+        ", ".join(said),
+        values,
+        spread.waiting,
+    )
+
+
+def _marks(incidents: Iterable[Incident]) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(number if number <= _NOTED else 0, one) for number, one in enumerate(incidents, 1)
+    )
+
+
+def _incident_notes(marks: Sequence[Mark], period: Period) -> list[str]:
+    notes = [f"{mark.number}  {_incident_text(mark, period)}" for mark in marks if mark.number]
+    more = len(marks) - len(notes)
+    return [*notes, f"and {more} more like these, marked without a number"] if more else notes
+
+
+def _incident_text(mark: Mark, period: Period) -> str:
+    time, until, _, text = mark.incident
+    exact = min(SECOND_US, period.step)
+    end = f" to {clock_text(until, exact=exact)}" if until is not None else ""
+    return f"{clock_text(time, exact=exact)}{end}  {one_line(text)}"
+
+
+def _resolution(period: Period, kept: str) -> str:
+    return f"each step is the {kept} value in {duration(period.step)}"
+
+
+def shown_levels(cells: Cells) -> tuple[list[int], list[Level]]:
+    """Return the levels and notes that a panel has, for its legend."""
+    some = [cell for row in cells.rows for cell in row.cells]
+    notes = {cell.note for cell in some if cell.note is not None}
+    levels = {cell.level for cell in some if cell.level is not None}
+    return sorted(levels), sorted(notes)

@@ -1,0 +1,178 @@
+"""Plots: what can be drawn of a log, and a drawn one that can be saved or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...engine.errors import UsageError
+from ..export import write_file
+from ..moments.log import Log, Progress
+from ..moments.points import Point
+from ..series.period import Span, span_of
+from .characters import lines_of_picture
+from .image import PNG, can_draw, image_of
+from .page import page_of, svg_of
+from .picture import Picture
+from .themes import AUTO, LIGHT, THEMES
+from .words import log_name
+
+QUEUES, NODES, GANG, SESSIONS, WAITS = KINDS = ("queues", "nodes", "gang", "sessions", "waits")
+
+_FORMS: Mapping[str, str] = MappingProxyType({".png": PNG, ".svg": "svg", ".html": "html"})
+
+
+class Asked(NamedTuple):
+    """What to draw.
+
+    :param what: one of :data:`KINDS`. :param names: only these queues or nodes; the gang.
+    :param from_: and ``to``: the period; None is the log's begin or end.
+    """
+
+    what: str
+    names: Sequence[str] = ()
+    from_: Point | None = None
+    to: Point | None = None
+    resource: str | None = None
+    namespace: str | None = None
+
+
+class Plot:
+    """A picture of a log; notebooks show it by themselves.
+
+    :ivar picture: what it shows, as data.
+    """
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+
+    def save(self, path: str | Path, *, theme: str | None = None) -> None:
+        """Write it to a file: PNG, SVG or HTML, by the file's suffix.
+
+        :param theme: ``light``, ``dark``, or ``auto`` for that of the reader, which a PNG cannot
+            know: a PNG is light by default, the others are ``auto``.
+        :raises UsageError: there is no such form or theme, or matplotlib is not installed.
+        """
+        data = self.data(form_of(str(path), theme), theme)
+
+        def write(out: object) -> int:
+            return out.write(data)  # type: ignore[attr-defined, no-any-return]
+
+        write_file(Path(path), write)
+
+    def data(self, form: str, theme: str | None = None) -> bytes:
+        """Return it as ``png``, ``svg`` or ``html``."""
+        if form == PNG:
+            return image_of(self.picture, PNG, theme or LIGHT)
+        make = svg_of if form == "svg" else page_of
+        return make(self.picture, theme or AUTO).encode()
+
+    def text(self, *, width: int = 80, ascii_only: bool = False) -> str:
+        """Return it in characters."""
+        return "".join(lines_of_picture(self.picture, width=width, ascii_only=ascii_only))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_svg_(self) -> str | None:
+        return svg_of(self.picture) if can_draw() else None
+
+    def _repr_html_(self) -> str:
+        drawn = self._repr_svg_() or f"<pre>{escape(self.text())}</pre>"
+        return f"<figure>{drawn}</figure>"
+
+
+def form_of(file: str, theme: str | None = None) -> str:
+    """Return the form to write to a file of this name.
+
+    :raises UsageError: there is no such form, or it cannot have the theme.
+    """
+    form = _FORMS.get(PurePath(file).suffix.lower())
+    if form is None:
+        raise UsageError(
+            f"the suffix {PurePath(file).suffix or '(none)'} is of no picture",
+            where=file,
+            now=f"use {', '.join(_FORMS)}; without -o, the picture is drawn in characters",
+        )
+    if theme is not None and theme not in THEMES:
+        raise UsageError(f"no theme {theme!r}", now=f"choose from: {', '.join(THEMES)}")
+    if form == PNG and theme == AUTO:
+        raise UsageError(
+            "a PNG cannot follow the reader's theme", now="choose light or dark, or write an SVG"
+        )
+    return form
+
+
+def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None) -> Plot:
+    """Draw a log over time.
+
+    :param place: the log's path or URL, for the title.
+    :param progress: called with (position, last position).
+    :raises UsageError: there is no such plot, period, resource or name, or options do not go
+        together. :raises ObjectNotFound: there is no such gang.
+    """
+    if asked.what not in _MAKERS:
+        raise UsageError(f"no plot {asked.what!r}", now=f"choose from: {', '.join(KINDS)}")
+    if asked.resource is not None and asked.what not in {QUEUES, NODES}:
+        raise UsageError(
+            f"--resource does not go with {asked.what}", now="it is for queues and nodes"
+        )
+    if asked.namespace is not None and asked.what != GANG:
+        raise UsageError(f"-n does not go with {asked.what}", now="it is for gang")
+    span = span_of(log, asked.from_, asked.to)
+    return Plot(_MAKERS[asked.what](log, span, asked, log_name(place), progress))
+
+
+def _queues(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+    from ..series.queue_shares import queue_shares  # noqa: PLC0415 -- only what is drawn
+    from .compose import queues_picture  # noqa: PLC0415
+
+    resource = asked.resource or "cpu"
+    found = queue_shares(log, span, resource, names=asked.names, progress=progress)
+    return queues_picture(found, name)
+
+
+def _nodes(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+    from ..series.node_use import node_use  # noqa: PLC0415 -- only what is drawn
+    from .compose import nodes_picture  # noqa: PLC0415
+
+    resource = asked.resource or "cpu"
+    return nodes_picture(node_use(log, span, resource, names=asked.names, progress=progress), name)
+
+
+def _gang(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+    from ..series.gang import gang  # noqa: PLC0415 -- only what is drawn
+    from .compose import gang_picture  # noqa: PLC0415
+
+    if len(asked.names) != 1:
+        raise UsageError("gang draws one job or PodGroup", now="plinian plot gang job/NAME")
+    whole = asked.from_ is not None or asked.to is not None
+    named = log.object(asked.names[0], span.end)
+    found = gang(log, span, named, namespace=asked.namespace, whole=whole, progress=progress)
+    return gang_picture(found, name)
+
+
+def _sessions(log: Log, span: Span, asked: Asked, name: str, _progress: Progress | None) -> Picture:
+    from ..series.session_runs import session_runs  # noqa: PLC0415 -- only what is drawn
+    from .compose import sessions_picture  # noqa: PLC0415
+
+    if asked.names:
+        raise UsageError(f"sessions has no {asked.names[0]!r}", now="plinian plot sessions")
+    return sessions_picture(session_runs(log, span), name)
+
+
+def _waits(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:
+    from ..series.waits import waits  # noqa: PLC0415 -- only what is drawn
+    from .compose import waits_picture  # noqa: PLC0415
+
+    return waits_picture(waits(log, span, names=asked.names, progress=progress), name)
+
+
+_Maker = Callable[[Log, Span, Asked, str, Progress | None], Picture]
+_MAKERS: Mapping[str, _Maker] = MappingProxyType(
+    {QUEUES: _queues, NODES: _nodes, GANG: _gang, SESSIONS: _sessions, WAITS: _waits}
+)
+"""What makes each picture."""

@@ -1,0 +1,163 @@
+"""How a gang comes together: its pods over time, against how many it needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import ObjectNotFound, UsageError
+from ...engine.kubernetes.units import format_time
+from ...engine.state.facts import Fact, PodFact, PodGroupFact
+from ..moments.kinds import ObjectName
+from ..moments.log import Log, Progress
+from ..moments.names import stem_of
+from .changes import Change, changes
+from .period import Period, Span, Track, divided
+
+_KINDS = ("Job", "PodGroup")
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+PENDING, BOUND, RUNNING, FINISHED = STATES = ("pending", "bound", "running", "finished")
+"""What a pod does: it has no node; it has one and does not run yet; it runs; it has ended."""
+
+
+class Phase(NamedTuple):
+    """A PodGroup got a phase. :param time: microseconds."""
+
+    time: int
+    podgroup: str
+    phase: str
+
+
+class Gang(msgspec.Struct, frozen=True, kw_only=True):
+    """The pods of a job or a PodGroup; of each part of the period the last number.
+
+    :param named: as in ``job ns/name``. :param counts: how many pods, by :data:`STATES`.
+    :param min_member: how many must start together; of several PodGroups the sum.
+    """
+
+    period: Period
+    named: str
+    counts: dict[str, tuple[float | None, ...]]
+    min_member: tuple[float | None, ...]
+    phases: tuple[Phase, ...]
+
+
+def gang(
+    log: Log,
+    span: Span,
+    named: ObjectName,
+    *,
+    namespace: str | None = None,
+    whole: bool = False,
+    progress: Progress | None = None,
+) -> Gang:
+    """Return how the pods of a job or a PodGroup came together.
+
+    :param namespace: where it is; None is any that has it.
+    :param whole: show the whole period; else only the time in which the gang existed.
+    :param progress: called with (position, last position).
+    :raises UsageError: it is neither a job nor a PodGroup, or several have the name.
+    :raises ObjectNotFound: none in the period has the name.
+    """
+    if named.kind not in _KINDS:
+        raise UsageError(
+            f"a {named.kind} is no gang", now="name a job or a PodGroup, as in job/train"
+        )
+    place = named.namespace or namespace
+    wanted = _Wanted(named.kind == "Job", named.name, place)
+    kept = [one for one in changes(log, span.end, progress) if wanted.has(one)]
+    _refuse(wanted, named, kept, span)
+    period = span.period
+    if not whole:
+        begin = max(kept[0].time, period.begin)
+        period = divided(begin, max(min(_until(kept), period.end), begin))
+    return _counted(
+        f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}", kept, period
+    )
+
+
+class _Wanted(NamedTuple):
+    """Which objects belong to the gang."""
+
+    job: bool
+    name: str
+    namespace: str | None
+
+    def has(self, change: Change) -> bool:
+        """Return whether a change is of a pod or the PodGroup of the gang."""
+        reference = change.reference
+        if self.namespace is not None and reference.namespace != self.namespace:
+            return False
+        return any(self._of(reference.name, fact) for fact in (change.before, change.now))
+
+    def _of(self, name: str, fact: Fact | None) -> bool:
+        if isinstance(fact, PodGroupFact):
+            return self._names(name)
+        if isinstance(fact, PodFact):
+            if self.job and fact.job:
+                return fact.job == self.name
+            return bool(fact.podgroup) and self._names(fact.podgroup)
+        return False
+
+    def _names(self, podgroup: str) -> bool:
+        """Return whether the name of a PodGroup, or that of its job, is the one wanted."""
+        return podgroup == self.name or stem_of(podgroup) == self.name
+
+
+def _refuse(wanted: _Wanted, named: ObjectName, kept: list[Change], span: Span) -> None:
+    places = sorted({one.reference.namespace for one in kept})
+    if not places:
+        raise ObjectNotFound(
+            f"no pod or PodGroup of {named.kind.lower()} {wanted.name!r} in this period",
+            now=f"the period ends at {format_time(span.period.end)}; give the namespace with -n "
+            "if there is one",
+        )
+    if len(places) > 1:
+        raise UsageError(
+            f"{wanted.name!r} is in {len(places)} namespaces: {', '.join(places)}",
+            now="choose one with -n",
+        )
+
+
+def _until(kept: list[Change]) -> int:
+    """Return when the last of it changed, and a tenth of its life more."""
+    return kept[-1].time + (kept[-1].time - kept[0].time) // 10
+
+
+def _counted(named: str, kept: list[Change], period: Period) -> Gang:
+    tracks = {state: Track(period, last=True) for state in STATES}
+    least = Track(period, last=True)
+    counts = dict.fromkeys(STATES, 0)
+    members: dict[str, int] = {}
+    phases: list[Phase] = []
+    for change in kept:
+        before, now = change.before, change.now
+        for fact, sign in ((before, -1), (now, 1)):
+            if isinstance(fact, PodFact):
+                counts[_state(fact)] += sign
+        if isinstance(now, PodGroupFact):
+            members[change.reference.name] = now.min_member
+            if now.phase and (not isinstance(before, PodGroupFact) or before.phase != now.phase):
+                phases.append(Phase(change.time, change.reference.name, now.phase))
+        elif isinstance(before, PodGroupFact):
+            members.pop(change.reference.name, None)
+        for state, track in tracks.items():
+            track.set(change.time, float(counts[state]))
+        least.set(change.time, float(sum(members.values())) if members else None)
+    return Gang(
+        period=period,
+        named=named,
+        counts={state: track.values() for state, track in tracks.items()},
+        min_member=least.values(),
+        phases=tuple(one for one in phases if period.begin <= one.time <= period.end),
+    )
+
+
+def _state(pod: PodFact) -> str:
+    if pod.phase in _FINISHED:
+        return FINISHED
+    if pod.phase == "Running":
+        return RUNNING
+    return BOUND if pod.node else PENDING

@@ -1,0 +1,128 @@
+"""The period of a picture, divided into equal parts: memory and size do not grow with the log."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.points import Point
+
+PARTS = 250
+"""How many parts a period has at most."""
+
+_MINUTE, _HOUR, _DAY = 60 * SECOND_US, 3600 * SECOND_US, 86_400 * SECOND_US
+_STEPS = (
+    *(unit * digit for unit in (1000, 10_000, 100_000) for digit in (1, 2, 5)),
+    *(second * SECOND_US for second in (1, 2, 5, 10, 15, 30)),
+    *(minute * _MINUTE for minute in (1, 2, 5, 10, 15, 30)),
+    *(hour * _HOUR for hour in (1, 2, 3, 6, 12)),
+    *(day * _DAY for day in (1, 2, 7, 30, 365)),
+)
+"""Lengths of a part that people can read, microseconds."""
+
+
+class Period(msgspec.Struct, frozen=True, kw_only=True):
+    """A time between two moments, and its division.
+
+    :param begin: and ``end``: microseconds since 1970. :param step: the length of a part.
+    """
+
+    begin: int
+    end: int
+    step: int
+
+    @property
+    def parts(self) -> int:
+        """How many parts it has; the last one may reach beyond the end."""
+        return max(1, -(-(self.end - self.begin) // self.step))
+
+    def part_of(self, time: int) -> int:
+        """Return the part that has a time; of one outside, the first or the last."""
+        return min(max(0, (time - self.begin) // self.step), self.parts - 1)
+
+    def time_of(self, part: int) -> int:
+        """Return when a part begins."""
+        return self.begin + part * self.step
+
+
+class Span(NamedTuple):
+    """The period of a log that a picture shows.
+
+    :param end: the moment at its end; only what had happened by then counts.
+    """
+
+    period: Period
+    end: Moment
+
+
+def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Span:
+    """Return the period between two points; by default from the log's first time to its last.
+
+    :raises UsageError: the log has no times, or the first point is not before the second.
+    """
+    end = log.moment("end" if to is None else to)
+    clock = log.clock(end)
+    first, last = clock.first(), clock.last()
+    if first is None or last is None:
+        raise UsageError(
+            "the log holds no times, so nothing can be drawn over time",
+            now="ingest inputs with times, such as a watch or an audit log",
+        )
+    until = min(_time(log, end) or last, last)
+    begin = first if from_ is None else _time(log, log.moment(from_))
+    if begin is None or begin > until or (from_ is not None and begin == until):
+        raise UsageError(
+            f"the period is empty: it would begin at {format_time(begin or first)} and end at "
+            f"{format_time(until)}",
+            now=f"the log has times from {format_time(first)} to {format_time(last)}",
+        )
+    return Span(divided(begin, until), end)
+
+
+def divided(begin: int, end: int) -> Period:
+    """Return a period with parts of a length that people can read."""
+    length = max(end - begin, 1)
+    step = next((one for one in _STEPS if length <= one * PARTS), -(-length // PARTS))
+    return Period(begin=begin, end=max(end, begin + step), step=step)
+
+
+def _time(log: Log, moment: Moment) -> int | None:
+    if moment.time is not None:
+        return moment.time
+    return log.clock(moment).time_of(moment.revision)
+
+
+class Track:
+    """A number over time: of each part of a period the highest value that it had in it.
+
+    :param last: of each part the last value instead.
+    """
+
+    def __init__(self, period: Period, *, last: bool = False) -> None:
+        self._period, self._last = period, last
+        self._values: list[float | None] = []
+        self.now: float | None = None
+
+    def set(self, time: int, value: float | None) -> None:
+        """Change the number; None: there is none. Times must not fall."""
+        if value == self.now:
+            return
+        if time >= self._period.begin:
+            self._fill(self._period.part_of(time) + 1)
+            held = self._values[-1]
+            if self._last or held is None or (value is not None and value > held):
+                self._values[-1] = value
+        self.now = value
+
+    def values(self) -> tuple[float | None, ...]:
+        """Return the values of all parts."""
+        self._fill(self._period.parts)
+        return tuple(self._values)
+
+    def _fill(self, parts: int) -> None:
+        self._values.extend([self.now] * (parts - len(self._values)))

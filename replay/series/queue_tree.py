@@ -1,0 +1,85 @@
+"""The tree of queues: what each has itself, and together with the queues below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.state.facts import QueueFact
+
+ROOT = "root"
+
+
+class Tree:
+    """Queues by their parents, and amounts of one resource.
+
+    :ivar specs: the queues that exist.
+    """
+
+    def __init__(self) -> None:
+        self.specs: dict[str, QueueFact] = {}
+        self._parents: dict[str, str] = {}
+        self._own: dict[str, float] = {}
+        self._totals: dict[str, float] = {}
+
+    def put(self, name: str, spec: QueueFact | None) -> set[str]:
+        """Create, change or delete (None) a queue; return the queues that it touches."""
+        before = set(self._above(name))
+        if spec is None:
+            self.specs.pop(name, None)
+        else:
+            self.specs[name] = spec
+            self._move(name, "" if spec.parent == name else spec.parent)
+        return {*before, *self._above(name), *self.children_of(name)}
+
+    def add(self, name: str, amount: float) -> set[str]:
+        """Add to what a queue has; return the queues whose totals that changes."""
+        if not amount:
+            return set()
+        self._own[name] = self._own.get(name, 0.0) + amount
+        above = self._above(name)
+        for queue in above:
+            self._totals[queue] = self._totals.get(queue, 0.0) + amount
+        return set(above)
+
+    def total(self, name: str) -> float:
+        """Return what a queue and those below it have."""
+        return self._totals.get(name, 0.0)
+
+    def parent_of(self, name: str) -> str:
+        """Return the parent that a queue names; empty if it names none."""
+        return self._parents.get(name, "")
+
+    def children_of(self, name: str) -> list[str]:
+        """Return the queues that name a queue as their parent, sorted."""
+        return sorted(queue for queue, parent in self._parents.items() if parent == name)
+
+    def walk(self) -> Iterator[tuple[int, str]]:
+        """Yield all queues with their depth, parents before their children."""
+        done: set[str] = set()
+        tops = [name for name in self._parents if self._parents[name] not in self._parents]
+        for top in [*sorted(tops), *sorted(self._parents)]:  # The second: queues in a circle.
+            yield from self._below(top, 0, done)
+
+    def _move(self, name: str, parent: str) -> None:
+        if self._parents.get(name) == parent:
+            return
+        self._parents[name] = parent
+        own, self._own, self._totals = self._own, {}, {}
+        for queue, amount in own.items():
+            self.add(queue, amount)
+
+    def _below(self, name: str, depth: int, done: set[str]) -> Iterator[tuple[int, str]]:
+        left = [(depth, name)]
+        while left:
+            level, queue = left.pop()
+            if queue not in done:
+                done.add(queue)
+                yield level, queue
+                left += [(level + 1, child) for child in reversed(self.children_of(queue))]
+
+    def _above(self, name: str) -> list[str]:
+        """Return a queue and those above it; a circle ends where it began."""
+        found = [name]
+        while (parent := self._parents.get(found[-1], "")) and parent not in found:
+            found.append(parent)
+        return found

@@ -1,0 +1,61 @@
+"""Sessions over time: how many ran, how long they took, what they bound and evicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..moments.log import Log
+from ..moments.recorded_sessions import HowKnown
+from ..moments.session_list import ListedSession, listed_sessions
+from .incidents import Incident, scheduler_incidents
+from .period import Period, Span
+
+
+class SessionRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """The sessions of a period, summed up by its parts.
+
+    :param logged: sessions that the scheduler's log has. :param inferred: sessions that are known
+        only from what they wrote. :param longest: microseconds; None if no session has an end.
+    :param bound: pods that they bound. :param evicted: pods that they evicted, as far as that is
+        known.
+    :param sessions: how many there are in all.
+    """
+
+    period: Period
+    logged: tuple[int, ...]
+    inferred: tuple[int, ...]
+    longest: tuple[int | None, ...]
+    bound: tuple[int, ...]
+    evicted: tuple[int, ...]
+    incidents: tuple[Incident, ...]
+    sessions: int
+
+
+def session_runs(log: Log, span: Span) -> SessionRuns:
+    """Return the sessions that were opened in a period."""
+    period = span.period
+    found = [
+        one
+        for one in listed_sessions(log.store, span.end)
+        if period.begin <= one.opened <= period.end
+    ]
+    parts: list[list[ListedSession]] = [[] for _ in range(period.parts)]
+    for one in found:
+        parts[period.part_of(one.opened)].append(one)
+    return SessionRuns(
+        period=period,
+        logged=tuple(sum(one.how is HowKnown.LOGGED for one in some) for some in parts),
+        inferred=tuple(sum(one.how is HowKnown.INFERRED for one in some) for some in parts),
+        longest=tuple(map(_longest, parts)),
+        bound=tuple(sum(one.binds for one in some) for some in parts),
+        evicted=tuple(sum(one.evictions or 0 for one in some) for some in parts),
+        incidents=tuple(scheduler_incidents(log, span)),
+        sessions=len(found),
+    )
+
+
+def _longest(sessions: Sequence[ListedSession]) -> int | None:
+    known = (one.closed - one.opened for one in sessions if one.closed is not None)
+    return max(known, default=None)
