@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
+    from .replay.answers.answer import Why
     from .replay.answers.blame import Blame
-    from .replay.answers.records import Why
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import Held as Behaviour
@@ -213,7 +213,7 @@ _PLACES = MappingProxyType(
         "engine.events": "Event Recorded Reference",
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blame": "Blame",
-        "replay.answers.records": "Why",
+        "replay.answers.answer": "Why",
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.run": "WhatIf",
         "replay.facade.answering": "why",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
@@ -35,7 +38,25 @@ class LintTask(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class Report(NamedTuple):
+class FindingRow(NamedTuple):
+    """A finding. :param file: None for an object of a log."""
+
+    rule: str
+    severity: str
+    effect: str
+    kind: str
+    namespace: str
+    name: str
+    file: str | None
+    line: int | None
+    field: str
+    message: str
+    now: str
+    releases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Tabular):
     """The findings, the releases, and the configuration in force.
 
     :param conf: its source; empty if not known.
@@ -47,6 +68,17 @@ class Report(NamedTuple):
     objects: int
     conf: str
     remark: str
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the findings."""
+        return {"findings": table_of(FindingRow, map(_row, self.findings))}
+
+
+def _row(finding: Finding) -> FindingRow:
+    found = finding.document()
+    about = found.pop("object")
+    del found["document"]
+    return FindingRow(**found, **{name: about[name] for name in ("kind", "namespace", "name")})
 
 
 def check(task: LintTask, releases: Sequence[str]) -> Report:

@@ -11,6 +11,7 @@ import msgspec
 from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
+from ..tabular.columns import Time
 from .clock import clock_of
 from .moment import Moment
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
@@ -37,9 +38,9 @@ class ListedSession(NamedTuple):
     number: int
     id: str
     how: HowKnown
-    opened: int
-    opened_after: int | None
-    closed: int | None
+    opened: Time
+    opened_after: Time | None
+    closed: Time | None
     revision: int
     position: int
     jobs: int | None

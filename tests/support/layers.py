@@ -34,7 +34,14 @@ ORDER = (
     "engine.session.plugins",
     *("engine.session.actions", "engine.session", "engine.invariants", "engine.machine"),
     *("migrations", "migrations.versions"),
-    *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
+    *(
+        "replay.tabular",
+        "replay",
+        "replay.moments",
+        "replay.ingest",
+        "replay.sessions",
+        "replay.simulate",
+    ),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if"),
     *("replay.render", "replay.series", "replay.pack", "replay.facade", "replay.cli", ""),
@@ -73,7 +80,9 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "replay.moments": (
             *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
             *("engine.volcano", "engine.cache", "engine.session"),
+            "replay.tabular",
         ),
+        "replay.tabular": ("engine", "engine.kubernetes"),
         "replay.ingest": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
             "replay.moments",
