@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.errors import UsageError
-from .html import html_of
 from .table import Table, table_of
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ class Tabular:
         return known[name or next(iter(known))]
 
     def _repr_html_(self) -> str:
+        from .html import html_of  # noqa: PLC0415 -- only notebooks need it
+
         return html_of(self.headline, self.tables())
 
 
