@@ -87,8 +87,10 @@ if TYPE_CHECKING:
     from .replay.facade.log import Log
     from .replay.facade.packing import open_pack
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
+    from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
+    from .replay.fidelity.report import Fidelity
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
     from .replay.lint.findings import Finding
@@ -100,10 +102,12 @@ if TYPE_CHECKING:
     from .replay.moments.history import Happening, History
     from .replay.moments.moment import Moment
     from .replay.moments.scheduler_confs import ConfText
+    from .replay.moments.session_list import ListedSession
     from .replay.moments.status import Status
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
     from .replay.sessions.session import SessionAnswer
+    from .replay.tabular.tabular import Records
     from .replay.what_if.help import WouldHelp
     from .replay.what_if.run import WhatIf
 
@@ -128,6 +132,7 @@ __all__ = [
     "Event",
     "EventMalformed",
     "Exploration",
+    "Fidelity",
     "Finding",
     "FormatUnknown",
     "Happening",
@@ -142,6 +147,7 @@ __all__ = [
     "InputTruncated",
     "LintReport",
     "LintRule",
+    "ListedSession",
     "Log",
     "LogAnswers",
     "LogCorrupt",
@@ -163,6 +169,7 @@ __all__ = [
     "PointUnknown",
     "PositionConflict",
     "Recorded",
+    "Records",
     "Reference",
     "ReleaseLine",
     "Replay",
@@ -191,6 +198,7 @@ __all__ = [
     "explore_device_model",
     "explore_log",
     "invariants",
+    "junit",
     "lint",
     "lint_rules",
     "open",
@@ -198,6 +206,7 @@ __all__ = [
     "release_diff",
     "releases",
     "replay_token",
+    "sarif",
     "simulate",
     "simulate_all",
     "step",
@@ -242,6 +251,7 @@ _PLACES = MappingProxyType(
         "replay.pack.opened": "OpenedPack",
         "replay.pack.write": "Packed",
         "replay.facade.releases": "behaviours release_diff releases unproven",
+        "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",
         "replay.moments.history": "Happening History",
@@ -254,6 +264,9 @@ _PLACES = MappingProxyType(
         "replay.moments.scheduler_confs": "ConfText",
         "replay.sessions.session": "SessionAnswer",
         "replay.moments.status": "Status",
+        "replay.fidelity.report": "Fidelity",
+        "replay.moments.session_list": "ListedSession",
+        "replay.tabular.tabular": "Records",
         "replay.moments.diff_actors": "Who",
     }
 )

@@ -39,6 +39,10 @@ class Cause(StrEnum):
     UNEXPLAINED = "unexplained"
 
 
+NOT_EXPLAINED = frozenset({Cause.UNEXPLAINED, Cause.MISSING_INPUT, Cause.SAMPLING})
+"""The causes with which a session does not come out as recorded, whatever is random in it."""
+
+
 class Counts(NamedTuple):
     """How many came out how.
 
@@ -255,10 +259,7 @@ class Fidelity(Tabular):
     @property
     def exact(self) -> bool:
         """Whether no session decides otherwise than recorded, but for what is random."""
-        return not any(
-            each.cause in {Cause.UNEXPLAINED, Cause.MISSING_INPUT, Cause.SAMPLING}
-            for each in self.differences
-        )
+        return not any(each.cause in NOT_EXPLAINED for each in self.differences)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the differences, the counts, the sessions, and the moved informers."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..lint.findings import FilePlace, Finding, Severity, Subject
+from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
 from ..lint.task import Report
 from ..moments.kinds import resource_name
@@ -92,9 +93,13 @@ def _name(subject: Subject) -> str:
 
 def lint_annotations(report: Report) -> Iterator[str]:
     """Yield GitHub workflow commands: each shows a finding beside its line."""
+    regions = Regions()
     for finding in report.findings:
         issue, place = finding.issue, finding.issue.subject.place
-        where = "" if place is None else f"file={_escaped(place.file)},line={place.line},"
+        where = ""
+        if place is not None:
+            line = regions.of(place, issue.field).line
+            where = f"file={_escaped(place.file)},line={line},"
         releases = release_text(finding.releases, report.releases)
         text = f"{issue.subject}: {issue.message} ({releases})"
         command = _COMMANDS[finding.severity]

@@ -1,4 +1,4 @@
-"""Tables as HTML for notebooks: few rows, no script, no colours of their own.
+"""Tables as HTML for notebooks: few rows, no script, and no colours but the notebook's.
 
 Names in a cluster are chosen by others, so all text is escaped.
 """

@@ -44,7 +44,15 @@ ORDER = (
     ),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if"),
-    *("replay.render", "replay.series", "replay.pack", "replay.facade", "replay.cli", ""),
+    *(
+        "replay.render",
+        "replay.review",
+        "replay.series",
+        "replay.pack",
+        "replay.facade",
+        "replay.cli",
+        "",
+    ),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 
