@@ -102,7 +102,7 @@ def _artifact(file: str) -> Json:
     path = PurePath(file)
     if path.is_absolute():
         return {"uri": path.as_uri()}
-    return {"uri": quote(path.as_posix()), "uriBaseId": _ROOT}
+    return {"uri": quote(path.as_posix(), errors="surrogateescape"), "uriBaseId": _ROOT}
 
 
 def _fingerprint(result: Result) -> str:
