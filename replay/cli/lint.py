@@ -111,8 +111,6 @@ def lint(
     report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
     counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     _write(report, taken, output, counting)
-    if report.remark:
-        note(report.remark)
     if any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
         raise SystemExit(1)
@@ -151,6 +149,8 @@ def _write(
         sys.stdout.writelines(lines)
     sys.stdout.flush()
     note(forms.lint_summary(report))
+    for text in forms.lint_notes(report):
+        note(text)
 
 
 def _write_rules(output: str) -> None:

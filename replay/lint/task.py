@@ -12,6 +12,7 @@ from ..tabular.tabular import Tabular
 from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
+from .not_checked import NotChecked, not_checked
 from .queues import Mode, Queues
 from .reading import WrittenFiles
 from .rules import rules_without
@@ -61,6 +62,7 @@ class Report(Tabular):
 
     :param conf: its source; empty if not known.
     :param remark: what was assumed; empty if nothing.
+    :param not_checked: rules that need what is not known, such as nodes.
     """
 
     findings: list[Finding]
@@ -68,10 +70,14 @@ class Report(Tabular):
     objects: int
     conf: str
     remark: str
+    not_checked: tuple[NotChecked, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the findings."""
-        return {"findings": table_of(FindingRow, map(_row, self.findings))}
+        return {
+            "findings": table_of(FindingRow, map(_row, self.findings)),
+            "not_checked": table_of(NotChecked, self.not_checked),
+        }
 
 
 def _row(finding: Finding) -> FindingRow:
@@ -103,6 +109,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
         _remark(world) if force is None else "",
+        tuple(not_checked(world, rules)),
     )
 
 

@@ -19,6 +19,10 @@ _COMMANDS = MappingProxyType(
 )
 
 
+_NAMED = 5
+"""The rules that a note names."""
+
+
 def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield a table of findings; wide adds what to do and the field of the object."""
     if not report.findings:
@@ -74,6 +78,7 @@ def lint_document(report: Report) -> dict[str, Any]:
         "conf_assumed": report.remark or None,
         "objects": report.objects,
         "counts": _counts(report),
+        "not_checked": [one._asdict() for one in report.not_checked],
         "findings": [finding.document() for finding in report.findings],
     }
 
@@ -110,6 +115,20 @@ def _escaped(text: str, *, ends: bool = True) -> str:
     """Escape characters that end a workflow command, or with ``ends`` one of its properties."""
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return text.replace(":", "%3A").replace(",", "%2C") if ends else text
+
+
+def lint_notes(report: Report) -> Iterator[str]:
+    """Yield one line each: what was assumed, and which rules were not checked, by reason."""
+    if report.remark:
+        yield report.remark
+    reasons: dict[str, list[str]] = {}
+    for one in report.not_checked:
+        reasons.setdefault(one.reason, []).append(one.rule)
+    for reason, names in reasons.items():
+        shown = ", ".join(names[:_NAMED]) + (
+            f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        )
+        yield f"not checked, as {reason}: {shown}"
 
 
 def lint_summary(report: Report) -> str:

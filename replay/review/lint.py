@@ -10,7 +10,7 @@ from ..lint.rules import RULES
 from ..lint.task import Report
 from ..render.figures import counted
 from ..render.lint import release_text
-from .records import FileRegion, Level, Result, Review, ReviewRule
+from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped
 
 PAGE = "docs/reference/lint.md"
 
@@ -30,6 +30,7 @@ def lint_review(report: Report, failing: Collection[Severity]) -> Review:
             ReviewRule(rule.name, rule.about, rule.more, f"{PAGE}#{rule.name}") for rule in RULES
         ),
         tuple(_result(one, report, failing, regions) for one in report.findings),
+        tuple(Skipped(one.rule, one.reason) for one in report.not_checked),
     )
 
 
