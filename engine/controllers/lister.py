@@ -14,6 +14,13 @@ An informer changes its list first and calls handlers later. Components take bot
 for this verb, which a ``DELETED`` follows.
 """
 
+TOMBSTONE = "TOMBSTONE"
+"""An informer finds in a new list that an object is gone whose deletion it missed.
+
+Handlers get the last version that was known, wrapped (``DeletedFinalStateUnknown``). For most of
+them that is a deletion.
+"""
+
 Listed = tuple[tuple[str, int], ...]
 """Keys with the numbers of documents, by key."""
 
@@ -30,7 +37,7 @@ class Lister:
 
     def deliver(self, verb: str, key: str, document: Document) -> None:
         """Take a change in."""
-        if verb in {DELETED, UNLISTED}:
+        if verb in {DELETED, UNLISTED, TOMBSTONE}:
             self._documents.pop(key, None)
         else:
             self._documents[key] = document

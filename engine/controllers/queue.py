@@ -18,7 +18,7 @@ from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.work_queue import WorkQueue
 from ..volcano.controllers.queue import QueueBehaviours
 from .component import Client
-from .lister import UNLISTED, Listed, Lister
+from .lister import TOMBSTONE, UNLISTED, Listed, Lister
 from .queue_states import SYNC_QUEUE, plan
 from .queue_writes import QueueFailure, QueueWrites
 from .requests import Numbered, Requests, next_due, try_again
@@ -61,6 +61,7 @@ class QueueController:
     """
 
     kinds: tuple[str, ...] = ("Queue", "PodGroup", "Command")
+    tombstones: tuple[str, ...] = ("PodGroup",)
 
     def __init__(self, behaviours: QueueBehaviours, objects: ObjectTable) -> None:
         self._own = behaviours
@@ -146,12 +147,18 @@ class QueueController:
     def _group_changed(self, verb: str, old: Document | None, group: Document) -> None:
         """Know a PodGroup by its queue, or forget it, and sync the queue.
 
-        Of a PodGroup that is known only a new phase counts, not that it is in another queue.
+        Of a PodGroup that is known only a new phase counts, not that it is in another queue. One
+        whose deletion was missed stays known.
+
+        Source: pkg/controllers/queue/queue_controller_handler.go addPodGroup, updatePodGroup,
+        deletePodGroup.
         """
         queue, key = group["spec"].get("queue", ""), place_of(group).key
         if verb == UNLISTED:
             return
-        if verb == DELETED:
+        if verb == TOMBSTONE:
+            pass  # Its key is not found out, so the PodGroup stays known: deletePodGroup.
+        elif verb == DELETED:
             self._groups.get(queue, set()).discard(key)
         elif old is not None and _phase(old) == _phase(group):
             return

@@ -62,8 +62,10 @@ class WorkloadController:
     ) -> None:
         """Let an informer deliver a change: the object's key is queued, or that of its owner."""
         if kind == self.own:
+            before = self._own.get(key)
             self._own.deliver(verb, key, document)
-            if verb == DELETED:
+            another = before and before["metadata"]["uid"] != document["metadata"]["uid"]
+            if verb == DELETED or another:
                 self._forget(key)
             self._queue.add(key)
             return

@@ -33,7 +33,7 @@ def quota_usage(pod: Mapping[str, Any]) -> Amounts:
     usage: Amounts = {"count/pods": ONE}
     if (pod.get("status") or {}).get("phase") not in _ENDED:
         usage["pods"] = ONE
-        requests, limits = _asked(pod, "requests"), _asked(pod, "limits")
+        requests, limits = asked(pod, "requests"), asked(pod, "limits")
         usage.update(_compute(requests, limits))
         usage.update(_other(requests))
     return usage
@@ -57,7 +57,7 @@ def _other(requests: Amounts) -> Iterator[tuple[str, Amount]]:
             yield _REQUESTS + name, asked
 
 
-def _asked(pod: Mapping[str, Any], which: str) -> Amounts:
+def asked(pod: Mapping[str, Any], which: str) -> Amounts:
     """Return the requests or limits of a pod: at most what runs at once, with the overhead."""
     spec = pod["spec"]
     total: Amounts = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,9 +22,12 @@ from ..controllers.statefulsets import StatefulSetController
 from ..kubernetes.api_server import DELETED, ApiServer, Document
 from ..kubernetes.object_table import ObjectTable
 from . import seen
-from .layout import API, Part, everything
+from .faults import NO_FAULTS, FaultLimits, Faults
+from .layout import API, Layout, Part, everything
 from .machine import Machine, State
 from .natural import USER, Natural
+from .other_scheduler import OtherScheduler, scheduler_of
+from .processes import Processes
 from .scheduler import SchedulerComponent, Settings
 from .user import Act, User
 
@@ -45,19 +48,44 @@ MADE_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The kinds that controllers make of a kind, or read for it."""
 
+_WITH_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 OWNERS_FIRST = (*MADE_OF, "JobTemplate", "PodGroup")
 """Kinds that own or are owned."""
+
+OTHER_SCHEDULER = "other-scheduler"
+"""The component that binds pods which do not wait for Volcano."""
 
 COMPONENTS = frozenset(
     {
         *("deployments", "replicasets", "statefulsets", "jobs", "gc", "jobflows", "jobtemplates"),
-        *("queues", "podgroups", "kubelets", "owners", "scheduler"),
+        *("queues", "podgroups", "kubelets", "owners", OTHER_SCHEDULER, "scheduler"),
     }
 )
 """All components that a machine can have, beside the user."""
 
 WORKLOAD_CONTROLLERS = ("deployments", "replicasets", "statefulsets")
 """Components of Kubernetes that a search may take as prompt, to see more of Volcano's."""
+
+KUBE_CONTROLLERS = "kube-controller-manager"
+PROCESSES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys((*WORKLOAD_CONTROLLERS, "owners"), KUBE_CONTROLLERS),
+        **dict.fromkeys(
+            ("jobs", "gc", "jobflows", "jobtemplates", "queues", "podgroups"),
+            "vc-controller-manager",
+        ),
+        "scheduler": "vc-scheduler",
+        OTHER_SCHEDULER: "kube-scheduler",
+    }
+)
+"""The process that each component belongs to; users and kubelets do not fail here."""
+
+RESYNCING = (KUBE_CONTROLLERS,)
+"""Processes whose informers deliver everything again from time to time: Volcano's never do.
+
+Source: k8s.io/kubernetes/cmd/kube-controller-manager MinResyncPeriod; Volcano makes its informers
+with a period of 0.
+"""
 
 
 class ClusterSettings(NamedTuple):
@@ -66,6 +94,7 @@ class ClusterSettings(NamedTuple):
     :param script: the writes of a user.
     :param now: the present of all sessions, in microseconds since 1970.
     :param existing: objects that exist before any process starts, and that all of them know.
+    :param faults: how often what may fail.
     """
 
     behaviours: Behaviours
@@ -74,6 +103,7 @@ class ClusterSettings(NamedTuple):
     script: Sequence[Act]
     now: int
     existing: Sequence[Document] = ()
+    faults: FaultLimits = NO_FAULTS
 
 
 class Cluster(NamedTuple):
@@ -89,7 +119,13 @@ def cluster(settings: ClusterSettings) -> Cluster:
     It is at rest: all informers have delivered what existed before.
     """
     objects = ObjectTable()
-    machine = Machine(parts_of(settings, objects), objects)
+    limits = settings.faults
+
+    def faults(layout: Layout, processes: Processes) -> Faults:
+        return Faults(limits, layout, processes, frozenset(PROCESSES.values()), RESYNCING)
+
+    parts = parts_of(settings, objects)
+    machine = Machine(parts, objects, faults if any(limits) else None)
     return Cluster(machine, _begun(machine, settings.existing))
 
 
@@ -118,8 +154,32 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
         owners = tuple(kind for kind in OWNERS_FIRST if kind in kinds)
         make_owners = lambda: OwnerGarbageCollector(owners)  # noqa: E731
         parts["owners"] = _part(make_owners, kinds, seen.of_owners)
+    volcano = scheduler.options.scheduler_names
+    if any(scheduler_of({"spec": spec}) not in volcano for spec in _pods_to_bind(given)):
+        other = lambda: OtherScheduler(volcano, objects)  # noqa: E731
+        parts[OTHER_SCHEDULER] = _part(other, kinds)
     parts["scheduler"] = _part(lambda: SchedulerComponent(scheduler), kinds, seen.of_scheduler)
-    return parts
+    return {name: _in_process(name, part) for name, part in parts.items()}
+
+
+def _pods_to_bind(given: Iterable[Document]) -> Iterator[Document]:
+    """Yield the specs of pods without nodes, and of templates of pods; Volcano runs its own jobs."""
+    for document in given:
+        spec = document.get("spec") or {}
+        if document["kind"] == "Pod" and not spec.get("nodeName"):
+            yield spec
+        elif document["kind"] in _WITH_TEMPLATE and spec.get("template"):
+            yield spec["template"].get("spec") or {}
+
+
+def _in_process(name: str, part: Part) -> Part:
+    """Return a component as part of its process."""
+    one = part.make()
+    waits = one.waits_for_lists if isinstance(one, SchedulerComponent) else True
+    tombstones = one.tombstones if isinstance(one, QueueController) else ()
+    return part._replace(
+        process=PROCESSES.get(name, ""), waits_for_lists=waits, tombstones=tombstones
+    )
 
 
 def _workloads(kinds: frozenset[str], objects: ObjectTable) -> dict[str, Part]:

@@ -2,8 +2,8 @@
 
 The natural order holds nothing up. A delay is one departure from it: a step that could be made next
 (a delivery, what a worker does, a session) is held up, while everything else goes on, and is made
-at any later moment. The user writes at any moment, which is no delay. Most races need one delay,
-and all orders with one can be tried where all orders cannot.
+at any later moment. The user writes at any moment, which is no delay; so do faults come and end. Most
+races need one delay, and all orders with one can be tried where all orders cannot.
 
 Time passes when nothing is left to do but what is held up. How often it may pass while a step is
 held up is limited too: a step that is held up for ever longer meets ever more timers.
@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from .machine import Machine, State
-from .natural import USER, Check, Natural, Violation, of_panic
+from .natural import Check, Natural, Violation, of_panic
 from .search import FIRST, LOOK_AFTER, Found, Progress, Reached
 from .table import Table
 
@@ -118,7 +118,7 @@ class Delays:
         natural: int | None = None
         for step in self._natural.steps(at.plain):
             late = step in at.held
-            free = late or self._machine.step(step).part == USER
+            free = late or self._natural.is_free(step)
             if free or natural is None:
                 after, panic = self._machine.after(at.plain, step)
                 if after != at.plain or panic:

@@ -25,11 +25,20 @@ class Part(NamedTuple):
     :param make: makes one that has just started, and has seen nothing.
     :param sees: what of an object the component uses. A change of anything else is not delivered:
         it would do nothing.
+    :param process: components of one process start together, and end together; empty if it is one
+        by itself.
+    :param waits_for_lists: a process that starts does nothing itself before all lists are
+        delivered.
+    :param tombstones: kinds of which a handler takes a missed deletion for something else than a
+        deletion.
     """
 
     kinds: tuple[str, ...]
     make: Callable[[], Component]
     sees: Callable[[str, Document], Document] = everything
+    process: str = ""
+    waits_for_lists: bool = True
+    tombstones: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
@@ -37,18 +46,23 @@ class Step(NamedTuple):
 
     :param part: the component; empty where time passes.
     :param kind: whose channel delivers; empty if a component does something by itself.
-    :param name: what it does.
+    :param name: what it does. :param fault: which of its requests fails, and how; see
+        :mod:`.failing`.
     """
 
     part: str
     kind: str = ""
     name: str = ""
+    fault: str = ""
 
     def __str__(self) -> str:
-        if self.kind:
-            return f"{self.part} sees {self.kind}"
-        return f"{self.part} {self.name}" if self.part else self.name
+        what = f"sees {self.kind}" if self.kind else self.name
+        done = f"{self.part} {what}" if self.part else what
+        return f"{done}, and {self.fault}" if self.fault else done
 
+
+FAULTS = "faults"
+"""The name under which faults are made: there is no component of that name."""
 
 WAIT = Step("", "", "wait")
 """Time passes until the next thing is due."""

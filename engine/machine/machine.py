@@ -8,34 +8,46 @@ compare numbers. Different orders of the same steps share nearly all of their wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..kubernetes.object_table import ObjectTable
+from .channels import Channels
+from .faults import Faults
 from .layout import API, WAIT, Layout, Part, Step
-from .table import Table
+from .processes import Processes
 from .transitions import Done, Transitions
 
 State = tuple[int, ...]
-"""The numbers of the API server, of the components, and of the channels, in the layout's order."""
+"""The numbers of the API server, of the components, and of the channels, in the layout's order.
+
+If something can fail, the number of what has failed comes last, see :mod:`.faults`.
+"""
+
+MakeFaults = Callable[[Layout, Processes], Faults]
 
 
 class Machine:
     """All states of a cluster that its steps lead to, worked out as they are needed.
 
     :param parts: the components by name. :param objects: numbers the documents.
+    :param faults: makes the faults that can happen; by default none can.
     :ivar layout: what each number of a state stands for. :ivar wait: the step in which time passes.
     """
 
-    def __init__(self, parts: Mapping[str, Part], objects: ObjectTable | None = None) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, Part],
+        objects: ObjectTable | None = None,
+        faults: MakeFaults | None = None,
+    ) -> None:
         self.layout = Layout(parts)
         self.objects = objects or ObjectTable()
         self.transitions = Transitions(parts, self.layout, self.objects)
         self._steps = self.transitions.steps
-        self._queues: Table[tuple[int, ...]] = Table()
-        self._empty = self._queues.number(())
+        self._queues = Channels()
+        self._empty = self._queues.empty
+        self._processes = Processes(parts, self.layout, self.transitions, self._queues)
         self.wait = self._steps.number(WAIT)
-        self._popped: dict[int, tuple[int, int]] = {}
-        self._pushed: dict[tuple[int, int], int] = {}
         names = self.layout.names
         self._deliveries: dict[int, tuple[int, int]] = {}
         self._delivery_from: dict[int, int] = {}
@@ -46,13 +58,17 @@ class Machine:
         self._doer: dict[int, int] = {}
         self._channels = tuple(self.layout.channels.values())
         self._parts = range(len(names))
+        self._last: tuple[int, ...] = ()
+        self.faults = None if faults is None else faults(self.layout, self._processes)
+        if self.faults is not None:
+            self._last = (self.faults.start,)
 
     @property
     def start(self) -> State:
         """The state in which nothing exists, and all processes have just started."""
         parts = [self.transitions.new_process(part) for part in self._parts]
         channels = [self._empty] * len(self._channels)
-        return (self.transitions.empty_server(), *parts, *channels)
+        return (self.transitions.empty_server(), *parts, *channels, *self._last)
 
     def step(self, number: int) -> Step:
         """Return a step by its number."""
@@ -62,12 +78,16 @@ class Machine:
         """Return the numbers of all steps that can be made, in the order of the layout."""
         empty, delivery = self._empty, self._delivery_from
         found = [delivery[place] for place in self._channels if state[place] != empty]
-        ability = self.transitions.ability
+        ability, starts = self.transitions.ability, self._processes.restarts
         due = False
         for part in self._parts:
             steps, when = ability(part, state[part + 1])
-            found += steps
+            if steps and not (starts and self._is_starting(part, state)):
+                found += steps
             due = due or when is not None
+        if self.faults is not None:
+            found += [failed for step in found for failed in self.failing(state, step)]
+            found += self.faults.steps(state[-1])
         if due:
             found.append(self.wait)
         return found
@@ -77,8 +97,14 @@ class Machine:
         empty, delivery = self._empty, self._delivery_from
         places = self.layout.channels_of[part]
         found = [delivery[place] for place in places if state[place] != empty]
-        found += self.transitions.ability(part, state[part + 1]).steps
+        if not (self._processes.restarts and self._is_starting(part, state)):
+            found += self.transitions.ability(part, state[part + 1]).steps
         return found
+
+    def _is_starting(self, part: int, state: State) -> bool:
+        """Say whether a component waits for its first lists, as after a restart."""
+        channels = tuple([state[place] for place in self.layout.channels_of[part]])
+        return self._processes.is_starting(part, channels)
 
     def steps_alone(
         self, part: int, held: int, channels: tuple[int, ...], api: int
@@ -87,9 +113,11 @@ class Machine:
         transitions = self.transitions
         for at, place in enumerate(self.layout.channels_of[part]):
             if channels[at] != self._empty:
-                rest, notice = self._pop(channels[at])
+                rest, notice = self._queues.pop(channels[at])
                 left = (*channels[:at], rest, *channels[at + 1 :])
                 yield self._delivery_from[place], transitions.deliver(part, held, notice, api), left
+        if self._processes.is_starting(part, channels):
+            return
         for step in transitions.ability(part, held).steps:
             yield step, transitions.do(part, held, step, api), channels
 
@@ -106,7 +134,7 @@ class Machine:
         delivery = self._deliveries.get(step)
         if delivery is not None:
             part, place = delivery
-            rest, notice = self._pop(state[place])
+            rest, notice = self._queues.pop(state[place])
             made = [*state]
             made[place] = rest
             done = self.transitions.deliver(part, state[part + 1], notice, state[API])
@@ -114,6 +142,10 @@ class Machine:
             later = self.later(state)
             assert later is not None, "time passes only if something is due"
             return later, ""
+        elif self.faults is not None and step in self.faults:
+            return self.faults.after(state, step), ""
+        elif self.faults is not None and self._steps[step].fault:
+            return self._after_failure(self.faults, state, step)
         else:
             part = self._part_of(step)
             made = [*state]
@@ -122,6 +154,33 @@ class Machine:
         if done.api >= 0:
             self._write(made, part, done)
         return tuple(made), done.panic
+
+    def _after_failure(self, faults: Faults, state: State, step: int) -> tuple[State, str]:
+        """Return the state after a step of which a request fails."""
+        part, made, notice = self._part_of(step), [*state], 0
+        whole = self._steps.number(self._steps[step]._replace(fault=""))
+        if whole in self._deliveries:
+            part, place = self._deliveries[whole]
+            made[place], notice = self._queues.pop(state[place])
+        done = self.transitions.fail(part, state[part + 1], step, notice, state[API])
+        made[part + 1] = done.part
+        made[-1] = faults.request_failed(made[-1])
+        self._write(made, part, done)
+        return tuple(made), done.panic
+
+    def failing(self, state: State, step: int) -> Sequence[int]:
+        """Return the numbers of a component's step in which one of its requests fails."""
+        if self.faults is None:
+            return ()
+        delivery = self._deliveries.get(step)
+        if delivery is not None:
+            part, place = delivery
+            _, notice = self._queues.pop(state[place])
+            done = self.transitions.deliver(part, state[part + 1], notice, state[API])
+        else:
+            part = self._part_of(step)
+            done = self.transitions.do(part, state[part + 1], step, state[API])
+        return tuple(self.faults.failing(state[-1], part, step, done.writes))
 
     def due(self, state: State) -> int | None:
         """Return how long it takes until the next thing is due, in microseconds."""
@@ -158,23 +217,11 @@ class Machine:
     def _write(self, made: list[int], part: int, done: Done) -> None:
         """Note what a step wrote; a process that panicked lists everything again."""
         made[API] = done.api
+        deaf = frozenset[int]() if self.faults is None else self.faults.deaf(made[-1])
         for notice, place in done.notices:
-            made[place] = self._push(made[place], notice)
+            if place not in deaf:
+                made[place] = self._queues.push(made[place], notice)
         if done.panic:
-            name = self.layout.names[part]
-            for kind, notices in self.transitions.listed(part, done.api).items():
-                made[self.layout.channels[name, kind]] = self._queues.number(notices)
-
-    def _pop(self, queue: int) -> tuple[int, int]:
-        known = self._popped.get(queue)
-        if known is None:
-            first, *rest = self._queues[queue]
-            known = self._popped[queue] = (self._queues.number(tuple(rest)), first)
-        return known
-
-    def _push(self, queue: int, notice: int) -> int:
-        known = self._pushed.get((queue, notice))
-        if known is None:
-            known = self._queues.number((*self._queues[queue], notice))
-            self._pushed[queue, notice] = known
-        return known
+            parts = self._processes.restart(made, part)
+            if self.faults is not None:
+                made[-1] = self.faults.restarted(made[-1], parts)

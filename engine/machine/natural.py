@@ -1,8 +1,9 @@
 """The natural order: a cluster in which nothing is held up, and what it comes to if left alone.
 
-Informers deliver before workers take items, a session runs when nothing else is left to do, a user
-writes when everything is at rest, and time passes last. A report of a run says where it differs
-from this order.
+Informers deliver before workers take items, a session runs when nothing else is left to do, then
+processes list again what they have missed; a user writes when everything is at rest, and time passes
+last. Faults do not come about by themselves. A report of a run says where it differs from this
+order.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .layout import Step
+from .layout import FAULTS, Step
 from .machine import Machine, State
 from .scheduler import SESSION
 
@@ -33,7 +34,7 @@ USER = "user"
 MOST_STEPS = 20_000
 """After so many steps a cluster is said not to come to rest."""
 
-_DELIVERY, _WORK, _SESSION, _USER, _WAIT = range(5)
+_DELIVERY, _WORK, _SESSION, _LISTING, _USER, _FAULT, _WAIT = range(7)
 
 
 class Moved(NamedTuple):
@@ -122,22 +123,31 @@ class Natural:
 
     def _allowed(self, step: int, *, user: bool, wait: bool) -> bool:
         kind = self._rank(step)[0]
-        return (user or kind != _USER) and (wait or kind != _WAIT)
+        return (user or kind not in {_USER, _FAULT}) and (wait or kind != _WAIT)
+
+    def is_free(self, step: int) -> bool:
+        """Say whether a step belongs to no moment: a user's write, a fault, the end of a fault."""
+        return self._rank(step)[0] in {_LISTING, _USER, _FAULT}
 
     def _rank(self, step: int) -> tuple[int, int]:
         known = self._ranks.get(step)
         if known is None:
-            known = self._ranks[step] = self._ranked(self._machine.step(step))
+            known = self._ranks[step] = self._ranked(step, self._machine.step(step))
         return known
 
-    def _ranked(self, step: Step) -> tuple[int, int]:
-        layout = self._machine.layout
+    def _ranked(self, number: int, step: Step) -> tuple[int, int]:
+        layout, faults = self._machine.layout, self._machine.faults
+        if step.fault:
+            return _FAULT, 0
         if step.kind:
             return _DELIVERY, layout.channels[step.part, step.kind]
         if not step.part:
             return _WAIT, 0
         if step.part == USER:
             return _USER, 0
+        if step.part == FAULTS:
+            ends = faults is not None and faults.ends(number)
+            return (_LISTING if ends else _FAULT), 0
         return (_SESSION if step.name == SESSION else _WORK), layout.place[step.part]
 
 

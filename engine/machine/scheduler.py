@@ -101,6 +101,11 @@ class SchedulerComponent:
         return self._projector
 
     @property
+    def waits_for_lists(self) -> bool:
+        """Whether no session runs before the handlers have seen all that exists at the start."""
+        return self.projector.cache.own.first_session_waits_for_handlers
+
+    @property
     def evicts(self) -> bool:
         """Whether the configuration has an action that may evict pods."""
         return not _EVICTING.isdisjoint(self._settings.conf.actions)

@@ -6,18 +6,33 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..controllers.component import Component
-from ..kubernetes.api_server import ADDED, MODIFIED, ApiServer, Change, Document, Kept, Place
+from ..controllers.lister import TOMBSTONE
+from ..kubernetes.api_server import (
+    ADDED,
+    DELETED,
+    MODIFIED,
+    ApiServer,
+    Change,
+    Document,
+    Kept,
+    Place,
+)
 from ..kubernetes.object_table import ObjectTable
 from ..model.panic import Panic
+from .failing import Failing, Watched, failing_of
 from .layout import Layout, Part, Step
 from .table import Table
 
 Notice = tuple[str, str, str, int]
 """What a channel holds: verb, kind, key, and the number of what is seen of the object."""
 
+SYNCED = "SYNCED"
+"""The verb of the notice behind a first list: from there on the process may do something itself."""
+
 Act = Callable[[Component, Any], None]
 
 
+_NOTHING: Document = {}
 _Counts = tuple[tuple[Place, int], ...]
 _Stored = tuple[tuple[tuple[Place, int], ...], _Counts, _Counts]
 """What an API server holds, with documents by number."""
@@ -37,25 +52,14 @@ class Done(NamedTuple):
     :param api: what the API server holds then.
     :param notices: what channels get, each with the place of the channel.
     :param panic: the process ended with this message; ``part`` is that of a new one.
+    :param writes: how many requests that write were sent, whatever came of them.
     """
 
     part: int
     api: int
     notices: tuple[tuple[int, int], ...] = ()
     panic: str = ""
-
-
-class _Watched:
-    """A client that notes whether it was used: only then does a step depend on the API server."""
-
-    def __init__(self, server: Callable[[], ApiServer]) -> None:
-        self._server = server
-        self.server: ApiServer | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        if self.server is None:
-            self.server = self._server()
-        return getattr(self.server, name)
+    writes: int = 0
 
 
 class Transitions:
@@ -78,6 +82,7 @@ class Transitions:
         self.steps: Table[Step] = Table()
         self._alone: dict[tuple[int, int, int], Done | None] = {}
         self._asking: dict[tuple[int, int, int, int], Done] = {}
+        self._failed: dict[tuple[int, int, int, int, int], Done] = {}
         self._waited: dict[tuple[int, int, int], int] = {}
         self._abilities: dict[tuple[int, int], Ability] = {}
         self.computed = 0
@@ -109,6 +114,40 @@ class Transitions:
                 if place.kind == kind
             )
         return found
+
+    def synced(self, kind: str) -> int:
+        """Return the number of the notice behind the first list of a kind."""
+        return self.notices.number((SYNCED, kind, "", self._objects.number(_NOTHING)))
+
+    def missed(self, part: int, kind: str, then: int, now: int) -> Iterator[int]:
+        """Yield what an informer delivers that lists a kind again, and saw nothing since then.
+
+        An object that is another one of the same name is a change of it, and no deletion.
+
+        Source: k8s.io/client-go/tools/cache delta_fifo.go Replace, controller.go processDeltas.
+
+        :param then, now: what the API server held, by number.
+        """
+        old, new, sees = self._held(then, kind), self._held(now, kind), self._parts[part].sees
+        for key, document in new.items():
+            seen = sees(kind, document)
+            if key not in old:
+                yield self._notice(ADDED, kind, key, seen)
+            elif sees(kind, old[key]) != seen:
+                yield self._notice(MODIFIED, kind, key, seen)
+        for key in sorted(old.keys() - new.keys()):
+            yield self._notice(TOMBSTONE, kind, key, sees(kind, old[key]))
+
+    def again(self, part: int, kind: str, api: int) -> Iterator[int]:
+        """Yield what an informer delivers that delivers all objects of a kind again."""
+        sees = self._parts[part].sees
+        for key, document in self._held(api, kind).items():
+            yield self._notice(MODIFIED, kind, key, sees(kind, document))
+
+    def _held(self, api: int, kind: str) -> dict[str, Document]:
+        """Return the objects of a kind that an API server holds, by key in order."""
+        document = self._objects.document
+        return {place.key: document(one) for place, one in self._api[api][0] if place.kind == kind}
 
     def server(self, number: int) -> ApiServer:
         """Return an API server that holds what has this number."""
@@ -158,13 +197,17 @@ class Transitions:
         if done is None:
             done = self._asking.get((part, held, notice, api))
             if done is None:
-                verb, kind, key, number = self.notices[notice]
-                document = self._objects.document(number)
-                done = self._work_out(
-                    (part, held, notice, api),
-                    lambda one, client: one.deliver(verb, kind, key, document, client),
-                )
+                if self.notices[notice][0] == SYNCED:
+                    return Done(held, -1)
+                done = self._work_out((part, held, notice, api), self._delivery(part, notice))
         return done
+
+    def _delivery(self, part: int, notice: int) -> Act:
+        verb, kind, key, number = self.notices[notice]
+        document = self._objects.document(number)
+        if verb == TOMBSTONE and kind not in self._parts[part].tombstones:
+            verb = DELETED
+        return lambda one, client: one.deliver(verb, kind, key, document, client)
 
     def do(self, part: int, held: int, step: int, api: int) -> Done:
         """Let a component do something by itself."""
@@ -178,6 +221,23 @@ class Transitions:
                 )
         return done
 
+    def fail(self, part: int, held: int, step: int, notice: int, api: int) -> Done:
+        """Let a component do a step of which one request fails.
+
+        :param notice: what is delivered, if the step is a delivery.
+        """
+        key = (part, held, step, notice, api)
+        done = self._failed.get(key)
+        if done is None:
+            made = self.steps[step]
+            failing = failing_of(made.fault)
+            name = made.name
+            act: Act = lambda one, client: one.step(name, client)  # noqa: E731
+            if made.kind:
+                act = self._delivery(part, notice)
+            done = self._failed[key] = self._worked_out((part, held, api), act, failing)
+        return done
+
     def wait(self, part: int, held: int, by: int) -> int:
         """Let time pass for a component."""
         known = self._waited.get((part, held, by))
@@ -188,11 +248,23 @@ class Transitions:
         return known
 
     def _work_out(self, key: tuple[int, int, int, int], act: Act) -> Done:
-        """Do a step on a component made for it, and note what came of it."""
-        self.computed += 1
+        """Do a step, and note what came of it."""
         part, held, given, api = key
+        done = self._worked_out((part, held, api), act)
+        if done.api < 0:
+            self._alone[part, held, given] = done
+        else:
+            self._asking[key] = done
+        return done
+
+    def _worked_out(
+        self, at: tuple[int, int, int], act: Act, failing: Failing | None = None
+    ) -> Done:
+        """Do a step on a component made for it, and return what came of it."""
+        self.computed += 1
+        part, held, api = at
         component = self.component(part, held)
-        client = _Watched(lambda: self.server(api))
+        client = Watched(lambda: self.server(api), failing)
         panic = ""
         try:
             act(component, client)
@@ -201,14 +273,12 @@ class Transitions:
             after, panic = self.new_process(part), str(fault)
         server = client.server
         if server is None and not panic:
-            done = self._alone[part, held, given] = Done(after, -1)
-            return done
+            return Done(after, -1)
         notices: tuple[tuple[int, int], ...] = ()
         if server is not None:
             notices = tuple(self._watched(server.take_changes(), api))
             api = self.server_with(server)
-        done = self._asking[key] = Done(after, api, notices, panic)
-        return done
+        return Done(after, api, notices, panic, client.writes)
 
     def _watched(self, changes: Iterable[Change], api: int) -> Iterator[tuple[int, int]]:
         """Yield what channels get of changes of what an API server held."""

@@ -84,6 +84,7 @@ class Turns:
             for alone in self._closure(part, state[part + 1], channels, state[API]):
                 if alone.acts:
                     yield from self._acts(state, part, alone)
+        yield from self._faults(state)
         wait = self._machine.later(state)
         if wait is not None:
             yield self._finish((self._machine.wait,), wait, "")
@@ -95,6 +96,8 @@ class Turns:
         not count.
         """
         found = []
+        if self._machine.faults is not None and self._machine.faults.lasts(state[-1]):
+            return
         for part in self._free:
             if part == self._user:
                 continue
@@ -115,10 +118,18 @@ class Turns:
         made = [*state]
         self._put(made, part, alone)
         base = tuple(made)
-        for step in alone.acts:
+        failing = [failed for step in alone.acts for failed in self._machine.failing(base, step)]
+        for step in (*alone.acts, *failing):
             after, panic = self._machine.after(base, step)
             if after != base or panic:
                 yield self._finish((*alone.path, step), after, panic)
+
+    def _faults(self, state: State) -> Iterator[Turn]:
+        """Yield what can fail beside requests, and what can be right again."""
+        faults = self._machine.faults
+        if faults is not None:
+            for step in faults.steps(state[-1]):
+                yield self._finish((step,), self._machine.after(state, step)[0], "")
 
     def _finish(self, steps: tuple[int, ...], state: State, panic: str) -> Turn:
         if not self._prompt:

@@ -131,6 +131,13 @@ _FILE = click.Path(path_type=Path)
     "order.",
 )
 @click.option(
+    "--faults",
+    metavar="KINDS",
+    help="What may fail besides, and how often in a run, as in watch,request=2: watch (a watch "
+    "breaks), request (a request fails), restart (a process restarts), resync (an informer delivers "
+    "everything again). By default as the scenario says, else nothing.",
+)
+@click.option(
     "--at",
     metavar="POINT",
     help="Begin at this moment of the log instead of with a scenario, with what existed then, and "
@@ -205,6 +212,7 @@ def explore(
     invariants: tuple[str, ...],
     prompt: str,
     delays: int | None,
+    faults: str | None,
     at: str | None,
     until: str,
     objects: tuple[str, ...],
@@ -247,7 +255,7 @@ def explore(
     recorded = None if at is None else _Recorded(log, at, until, objects)
     read = _read(case, recorded, name, assume=assume)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
-    world, plan = prepared(read, plan, prompt)
+    world, plan = prepared(read, plan, prompt, faults)
     if windows:
         _write_windows(world, output)
         return
@@ -348,7 +356,7 @@ def _searched(world: World, plan: Plan, seconds: float) -> Exploration:
     from ..render.race import limits_line
 
     if plan.strategy == "exhaustive":
-        note(limits_line(plan))
+        note(limits_line(plan, world.case.faults))
     pace = _Pace(plan)
 
     def found(violation: Violation) -> None:

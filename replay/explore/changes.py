@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ...engine.controllers.lister import TOMBSTONE
 from ...engine.kubernetes.api_server import (
     ADDED,
     DELETED,
@@ -14,6 +15,7 @@ from ...engine.kubernetes.api_server import (
     Document,
     Place,
 )
+from ...engine.machine.transitions import SYNCED
 
 _MOST_FIELDS = 3
 _QUIET = frozenset({"resourceVersion", "generation", "managedFields", "observedGeneration"})
@@ -63,7 +65,9 @@ def short_key(key: str) -> str:
 
 def sentence_of(change: Change) -> str:
     """Return what an informer delivers, as in ``sees Pod a deleted``."""
-    how = {ADDED: "added", MODIFIED: "changed", DELETED: "deleted"}[change.verb]
+    if change.verb == SYNCED:
+        return f"has seen all {change.kind} objects that there are"
+    how = {ADDED: "added", MODIFIED: "changed", DELETED: "deleted", TOMBSTONE: "gone"}[change.verb]
     return f"sees {change.kind} {short_key(change.key)} {how}"
 
 

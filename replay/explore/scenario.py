@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ...engine.kubernetes.objects import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS, distinct_kind
 from ...engine.kubernetes.store import fault_of
 from ...engine.machine.cluster import kinds_in
+from ...engine.machine.faults import FAULT_KINDS, NO_FAULTS, FaultLimits
 from ...engine.machine.user import Act
 from ..simulate.cases import case_name, read_packed
 
@@ -30,6 +31,8 @@ WORKLOADS = frozenset(
 KNOWN = frozenset({*KINDS, *WORKLOADS})
 """The kinds that a component of the machine watches."""
 
+MOST_FAULTS = 9
+NONE = "none"
 SCHEDULER = "volcano"
 _MADE = frozenset({"Pod", "PodGroup", "ReplicaSet", "Job"})
 """Kinds that controllers make, so that a user may delete what no user wrote."""
@@ -53,6 +56,7 @@ class _File(msgspec.Struct):
     name: str = ""
     about: str = ""
     conf: str | None = None
+    faults: dict[str, int] = {}
 
 
 class MachineCase(NamedTuple):
@@ -60,7 +64,7 @@ class MachineCase(NamedTuple):
 
     :param conf: the text of volcano-scheduler.conf; empty for the built-in one.
     :param existing: objects that are there before anything starts.
-    :param writes: what users write, in their order.
+    :param writes: what users write, in their order. :param faults: how often what may fail.
     """
 
     name: str
@@ -68,6 +72,7 @@ class MachineCase(NamedTuple):
     conf: str
     existing: tuple[Document, ...]
     writes: tuple[Act, ...]
+    faults: FaultLimits = NO_FAULTS
 
     def document(self) -> Document:
         """Return the scenario as a file has it."""
@@ -77,11 +82,13 @@ class MachineCase(NamedTuple):
         steps = [{"events": [*begin, *writes[:1]]}, *({"events": [one]} for one in writes[1:])]
         about = {"about": self.about} if self.about else {}
         there = {"existing": [*self.existing]} if running else {}
+        failing = {kind: often for kind, often in self.faults._asdict().items() if often}
         return {
             "name": self.name,
             **about,
             "mode": MODE,
             "conf": self.conf,
+            **({"faults": failing} if failing else {}),
             **there,
             "steps": steps,
         }
@@ -135,7 +142,45 @@ def parse_machine_case(data: bytes) -> MachineCase:
     if there:
         begin = 0  # Everything that exists is named as such.
     existing = tuple(act.document for act in (*there, *acts[:begin]))
-    return MachineCase(read.name, read.about, read.conf or "", existing, tuple(acts[begin:]))
+    faults = limits_of(read.faults, "$.faults")
+    writes = tuple(acts[begin:])
+    return MachineCase(read.name, read.about, read.conf or "", existing, writes, faults)
+
+
+def limits_of(given: Mapping[str, int], where: str) -> FaultLimits:
+    """Return how often each kind of fault may happen.
+
+    :param where: of the numbers, for messages.
+    :raises InputError: a kind is not known, or a number is negative or too large.
+    """
+    for kind, often in given.items():
+        if kind not in FAULT_KINDS:
+            raise InputError(
+                f"{where}: no fault {kind!r:.60}", now=f"there are {', '.join(FAULT_KINDS)}"
+            )
+        if not 0 <= often <= MOST_FAULTS:
+            raise InputError(
+                f"{where}: {kind} cannot happen {often} times",
+                now=f"write a number from 0 to {MOST_FAULTS}",
+            )
+    return FaultLimits(**given)
+
+
+def parsed_faults(text: str) -> FaultLimits:
+    """Return the limits of a list such as ``watch,request=2``, or ``none``.
+
+    :raises InputError: a kind is not known, or a number is no number of faults.
+    """
+    given: dict[str, int] = {}
+    for one in filter(None, (word.strip() for word in text.split(","))):
+        kind, equals, often = one.partition("=")
+        if equals and not (often.isascii() and often.isdigit() and len(often) < 4):
+            raise InputError(
+                f"faults: {one!r:.60} has no number of times", now="write it as in watch=2"
+            )
+        if one != NONE:
+            given[kind] = int(often) if equals else 1
+    return limits_of(given, "faults")
 
 
 def _is_begin(act: Act) -> bool:

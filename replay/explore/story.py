@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.kubernetes.api_server import Change
-from ...engine.machine.layout import API, Step
+from ...engine.machine.layout import API, FAULTS, Step
 from ...engine.machine.machine import State
 from ...engine.machine.natural import USER
 from ...engine.machine.scheduler import BINDS, SESSION, Kept
@@ -44,7 +44,7 @@ class Moment(NamedTuple):
     def matters(self) -> bool:
         """Whether others can notice the step, or it decides something."""
         decided = self.step.name == SESSION and self.sentence != IDLE
-        return bool(self.writes or self.panic) or decided
+        return bool(self.writes or self.panic) or decided or self.step.part == FAULTS
 
 
 class Delay(NamedTuple):
@@ -82,7 +82,8 @@ def story_of(world: World, steps: Sequence[Step]) -> Story:
         moment = moment_of(world, state, number, len(moments) + 1)
         moments.append(moment._replace(alone=step.alone))
         state = moment.state
-    lanes = (*world.machine.layout.names[:1], SERVER, *world.machine.layout.names[1:])
+    names = world.machine.layout.names
+    lanes = (*names[:1], SERVER, *names[1:], *((FAULTS,) if world.machine.faults else ()))
     return Story(lanes, tuple(moments), tuple(_delays(world, moments)), state)
 
 
@@ -111,11 +112,12 @@ def moment_of(world: World, state: State, number: int, place: int) -> Moment:
     writes: tuple[Write, ...] = ()
     if after[API] != state[API]:
         writes = writes_between(server_in(world, state), server_in(world, after))
+    sentence = f"panics: {panic}" if panic else _sentence(world, (state, after), step, writes)
     return Moment(
         number=place,
         step=step,
         actor=step.part or TIME,
-        sentence=f"panics: {panic}" if panic else _sentence(world, (state, after), step, writes),
+        sentence=f"{sentence}; {step.fault}" if step.fault else sentence,
         writes=writes,
         instead_of=None
         if natural is None or natural.step == number
@@ -138,6 +140,8 @@ def _sentence(
         return f"{seen}, {wrote}" if wrote else seen
     if not step.part:
         return f"{(world.machine.due(state) or 0) / SECOND_US:g} s pass"
+    if step.part == FAULTS:
+        return step.name
     if step.part == USER:
         return wrote or "writes, and nothing changes"
     if step.name == SESSION:

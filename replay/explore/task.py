@@ -23,7 +23,7 @@ from .run import (
     Search,
     parsed_prompt,
 )
-from .scenario import MachineCase
+from .scenario import MachineCase, parsed_faults
 from .world import World, world_of
 
 OWN = ("I-05", "I-19")
@@ -101,12 +101,18 @@ def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def prepared(case: MachineCase, plan: Plan, prompt: str) -> tuple[World, Plan]:
+def prepared(
+    case: MachineCase, plan: Plan, prompt: str, faults: str | None = None
+) -> tuple[World, Plan]:
     """Return the machine of a scenario, and a plan with the components that are never late.
 
     :param prompt: their names with commas, or ``none``.
+    :param faults: how often what may fail, as in ``watch,request=2``; None is as the scenario says.
     :raises UsageError: the release or a component is not known.
+    :raises InputError: ``faults`` says nothing that can fail.
     """
+    if faults is not None:
+        case = case._replace(faults=parsed_faults(faults))
     world = world_of(case, plan.release, plan.invariants)
     given = parsed_prompt(prompt, world) if plan.strategy == EXHAUSTIVE else ()
     has = tuple(name for name in given if name in world.machine.layout.names)

@@ -42,7 +42,7 @@ class _Content(msgspec.Struct, array_like=True):
     release: str
     invariant: str
     digest: str
-    names: list[tuple[str, str, str]]
+    names: list[tuple[str, ...]]
     order: list[int]
     case: msgspec.Raw
 
@@ -55,7 +55,7 @@ def encoded(token: Token) -> str:
         release=token.release,
         invariant=token.invariant,
         digest=token.digest,
-        names=[(step.part, step.kind, step.name) for step in names],
+        names=[(*step,) if step.fault else step[:3] for step in names],
         order=[names[step] for step in token.steps],
         case=msgspec.Raw(msgspec.json.encode(token.case.document(), order="sorted")),
     )

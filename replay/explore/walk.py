@@ -90,7 +90,7 @@ class Walk:
         if step.kind:
             return what_waits(world, state, step)
         if step.part != USER:
-            return ""
+            return step.fault
         part = world.machine.layout.names.index(USER)
         done = world.machine.transitions.kept(part, state[part + 1])
         assert isinstance(done, int)

@@ -91,6 +91,7 @@ def world_of(
             script=case.writes,
             now=NOW,
             existing=[*(default_queue(one) for one in queues if one not in own), *case.existing],
+            faults=case.faults,
         )
     )
     check = violations_in(made.machine, frozenset(invariants))

@@ -50,6 +50,7 @@ def explore(
     invariants: Names = (),
     prompt: str = "none",
     delays: int | None = ONE_DELAY.delays,
+    faults: str | None = None,
     assume: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Exploration:
@@ -66,6 +67,8 @@ def explore(
     :param prompt: components that are never late, with commas between, or ``none``.
     :param delays: of an exhaustive search: so many steps are held up in an order, at most; None is
         every order.
+    :param faults: what may fail besides, and how often in a run, as in ``watch,request=2``; by default
+        as the scenario says. See :mod:`plinian.engine.machine.faults`.
     :param assume: use the nearest release for an unknown one.
     :param progress: called with (releases tried, all releases).
     :raises InputError: there is no such file, or it is no scenario of a machine.
@@ -75,7 +78,7 @@ def explore(
     ids = asked_invariants(several(invariants))
     name = release_of(release, assume=assume, pre_releases=True)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
-    world, plan = prepared(_read(case), plan, prompt)
+    world, plan = prepared(_read(case), plan, prompt, faults)
     return explore_world(world, plan, seconds, Watcher(releases=progress))
 
 
@@ -94,6 +97,7 @@ def explore_log(
     invariants: Names = (),
     prompt: str = "none",
     delays: int | None = ONE_DELAY.delays,
+    faults: str | None = None,
     assume: bool = False,
 ) -> Exploration:
     """Search from a moment of a log: what existed then, and what users wrote afterwards.
@@ -120,6 +124,7 @@ def explore_log(
             invariants=invariants,
             prompt=prompt,
             delays=delays,
+            faults=faults,
             assume=assume,
         )
         told = compared_with_log(recorded, at, result.plan.release, result.anomalies)

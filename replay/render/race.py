@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from ...engine.kubernetes.units import format_time
+from ...engine.machine.faults import NO_FAULTS, FaultLimits
 from ...engine.machine.search import Progress
 from ...engine.machine.walks import Bound
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
@@ -188,9 +189,15 @@ def wrapped(text: str) -> Iterator[str]:
     yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
 
 
-def limits_line(plan: Plan) -> str:
+def may_fail(faults: FaultLimits) -> str:
+    """Return what may fail, and how often, as in ``watch 1, request 2``."""
+    return ", ".join(f"{kind} {often}" for kind, often in faults._asdict().items() if often)
+
+
+def limits_line(plan: Plan, faults: FaultLimits = NO_FAULTS) -> str:
     """Return which orders an exhaustive search tries, and how to try more."""
     never = f"; these components are never late: {', '.join(plan.prompt)}" if plan.prompt else ""
+    never += f"; in each may fail: {may_fail(faults)}" if any(faults) else ""
     if plan.delays is None:
         return f"Trying every order{never}."
     return (
@@ -207,7 +214,11 @@ def summary_lines(result: Exploration) -> Iterator[str]:
     """Yield how much was searched, whether that is all, and what never happened."""
     count = len(result.anomalies) + result.more
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
-    how = _seen(result.plan) if result.complete else "stopped early, so there may be more"
+    how = (
+        _seen(result.plan, result.case.faults)
+        if result.complete
+        else "stopped early, so there may be more"
+    )
     if result.interrupted:
         how = "interrupted, so there may be more"
     turns, ends = _words_of(result.plan)
@@ -222,11 +233,12 @@ def summary_lines(result: Exploration) -> Iterator[str]:
         yield from wrapped(bound_line(result.bound))
 
 
-def _seen(plan: Plan) -> str:
+def _seen(plan: Plan, faults: FaultLimits) -> str:
     """Return what a complete search has seen."""
     some = "" if plan.delays is None else f" with at most {_delays(plan.delays)}"
     never = f" in which {', '.join(plan.prompt)} are never late" if plan.prompt else ""
-    return f"all orders{some}{never} seen"
+    failing = f", in which these may fail: {may_fail(faults)}," if any(faults) else ""
+    return f"all orders{some}{never}{failing} seen"
 
 
 def _words_of(plan: Plan) -> tuple[str, str]:
@@ -315,6 +327,7 @@ def exploration_document(result: Exploration) -> dict[str, Any]:
         "seed": None if plan.strategy == EXHAUSTIVE else plan.seed,
         "delays": plan.delays if plan.strategy == EXHAUSTIVE else None,
         "prompt": [*plan.prompt],
+        "faults": {kind: often for kind, often in result.case.faults._asdict().items() if often},
         "invariants": [*plan.invariants],
         "complete": result.complete,
         "interrupted": result.interrupted,

@@ -39,13 +39,6 @@ def scenario_text(case: MachineCase) -> str:
 def pytest_text(anomaly: Anomaly, release: str) -> str:
     """Return a test that runs the order of an anomaly again; it needs only Plinian."""
     token = "\n".join(f'    "{anomaly.token[at : at + _LINE]}"' for at in _starts(anomaly.token))
-    holds = anomaly.releases.holds
-    held = f"""
-
-def test_the_same_order_ends_well_in_another_release() -> None:
-    again = plinian.replay_token(TOKEN, release="{holds[-1]}")
-    assert not again.breaks
-"""
     invariant = anomaly.violation.invariant
     return f'''"""{invariant}, in {release}: found by plinian explore {__version__}.
 
@@ -64,7 +57,16 @@ def test_this_order_ends_badly_in_the_release() -> None:
     assert again.release == "{release}"
     assert again.breaks
     assert again.digest == "{anomaly.digest}"
-{held if holds else ""}'''
+{"".join(map(_held, anomaly.releases.holds[-1:]))}'''
+
+
+def _held(release: str) -> str:
+    return f"""
+
+def test_the_same_order_ends_well_in_another_release() -> None:
+    again = plinian.replay_token(TOKEN, release="{release}")
+    assert not again.breaks
+"""
 
 
 def _starts(text: str) -> range:

@@ -18,6 +18,8 @@ from machine_cases import BREAKS, HOLDS, NODE, one_pod, scaled, steps, workload
 import plinian
 from plinian.replay.cli.main import app
 from plinian.replay.explore import releases
+from plinian.replay.explore.run import Verdicts
+from plinian.replay.render.race_files import pytest_text
 
 PROMPT = "statefulsets,kubelets,scheduler"
 ALL_ORDERS = ("--release", BREAKS, "--delays", "all", "--prompt", PROMPT)
@@ -115,6 +117,16 @@ def test_the_test_passes_in_an_empty_folder(explored: Explored, tmp_path: Path) 
         check=False,
     )
     assert "2 passed" in ran.stdout, ran.stdout
+
+
+def test_what_no_release_holds_has_a_test_without_one() -> None:
+    result = plinian.explore(scaled(), release=BREAKS, prompt=PROMPT, delays=None, steps=7000)
+    (anomaly,) = result.anomalies
+    broken = anomaly._replace(releases=Verdicts((BREAKS,), ()))
+    text = pytest_text(broken, BREAKS)
+    assert "in_another_release" not in text
+    assert "in_another_release" in pytest_text(anomaly, BREAKS)
+    assert compile(text, "test_race.py", "exec")
 
 
 def test_the_report_has_what_a_bug_report_needs(explored: Explored) -> None:
@@ -251,6 +263,23 @@ def test_orders_with_one_delay_are_tried_and_named_as_such(tmp_path: Path) -> No
     assert none < one < two
 
 
+def test_what_may_fail_is_said_and_found_and_run_again(tmp_path: Path) -> None:
+    case = written(tmp_path, {**one_pod(), "faults": {"request": 1}})
+    words = ("--release", "v1.15.1", "--delays", "0", "--steps", "3000")
+    ran = run("explore", case, *words, "--faults", "watch=1", "-o", "json")
+    assert ran.exit_code == 0, ran.output
+    found = json.loads(ran.stdout)
+    assert found["faults"] == {"watch": 1}
+    assert "in each may fail: watch 1" in ran.stderr
+    assert any(kind.startswith("faults break") for kind in found["coverage"]["made"])
+    assert not any("request" in kind for kind in found["coverage"]["made"])
+    ran = run("explore", case, *words, "--faults", "none", "-o", "json")
+    assert json.loads(ran.stdout)["faults"] == {}
+    ran = run("explore", case, *words, "-o", "json")
+    made = json.loads(ran.stdout)["coverage"]["made"]
+    assert any("request 1 is refused" in kind for kind in made)
+
+
 def test_an_interrupt_prints_what_was_found_so_far(tmp_path: Path) -> None:
     case = written(tmp_path, scaled())
     words = ["explore", str(case), *ALL_ORDERS, "--budget", "10m"]
@@ -337,6 +366,7 @@ ABSENT = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n9"}}
         (scaled(), ["--invariant", "I-77"], "no invariant 'I-77'"),
         (scaled(), ["--prompt", "rockets"], "no component 'rockets'"),
         (scaled(), ["--delays", "few"], "'few' is no number of delays"),
+        (scaled(), ["--faults", "rain"], "no fault 'rain'"),
         (scaled(), ["--strategy", "luck"], "no strategy 'luck'"),
         (scaled(), ["--model", "heap"], "no model 'heap'"),
         (scaled(), ["--model", "device-list"], "CASE and --model are different things"),

@@ -9,7 +9,8 @@ import pytest
 from machine_cases import NODE, one_pod, scaled, steps, workload
 
 from plinian.engine.errors import InputError
-from plinian.replay.explore.scenario import lacking, parse_machine_case
+from plinian.engine.machine.faults import FaultLimits
+from plinian.replay.explore.scenario import lacking, parse_machine_case, parsed_faults
 from plinian.replay.explore.world import world_of
 
 
@@ -40,6 +41,33 @@ def test_a_scenario_that_was_read_can_be_written_and_read_again() -> None:
     for given in (scaled(), one_pod()):
         case = parsed(given)
         assert parsed(case.document()) == case
+
+
+def test_a_scenario_says_what_may_fail() -> None:
+    case = parsed({**scaled(), "faults": {"watch": 1, "request": 2}})
+    assert case.faults == FaultLimits(watch=1, request=2)
+    assert parsed(case.document()) == case
+    assert world_of(case, "v1.15.1").machine.faults is not None
+    assert "faults" not in parsed(scaled()).document()
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("watch", FaultLimits(watch=1)),
+        ("watch=2, restart", FaultLimits(watch=2, restart=1)),
+        ("request=0", FaultLimits()),
+        ("none", FaultLimits()),
+    ],
+)
+def test_faults_are_written_with_commas(text: str, limits: FaultLimits) -> None:
+    assert parsed_faults(text) == limits
+
+
+@pytest.mark.parametrize("text", ["disk", "watch=", "watch=two", "watch=10", "watch=-1", "=1"])
+def test_what_cannot_fail_so_often_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="faults"):
+        parsed_faults(text)
 
 
 def test_a_scenario_without_nodes_places_nothing() -> None:
@@ -91,6 +119,10 @@ OTHER_JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}
             },
             "a new conf at $.steps[4].conf",
         ),
+        ({"faults": {"disk": 1}}, "$.faults: no fault 'disk'"),
+        ({"faults": {"watch": -1}}, "$.faults: watch cannot happen -1 times"),
+        ({"faults": {"watch": 10**6}}, "$.faults: watch cannot happen 1000000 times"),
+        ({"faults": ["watch"]}, "not a scenario"),
     ],
 )
 def test_what_is_no_scenario_of_a_machine_is_refused_with_its_place(

@@ -15,9 +15,10 @@ from plinian.engine.machine.layout import Step
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.token import Token, decoded, encoded, is_token
 
-CASES = [parse_machine_case(json.dumps(case).encode()) for case in (scaled(), one_pod())]
+FAULTY = {**scaled(), "faults": {"watch": 1}}
+CASES = [parse_machine_case(json.dumps(case).encode()) for case in (scaled(), one_pod(), FAULTY)]
 NAMES = st.text(max_size=12)
-STEPS = st.lists(st.builds(Step, NAMES, NAMES, NAMES), max_size=40).map(tuple)
+STEPS = st.lists(st.builds(Step, NAMES, NAMES, NAMES, NAMES), max_size=40).map(tuple)
 TOKENS = st.builds(Token, st.sampled_from(CASES), NAMES, STEPS, NAMES, NAMES, NAMES)
 
 

@@ -121,7 +121,8 @@ def test_every_component_that_a_cluster_can_have_is_listed() -> None:
         {"kind": kind, "metadata": {"name": "w"}, "spec": {}}
         for kind in ("Deployment", "StatefulSet")
     ]
-    given = [flow, *workloads, job(ttlSecondsAfterFinished=5)]
+    other = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulerName": "mine"}}
+    given = [flow, *workloads, job(ttlSecondsAfterFinished=5), other]
     script = [Act("ADDED", one) for one in given]
     assert {*parts_of(settings("v1.12.1", script), ObjectTable())} == {USER, *COMPONENTS}
 
