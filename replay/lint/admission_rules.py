@@ -17,6 +17,7 @@ from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .objects import ROOT
+from .queues import Mode
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
@@ -91,6 +92,22 @@ def queue_refused_for_depth(given: LintContext, how: Behaviours) -> Iterator[Iss
         if webhook.levels and levels > webhook.levels and queue.name != ROOT:
             message = f"{REFUSED}: it is {levels} levels below the root, more than {webhook.levels}"
             now = "move it up, or start the webhook with another --max-queue-depth"
+            yield Issue(subject, "spec.parent", Effect.REFUSED, message, now)
+
+
+def queue_refused_without_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue that the webhook refuses, as its parent does not exist, though no plugin reads it.
+
+    Where the scheduler reads it, this is ``queue-parent-missing``.
+    """
+    if not webhook_of(how.release).parent_exists or given.queues.mode(how) is Mode.TREE:
+        return
+    named = given.queues.named(how) | {ROOT}
+    for subject, queue in _written(given):
+        parent = queue.spec.parent
+        if parent and parent not in named:
+            message = f"{REFUSED}: its parent {parent!r} does not exist"
+            now = given.world.or_where(f"apply {parent!r} first, or correct the name")
             yield Issue(subject, "spec.parent", Effect.REFUSED, message, now)
 
 

@@ -63,6 +63,7 @@ RULE_NAMES = (
     "queue-refused-below-parent",
     "queue-refused-for-amounts",
     "queue-refused-for-depth",
+    "queue-refused-without-parent",
     "queue-weight-ignored",
     "queue-weight-negative",
     "reclaim-without-queue-plugin",

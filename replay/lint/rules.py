@@ -76,6 +76,7 @@ RULES: tuple[Rule, ...] = tuple(
             admission_rules.queue_refused_for_amounts,
             admission_rules.queue_refused_below_parent,
             admission_rules.queue_refused_for_depth,
+            admission_rules.queue_refused_without_parent,
             admission_rules.queue_before_parent,
             queue_rules.queue_guarantee_above_deserved,
             queue_rules.queue_deserved_above_capability,

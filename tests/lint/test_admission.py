@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from linting import RELEASES, Document, found, inputs_of, names, queue
+from linting import FLAT, RELEASES, TREE, Document, found, inputs_of, names, queue
 
 from plinian.replay.lint.findings import Effect
 from plinian.replay.lint.run import lint
@@ -19,9 +19,9 @@ def since(first: str, last: str = "") -> tuple[str, ...]:
     return tuple(NAMES[NAMES.index(first) : NAMES.index(last) + 1 if last else None])
 
 
-def refusing(rule: str, *documents: Document) -> tuple[str, ...]:
+def refusing(rule: str, *documents: Document, conf: str | None = None) -> tuple[str, ...]:
     """Return the releases whose webhook refuses any of some queues."""
-    issues = found(*documents, rule=rule)
+    issues = found(*documents, conf=conf, rule=rule)
     assert all(one.issue.effect is Effect.REFUSED for one in issues)
     releases = {release for one in issues for release in one.releases}
     return tuple(name for name in NAMES if name in releases)
@@ -105,6 +105,13 @@ def test_six_levels_are_too_many_and_five_are_not() -> None:
     assert refusing("queue-refused-for-depth", *chain[:5]) == NEVER
     assert refusing("queue-refused-for-depth", *chain) == since("v1.14.2")
     assert refusing("queue-refused-for-depth", queue("a", parent="a")) == since("v1.14.0")
+
+
+def test_a_parent_that_does_not_exist_is_refused_also_where_no_plugin_reads_it() -> None:
+    rule, lost = "queue-refused-without-parent", queue("a", parent="b")
+    assert refusing(rule, lost, conf=FLAT) == since("v1.11.0")
+    assert refusing(rule, lost, conf=TREE) == NEVER
+    assert refusing(rule, queue("a", parent="root"), conf=FLAT) == NEVER
 
 
 def test_a_queue_after_its_parent_is_a_matter_of_the_order_of_files() -> None:

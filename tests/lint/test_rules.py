@@ -145,6 +145,9 @@ EXAMPLES: dict[str, Example] = {
         (queue("a", capability={"cpu": 4}), queue("b", parent="a", capability={"cpu": 4})),
     ),
     "queue-refused-for-depth": of(queue("a", parent="a"), queue("a", parent="root")),
+    "queue-refused-without-parent": of(
+        queue("a", parent="b"), (queue("b"), queue("a", parent="b")), FLAT, TREE
+    ),
     "queue-before-parent": of(
         (queue("a", parent="b"), queue("b")), (queue("b"), queue("a", parent="b"))
     ),
