@@ -13,9 +13,10 @@ The names in this module are the public API; everything else may move between re
         print(log.session(release="v1.12.1").result.binds)
 
 Every command of the command line is a method of :class:`Log`, or a function if it needs no log.
-Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are
-subclasses of :class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``,
-``export``, ``pack``, ``create_branch``, ``demo`` and the checkpoints writes.
+Results are typed; :func:`document` turns each into what ``-o json`` prints, and ``to_pandas()``
+and ``to_arrow()`` of a result return it as a table. All errors are subclasses of
+:class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``, ``export``,
+``pack``, ``create_branch``, ``demo`` and the checkpoints writes.
 """
 
 from __future__ import annotations

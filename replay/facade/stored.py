@@ -12,7 +12,7 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
-from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
+from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
 from ..moments.actors import attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
@@ -403,6 +403,10 @@ class StoredLog(Log):
     def info(self) -> LogInfo:
         """Return the log's place, length and size, its branches and clusters."""
         return self.store.info()
+
+    def heads(self) -> Records[HeadInfo]:
+        """Return the end of each branch, with the hash that covers all of it."""
+        return Records(super().heads(), "heads", HeadInfo)
 
     def branches(self) -> Records[BranchInfo]:
         """Return all branches, ``main`` first, then by name."""
