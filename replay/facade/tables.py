@@ -72,7 +72,8 @@ class Events(Iterator[AttributedEvent], Tabular):
         return {"events": table_of(Line, map(line_of, self._events))}
 
     def _repr_html_(self) -> str:
-        self._refuse_endless()
+        if self._endless:
+            return "<p>events as they come, without end</p>"
         first = list(islice(self._events, ROWS + 1))
         self._events = chain(first, self._events)
         shown = Records(first[:ROWS], "events", Line, line_of)

@@ -305,6 +305,7 @@ def test_events_are_a_table_of_what_was_not_read_yet(demo: Log) -> None:
     assert list(events) == []
     with pytest.raises(plinian.UsageError, match="have no end"):
         demo.events(follow=True).to_pandas()
+    assert "without end" in demo.events(follow=True)._repr_html_()
 
 
 def rows_of_events(events: Any) -> list[int]:
