@@ -31,6 +31,13 @@ class Rate(NamedTuple):
     at_once: int
 
 
+CONTROLLER_RATE = Rate(10, 100)
+"""What controllers of Kubernetes and Volcano use.
+
+Source: k8s.io/client-go/util/workqueue default_rate_limiters.go DefaultControllerRateLimiter.
+"""
+
+
 class Waiting(NamedTuple, Generic[Item]):
     """All that a queue holds.
 
@@ -91,11 +98,13 @@ class WorkQueue(Generic[Item]):
     An item that is added while a worker has it is queued when the worker finishes. The queue
     has a separate time, in microseconds, which begins at 0; only :meth:`advance` changes it.
 
-    :param rate: limits how many items may fail in a second; None does not.
+    :param rate: limits how many items may fail in a second; None does not limit it.
     :param longest: a failed item waits no longer than this for its own sake, in microseconds.
     """
 
-    def __init__(self, rate: Rate | None = None, longest: int = LONGEST_DELAY_US) -> None:
+    def __init__(
+        self, rate: Rate | None = CONTROLLER_RATE, longest: int = LONGEST_DELAY_US
+    ) -> None:
         self.rate = rate
         self._longest = longest
         self.now = 0
@@ -172,10 +181,6 @@ class WorkQueue(Generic[Item]):
         self._failures = {item: min(times, MOST_FAILURES) for item, times in self._failures.items()}
         self._spent_until = max(self._spent_until - self.now, -self._bucket)
         self.now = 0
-
-    def refill(self) -> None:
-        """Give the shared limit of failures all its permits back."""
-        self._spent_until = self.now - self._bucket
 
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""

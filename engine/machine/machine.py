@@ -8,7 +8,7 @@ compare numbers. Different orders of the same steps share nearly all of their wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..kubernetes.object_table import ObjectTable
 from .channels import Channels
@@ -78,13 +78,14 @@ class Machine:
         """Return the numbers of all steps that can be made, in the order of the layout."""
         empty, delivery = self._empty, self._delivery_from
         found = [delivery[place] for place in self._channels if state[place] != empty]
-        ability, starts = self.transitions.ability, self._processes.restarts
+        ability = self.transitions.ability
         due = False
         for part in self._parts:
             steps, when = ability(part, state[part + 1])
-            if steps and not (starts and self._is_starting(part, state)):
-                found += steps
+            found += steps
             due = due or when is not None
+        if self._processes.restarts:
+            found = [step for step in found if not self._waits_for_lists(state, step)]
         if self.faults is not None:
             found += [failed for step in found for failed in self.failing(state, step)]
             found += self.faults.steps(state[-1])
@@ -100,6 +101,10 @@ class Machine:
         if not (self._processes.restarts and self._is_starting(part, state)):
             found += self.transitions.ability(part, state[part + 1]).steps
         return found
+
+    def _waits_for_lists(self, state: State, step: int) -> bool:
+        """Say whether a step, no delivery, has to wait until its process has all its lists."""
+        return step not in self._deliveries and self._is_starting(self._part_of(step), state)
 
     def _is_starting(self, part: int, state: State) -> bool:
         """Say whether a component waits for its first lists, as after a restart."""
@@ -217,7 +222,7 @@ class Machine:
     def _write(self, made: list[int], part: int, done: Done) -> None:
         """Note what a step wrote; a process that panicked lists everything again."""
         made[API] = done.api
-        deaf = frozenset[int]() if self.faults is None else self.faults.deaf(made[-1])
+        deaf: Collection[int] = () if self.faults is None else self.faults.deaf(made[-1])
         for notice, place in done.notices:
             if place not in deaf:
                 made[place] = self._queues.push(made[place], notice)

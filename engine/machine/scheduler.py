@@ -3,9 +3,6 @@
 The handlers and workers are those of :mod:`plinian.engine.cache`, through its one driver, and the
 session is the session. What the component holds between steps is packed as stored beliefs are.
 
-Of the work queues' limits only those of each item are kept: that not more than 100 items may fail
-at once plays no part.
-
 The scheduler writes what others act on: nodes of pods, phases of PodGroups, evictions. It writes no
 conditions and no sums into statuses. Nothing here reads them, and each of them would be one more
 version of an object, and so many more states of a machine.
@@ -119,9 +116,7 @@ class SchedulerComponent:
         cache = self.projector.cache
         cache.stores.arrange()
         for worker in Worker:
-            queue = self.projector.driver.queue(worker)
-            queue.refill()
-            queue.rebase()
+            self.projector.driver.queue(worker).rebase()
         return Kept(pack(self.projector), self._binding)
 
     def restore(self, kept: Kept) -> None:

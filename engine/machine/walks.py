@@ -42,12 +42,14 @@ class Plan(NamedTuple):
 
     :param seed: of all that is picked. :param steps: at most, until a cluster is left alone.
     :param changes: of priorities in a walk (``pct``), or steps that are left out (``delay``).
+    :param prompt: with ``delay``, components whose steps are never left out.
     """
 
     strategy: Strategy
     seed: int
     steps: int = 120
     changes: int = 3
+    prompt: frozenset[str] = frozenset()
 
 
 class Bound(NamedTuple):
@@ -146,7 +148,10 @@ class Walks:
             return self._random.choice
         if self._plan.strategy == Strategy.PCT:
             return _Priorities(self._random, self._plan).pick
-        return _Delays(self._random, self._plan).pick
+        return _Delays(self._random, self._plan, self._is_prompt).pick
+
+    def _is_prompt(self, moved: Moved) -> bool:
+        return self._machine.step(moved.step).part in self._plan.prompt
 
 
 class _Priorities:
@@ -182,8 +187,11 @@ class _Priorities:
 class _Delays:
     """Picks the natural step, but for a few places."""
 
-    def __init__(self, chooser: random.Random, plan: Plan) -> None:
+    def __init__(
+        self, chooser: random.Random, plan: Plan, is_prompt: Callable[[Moved], bool]
+    ) -> None:
         self._random = chooser
+        self._is_prompt = is_prompt
         self._places = {chooser.randrange(plan.steps) for _ in range(plan.changes)}
         self._made = 0
 
@@ -191,4 +199,7 @@ class _Delays:
         """Return the step to make."""
         delayed = self._made in self._places
         self._made += 1
-        return moves[self._random.randrange(len(moves))] if delayed else moves[0]
+        if not delayed:
+            return moves[0]
+        last = next((at for at, one in enumerate(moves) if self._is_prompt(one)), len(moves) - 1)
+        return moves[self._random.randrange(last + 1)]

@@ -26,6 +26,9 @@ from .world import World, digest_of, run_steps, steps_of
 
 EXHAUSTIVE = "exhaustive"
 STRATEGIES = (EXHAUSTIVE, "pct", "random", "delay")
+WALKS_FIRST = 1_000
+"""So many walks come before an exhaustive search: they find most races in seconds."""
+
 MOST_ANOMALIES = 10
 """So many distinct anomalies of a search are shrunk and reported; more are counted."""
 
@@ -225,6 +228,19 @@ def _searching(world: World, plan: Plan) -> _Searching:
     return _PickedOrders(world.machine, world.start, world.check, how)
 
 
+def _walks_first(world: World, plan: Plan) -> _PickedOrders | None:
+    """Return the walks before an exhaustive search, if it allows delays."""
+    if plan.strategy != EXHAUSTIVE or plan.delays == 0:
+        return None
+    prompt = frozenset(prompt_in(world, plan.prompt))
+    how = WalkPlan(Strategy.DELAY, plan.seed, prompt=prompt)
+    return _PickedOrders(world.machine, world.start, world.check, how)
+
+
+def _length(anomaly: Anomaly) -> int:
+    return len(anomaly.steps)
+
+
 class Search:
     """One search, which can be stopped at any time; what was found until then stays.
 
@@ -235,6 +251,7 @@ class Search:
         self._world = world
         self._plan = plan
         self._shrinker = Shrinker(world.machine, world.start, world.check)
+        self._walks = _walks_first(world, plan)
         self._searching = _searching(world, plan)
         self.anomalies: list[Anomaly] = []
         self.interrupted = False
@@ -246,20 +263,35 @@ class Search:
         :param notice: called with each anomaly as it is found.
         """
         limit = self._plan.steps
+
+        def enough(now: Progress) -> bool:
+            return until(now) or (limit is not None and now.steps >= limit)
+
         try:
-            for found in self._searching.run(
-                lambda now: until(now) or (limit is not None and now.steps >= limit)
-            ):
-                if self._is_asked(found):
-                    self._take(found, notice)
+            if self._walks is not None:
+                walks = self._walks
+                self._take_all(
+                    walks.run(lambda now: walks.walked >= WALKS_FIRST or enough(now)), notice
+                )
+            self._take_all(self._searching.run(enough), notice)
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _take_all(self, all_found: Iterator[Found], notice: Notice | None) -> None:
+        for found in all_found:
+            if self._is_asked(found):
+                self._take(found, notice)
 
     def _is_asked(self, found: Found) -> bool:
         asked = self._plan.invariants
         return not asked or found.violation.invariant in asked
 
     def _take(self, found: Found, notice: Notice | None) -> None:
+        """Note what was found; of the same violation the shorter order."""
+        for at, known in enumerate(self.anomalies):
+            if known.violation == found.violation:
+                self.anomalies[at] = min(known, self._anomaly(found), key=_length)
+                return
         if len(self.anomalies) >= MOST_ANOMALIES:
             self._more += 1
             return
@@ -279,10 +311,14 @@ class Search:
             ends=ends,
             complete=self._searching.complete,
             interrupted=self.interrupted,
-            coverage=coverage_of(self._world, self._searching.steps_made),
+            coverage=coverage_of(self._world, self._steps_made()),
             bound=self._searching.bound,
             more=self._more,
         )
+
+    def _steps_made(self) -> set[int]:
+        made = self._searching.steps_made
+        return made if self._walks is None else made | self._walks.steps_made
 
     def _anomaly(self, found: Found) -> Anomaly:
         world = self._world

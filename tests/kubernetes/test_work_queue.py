@@ -102,6 +102,15 @@ def test_beyond_what_the_bucket_holds_items_wait_for_permits() -> None:
     assert [due - queue.now for due in queue.due().values()] == [5_000, 5_000, 5_000, 100_000]
 
 
+def test_controllers_let_a_hundred_items_fail_at_once_and_then_ten_in_a_second() -> None:
+    queue: WorkQueue[int] = WorkQueue()
+    for item in range(102):
+        queue.add_rate_limited(item)
+    due = [*queue.due().values()]
+    assert due[:100] == [5_000] * 100
+    assert due[100:] == [100_000, 200_000]
+
+
 def test_another_queue_goes_on_from_what_one_held() -> None:
     one: WorkQueue[str] = WorkQueue(Rate(per_second=10, at_once=1))
     one.add("a")
@@ -119,7 +128,7 @@ def test_what_fails_for_ever_is_kept_as_the_same_in_the_end() -> None:
     queue, seen = WorkQueue[str](longest=1_000_000), []
     for _ in range(40):
         queue.add_rate_limited("x")
-        queue.fire_all()
+        queue.advance(queue.due()["x"])
         seen.append(queue.kept())
         queue.done(queue.take())
     assert len({*seen}) < 20
