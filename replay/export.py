@@ -17,6 +17,7 @@ import msgspec
 from ..engine.errors import UsageError
 from ..engine.events import Recorded
 from ..engine.log.creation import PRIVATE
+from .tabular.columns import Time
 
 _ROWS_AT_ONCE = 5_000
 
@@ -83,9 +84,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     resource_version: str
     revision: int | None
-    earliest: int | None
-    latest: int | None
-    recorded_at: int
+    earliest: Time | None
+    latest: Time | None
+    recorded_at: Time
     actor: str
     source: str
     line: int

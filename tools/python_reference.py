@@ -14,6 +14,7 @@ from typing import Any
 
 import plinian
 from markup import documented, table
+from plinian.replay.tabular.tabular import Tabular
 
 MACHINERY = frozenset({"RecordedBehaviours", "ProcessState"})
 """Classes inside results that are parts of the engine: they are not for programs to rest on."""
@@ -33,6 +34,7 @@ def python() -> Iterator[str]:
         yield from (f"## {name}", "")
         yield from ("```python", f"{name}{signature(thing)}", "```", "", *documented(thing))
     yield from ("## Log", "", *documented(plinian.Log), *_methods(plinian.Log))
+    yield from ("## Tables", "", *documented(Tabular), *_methods(Tabular))
     yield from ("## Results", "")
     results = {name: thing for name, thing in classes.items() if name not in failing}
     for name, thing in results.items():
@@ -67,6 +69,10 @@ def _methods(thing: type) -> Iterator[str]:
 def _record(name: str, thing: type) -> Iterator[str]:
     """Yield what a class of results says, its fields with their types, and its properties."""
     yield from (f"### {name}", "", *documented(thing))
+    if issubclass(thing, Tabular) and "tables" in vars(thing):
+        about = inspect.getdoc(thing.tables) or ""
+        what = about.removeprefix("Return ").partition("\n")[0]
+        yield from (f"[Tables](#tables): {what}", "")
     rows = [(f"`{field}`", _type_text(hint)) for field, hint in _hints(thing).items()]
     rows += [
         (f"`{field}`", _type_text(inspect.signature(getter).return_annotation))

@@ -279,6 +279,7 @@ def lint() -> Iterator[str]:
     groups = {
         "object": "Objects as such",
         "tree": "Queues as a tree",
+        "admission": "Queues that the admission webhook refuses",
         "queue": "Queues",
         "job": "Jobs, PodGroups and pods",
         "conf": "The scheduler's configuration",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...engine.kubernetes.amount_texts import exact_amount, short_amount
-from .records import Amounts
+from ..tabular.columns import Amounts
 
 
 def amounts_of(plain: Mapping[str, float] | None, *, zeros: bool = True) -> Amounts:

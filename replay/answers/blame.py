@@ -25,10 +25,14 @@ from ..moments.coverage import Unknown, document_of, unknown_at
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..tabular.columns import Quantity, Time, quantity
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .changes import changes_in, last_change, node_of
 from .evidence import evidence_of
 from .finding import ObjectKey
 from .records import Evidence
+from .rows import event_columns
 from .run import JOB, NODE, POD, PODGROUP, QUEUE
 from .target import target_of
 
@@ -70,7 +74,25 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     before: str = ""
 
 
-class Blame(msgspec.Struct, frozen=True, kw_only=True):
+class PartRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a number. :param amount: and ``before``: None if it is no quantity.
+
+    :param estimated: the time is an estimate.
+    """
+
+    about: str
+    amount: Quantity | None
+    before: Quantity | None
+    text: str
+    position: int
+    revision: int | None
+    time: Time | None
+    estimated: bool
+    kind: str
+    by: str
+
+
+class Blame(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """What makes up a number.
 
     :param number: as it was named, such as ``allocated.cpu``.
@@ -89,6 +111,33 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
     last: Evidence | None = None
     changed: str = ""
     not_known: tuple[Unknown, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The number, and what it is a sum of."""
+        return f"{self.number} of {self.about} is {self.value or 'not set'}: {self.how}"
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return what the number is made of."""
+        return {"parts": table_of(PartRow, map(_row, self.parts))}
+
+
+def _row(part: Part) -> PartRow:
+    return PartRow(
+        about=part.about,
+        amount=_quantity(part.amount),
+        before=_quantity(part.before),
+        text=part.amount,
+        by=part.event.by,
+        **event_columns(part.event),
+    )
+
+
+def _quantity(text: str) -> float | None:
+    try:
+        return quantity(text)
+    except ValueError:
+        return None
 
 
 def blame_at(

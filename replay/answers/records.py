@@ -10,10 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ..moments.coverage import Unknown
-
-Amounts = dict[str, str]
-"""Amounts of resources by name, as in ``{"cpu": "24", "memory": "56Gi"}``."""
+from ..tabular.columns import Amounts
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -381,34 +378,3 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     cause: str
     sentence: str
     since: Since
-
-
-class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """Why an object waits, or that it does not.
-
-    :param sentence: the answer.
-    :param waits: None if the data does not say.
-    :param cause: a few words that stay the same as long as the answer does, such as
-        ``queue-full test-root``.
-    :param chain: the reasons, in the order in which the scheduler comes to them.
-    :param began: since when the object waits: its creation, or that of its job.
-    :param stages: the answers since then, oldest first; the last is the present one.
-    :param made_by: the last events that made it so, in the order in which they happened.
-    :param sessions: how many sessions were run to find them.
-    :param events: the last versions of the objects that the answer rests on.
-    :param steps: the steps of the session's trace about the object.
-    :param not_known: what the log does not know and this answer needs.
-    """
-
-    asked: Asked
-    sentence: str
-    waits: bool | None
-    cause: str
-    chain: tuple[Link, ...]
-    began: Evidence | None = None
-    stages: tuple[Stage, ...] = ()
-    made_by: tuple[Evidence, ...] = ()
-    sessions: int = 1
-    events: tuple[Evidence, ...] = ()
-    steps: tuple[Step, ...] = ()
-    not_known: tuple[Unknown, ...] = ()

@@ -19,6 +19,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
+from .answer import Why
 from .carried import carried
 from .evidence import first_version, last_versions, versions_of
 from .finding import Finding
@@ -27,7 +28,7 @@ from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
-from .records import Asked, Note, Step, Why
+from .records import Asked, Note, Step
 from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
 from .target import Target, target_of

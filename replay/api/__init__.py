@@ -13,9 +13,10 @@ The names in this module are the public API; everything else may move between re
         print(log.session(release="v1.12.1").result.binds)
 
 Every command of the command line is a method of :class:`Log`, or a function if it needs no log.
-Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are
-subclasses of :class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``,
-``export``, ``pack``, ``create_branch``, ``demo`` and the checkpoints writes.
+Results are typed; :func:`document` turns each into what ``-o json`` prints, and ``to_pandas()``
+and ``to_arrow()`` of a result return it as a table. All errors are subclasses of
+:class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``, ``export``,
+``pack``, ``create_branch``, ``demo`` and the checkpoints writes.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
 
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
+    from .replay.answers.answer import Why
     from .replay.answers.blame import Blame
-    from .replay.answers.records import Why
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import Held as Behaviour
@@ -87,8 +88,10 @@ if TYPE_CHECKING:
     from .replay.facade.log import Log
     from .replay.facade.packing import open_pack
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
+    from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
+    from .replay.fidelity.report import Fidelity
     from .replay.forecast.run import Forecast
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
@@ -101,11 +104,13 @@ if TYPE_CHECKING:
     from .replay.moments.history import Happening, History
     from .replay.moments.moment import Moment
     from .replay.moments.scheduler_confs import ConfText
+    from .replay.moments.session_list import ListedSession
     from .replay.moments.status import Status
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
     from .replay.plot.run import Plot
     from .replay.sessions.session import SessionAnswer
+    from .replay.tabular.tabular import Records
     from .replay.what_if.help import WouldHelp
     from .replay.what_if.run import WhatIf
 
@@ -130,6 +135,7 @@ __all__ = [
     "Event",
     "EventMalformed",
     "Exploration",
+    "Fidelity",
     "Finding",
     "Forecast",
     "FormatUnknown",
@@ -145,6 +151,7 @@ __all__ = [
     "InputTruncated",
     "LintReport",
     "LintRule",
+    "ListedSession",
     "Log",
     "LogAnswers",
     "LogCorrupt",
@@ -167,6 +174,7 @@ __all__ = [
     "PointUnknown",
     "PositionConflict",
     "Recorded",
+    "Records",
     "Reference",
     "ReleaseLine",
     "Replay",
@@ -195,6 +203,7 @@ __all__ = [
     "explore_device_model",
     "explore_log",
     "invariants",
+    "junit",
     "lint",
     "lint_rules",
     "open",
@@ -202,6 +211,7 @@ __all__ = [
     "release_diff",
     "releases",
     "replay_token",
+    "sarif",
     "simulate",
     "simulate_all",
     "step",
@@ -217,7 +227,7 @@ _PLACES = MappingProxyType(
         "engine.events": "Event Recorded Reference",
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.answers.blame": "Blame",
-        "replay.answers.records": "Why",
+        "replay.answers.answer": "Why",
         "replay.forecast.run": "Forecast",
         "replay.what_if.help": "WouldHelp",
         "replay.what_if.run": "WhatIf",
@@ -248,6 +258,7 @@ _PLACES = MappingProxyType(
         "replay.pack.write": "Packed",
         "replay.plot.run": "Plot",
         "replay.facade.releases": "behaviours release_diff releases unproven",
+        "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",
         "replay.moments.history": "Happening History",
@@ -260,6 +271,9 @@ _PLACES = MappingProxyType(
         "replay.moments.scheduler_confs": "ConfText",
         "replay.sessions.session": "SessionAnswer",
         "replay.moments.status": "Status",
+        "replay.fidelity.report": "Fidelity",
+        "replay.moments.session_list": "ListedSession",
+        "replay.tabular.tabular": "Records",
         "replay.moments.diff_actors": "Who",
     }
 )

@@ -12,12 +12,13 @@ from . import options
 from .assumption import ChosenReleases, check_confs, chosen
 from .command import command
 from .coverage_warnings import first_of
+from .reviews import REVIEWS, write_review
 from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..invariants.task import CheckReport
 
-FORMS = "table|wide|json"
+FORMS = "table|wide|json|sarif|junit"
 
 
 @command("check")
@@ -136,6 +137,11 @@ def _write(report: CheckReport, output: str, taken: ChosenReleases, *, no_header
 
     if output == "json":
         sys.stdout.write(json_text(taken.marked(check_document(report)), indent=2) + "\n")
+        return
+    if output in REVIEWS:
+        from ..review.check import check_review
+
+        write_review(check_review(report), output)
         return
     if report.violations:
         wide = output == "wide"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -292,7 +293,7 @@ class _Recorded(NamedTuple):
         release = result.plan.release
         with opened(self.log, read_only=True) as log:
             told = compared_with_log(log, self.at, release, result.anomalies)
-        return result._replace(anomalies=told)
+        return replace(result, anomalies=told)
 
 
 def _read(

@@ -13,6 +13,7 @@ from . import options
 from .assumption import UNNAMED, check_confs, chosen, note_rejected
 from .command import command
 from .coverage_warnings import warn_sessions
+from .reviews import REVIEWS, write_review
 from .shell import BROKEN, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "unfold", is_flag=True, help="List all differences, also those with a known cause."
 )
-@options.text_or_json
+@options.text_json_or_review
 @options.assume
 @options.as_known_at
 @options.strict
@@ -103,6 +104,10 @@ def fidelity(
     if output == "json":
         document = taken.marked(fidelity_document(found))
         sys.stdout.write(json_text(document, indent=2) + "\n")
+    elif output in REVIEWS:
+        from ..review.fidelity import fidelity_review
+
+        write_review(fidelity_review(found, unfold=unfold), output)
     else:
         sys.stdout.writelines(fidelity_lines(found, unfold=unfold, style=style()))
     _end(found, exit_code=exit_code)

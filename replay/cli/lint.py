@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import click
 
 from . import options
 from .command import command
+from .reviews import REVIEWS, write_review
 from .shell import note, style
 
 if TYPE_CHECKING:
     from ..lint.background import Background
+    from ..lint.findings import Severity
     from ..lint.task import Report
     from .assumption import ChosenReleases
 
-FORMS = "table|wide|json|yaml|name|github"
+FORMS = "table|wide|json|yaml|name|github|sarif|junit"
 
 
 @command("lint")
@@ -106,10 +109,8 @@ def lint(
         background = _background(log, at, as_known_at, cluster, branch)
     taken = chosen([] if ALL in release else release, assume=assume)
     report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
-    _write(report, taken, output)
-    if report.remark:
-        note(report.remark)
     counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    _write(report, taken, output, counting)
     if any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
         raise SystemExit(1)
@@ -125,7 +126,9 @@ def _background(
         return background_at(log, log.moment(at, as_known_at=as_known_at))
 
 
-def _write(report: Report, taken: ChosenReleases, output: str) -> None:
+def _write(
+    report: Report, taken: ChosenReleases, output: str, counting: Collection[Severity]
+) -> None:
     from ..render import lint as forms
     from ..render.documents import json_text, write_yaml
 
@@ -137,11 +140,17 @@ def _write(report: Report, taken: ChosenReleases, output: str) -> None:
         sys.stdout.writelines(forms.lint_names(report))
     elif output == "github":
         sys.stdout.writelines(forms.lint_annotations(report))
+    elif output in REVIEWS:
+        from ..review.lint import lint_review
+
+        write_review(lint_review(report, counting), output)
     else:
         lines = forms.lint_lines(report, wide=output == "wide", style=style())
         sys.stdout.writelines(lines)
     sys.stdout.flush()
     note(forms.lint_summary(report))
+    for text in forms.lint_notes(report):
+        note(text)
 
 
 def _write_rules(output: str) -> None:

@@ -155,6 +155,23 @@ text_or_json = click.option(
 )
 
 
+def _text_or_review(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+    if value not in {"text", "json", "sarif", "junit"}:
+        raise click.BadParameter(f"no output form {value!r}; choose text, json, sarif or junit")
+    return value
+
+
+text_json_or_review = click.option(
+    "--output",
+    "-o",
+    metavar="text|json|sarif|junit",
+    help="The output form; sarif and junit are for code review and pipelines.",
+    callback=_text_or_review,
+    default="text",
+    show_default=True,
+)
+
+
 def _text_or_document(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     if value not in {"text", "json", "yaml"}:
         raise click.BadParameter(f"no output form {value!r}; choose text, json or yaml")

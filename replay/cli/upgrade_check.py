@@ -13,6 +13,7 @@ from . import options
 from .assumption import check_confs, chosen, note_rejected
 from .command import command
 from .coverage_warnings import note_left_out, warn_sessions
+from .reviews import REVIEWS, write_review
 from .shell import BROKEN, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _SAMPLE = 200
     is_flag=True,
     help="Also count other texts, and other plans for waiting pods, as differences.",
 )
-@options.text_or_json
+@options.text_json_or_review
 @options.assume
 @options.as_known_at
 @options.strict
@@ -111,6 +112,10 @@ def upgrade_check(
         )
     if output == "json":
         sys.stdout.write(json_text(taken.marked(upgrade_document(found)), indent=2) + "\n")
+    elif output in REVIEWS:
+        from ..review.upgrade import upgrade_review
+
+        write_review(upgrade_review(found, unfold=unfold), output)
     else:
         sys.stdout.writelines(
             upgrade_lines(found, unfold=unfold, whole=at == options.END, style=style())

@@ -17,7 +17,7 @@ from .coverage_warnings import warn_sessions
 from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
-    from ..answers.records import Why
+    from ..answers.answer import Why
     from ..moments.kinds import ObjectName
     from ..moments.log import Log
     from ..moments.moment import Moment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
 from ..moments.coverage import Unknown
 from ..sessions.session import SessionAnswer
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, partly
 from .decisions import FirstDifference, first_differences
 from .questions import Answer, Question
@@ -28,6 +30,14 @@ class Probe(NamedTuple):
 
     at: str
     answer: Answer
+
+
+class AnswerRow(NamedTuple):
+    """An answer. :param at: its moment or release."""
+
+    at: str
+    holds: bool
+    result: str
 
 
 class FlipSide(NamedTuple):
@@ -97,7 +107,7 @@ class ObjectRange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bisection:
+class Bisection(Tabular):
     """All answers in order, and the change; None if the answer never changes.
 
     :param searched: one of :data:`SEARCHES`.
@@ -126,6 +136,11 @@ class Bisection:
     def answered(self) -> bool:
         """Whether the answer is certain: it changes, or was found where everything is known."""
         return self.flip is not None or self.doubtful < len(self.probes)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the answers in order."""
+        rows = (AnswerRow(probe.at, *probe.answer) for probe in self.probes)
+        return {"answers": table_of(AnswerRow, rows)}
 
 
 def first_flip(

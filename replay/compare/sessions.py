@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import believed
 from ..sessions.session import SessionAnswer, answer_document, step_document
+from ..tabular.table import Table, table_of, texts
+from ..tabular.tabular import Tabular
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
 from .decisions import (
@@ -48,7 +50,7 @@ class SessionSide(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabular):
     """Compared sessions and their differences; true if there is any.
 
     :param first_differences: see :func:`.decisions.first_differences`.
@@ -67,6 +69,14 @@ class Comparison:
 
     def __bool__(self) -> bool:
         return bool(self.decisions)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the decisions that differ, and the behaviours in which the releases do."""
+        heads = ["decision", "object", *(side.label for side in self.sides)]
+        return {
+            "decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions)),
+            "behaviours": table_of(BehaviourDiff, self.behaviours),
+        }
 
     @property
     def not_known(self) -> tuple[Unknown, ...]:

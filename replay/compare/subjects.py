@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import msgspec
@@ -74,7 +75,7 @@ class LogSubject:
     def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
         """Run the session with a trace that may be on, off, or limited."""
         answer = session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
-        return answer._replace(not_known=self.not_known)
+        return replace(answer, not_known=self.not_known)
 
 
 class CaseSubject:

@@ -22,6 +22,8 @@ from ..moments.log import opened
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
 from ..sessions.session import SessionInputs, scene_at, session_in
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
 from .releases import BehaviourDiff, session_diff
@@ -65,8 +67,29 @@ class Group(NamedTuple):
     sessions: int
 
 
+class DecisionRow(NamedTuple):
+    """A decision that differs. :param old: as the first release; None if it does not take it."""
+
+    at: str
+    position: int
+    decision: str
+    object: str
+    old: str | None
+    new: str | None
+    causes: tuple[str, ...]
+
+
+class CauseRow(NamedTuple):
+    """A cause, and how much it changes. :param first_at: the point of its first session."""
+
+    causes: tuple[str, ...]
+    decisions: int
+    sessions: int
+    first_at: str
+
+
 @dataclass(frozen=True, slots=True)
-class Upgrade:
+class Upgrade(Tabular):
     """The answer; true if anything differs.
 
     :param logged: the sessions are those that the log records; else changes of objects.
@@ -100,6 +123,33 @@ class Upgrade:
 
     def __bool__(self) -> bool:
         return bool(self.groups)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the decisions that differ, their causes, and the behaviours that differ."""
+        return {
+            "decisions": table_of(
+                DecisionRow,
+                (_row(each) for group in self.groups for each in group.changed),
+            ),
+            "causes": table_of(
+                CauseRow,
+                (
+                    CauseRow(_joined(one.causes), len(one.changed), one.sessions, one.changed[0].at)
+                    for one in self.groups
+                ),
+            ),
+            "behaviours": table_of(BehaviourDiff, self.behaviours),
+        }
+
+
+def _row(one: ChangedDecision) -> DecisionRow:
+    old, new = one.values
+    return DecisionRow(one.at, one.position, one.kind, one.about, old, new, _joined(one.causes))
+
+
+def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
+    """Return causes as texts: behaviours that make a difference together are one."""
+    return tuple(" and ".join(one) for one in some)
 
 
 class UpgradeQuestion(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from ...engine.errors import UsageError
@@ -16,6 +17,8 @@ from ...engine.machine.turns import Turns
 from ...engine.machine.walks import Bound, Strategy, Walks
 from ...engine.machine.walks import Plan as WalkPlan
 from ..compare.releases import BehaviourDiff
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .coverage import Coverage, coverage_of
 from .scenario import MachineCase
 from .token import Token, encoded
@@ -102,7 +105,23 @@ class Anomaly(NamedTuple):
     in_log: InLog | None = None
 
 
-class Exploration(NamedTuple):
+class AnomalyRow(NamedTuple):
+    """An anomaly. :param steps: of the shortest order that leads there.
+
+    :param breaks: releases in which it does. :param token: runs it again.
+    """
+
+    invariant: str
+    message: str
+    steps: int
+    found_in: int
+    breaks: tuple[str, ...]
+    holds: tuple[str, ...]
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration(Tabular):
     """What a search found.
 
     :param states: distinct ones. :param turns: how many were made.
@@ -120,9 +139,26 @@ class Exploration(NamedTuple):
     ends: int
     complete: bool
     interrupted: bool
-    coverage: Coverage = Coverage()
+    coverage: Coverage = field(default_factory=Coverage)
     bound: Bound | None = None
     more: int = 0
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the anomalies."""
+        return {"anomalies": table_of(AnomalyRow, map(_row, self.anomalies))}
+
+
+def _row(anomaly: Anomaly) -> AnomalyRow:
+    found = anomaly.violation
+    return AnomalyRow(
+        found.invariant,
+        found.sentence,
+        len(anomaly.steps),
+        anomaly.found_in,
+        anomaly.releases.breaks,
+        anomaly.releases.holds,
+        anomaly.token,
+    )
 
 
 Until = Callable[[Progress], bool]

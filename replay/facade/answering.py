@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...engine.errors import NotKnown
+from ..answers.answer import Why
 from ..answers.blame import Blame, blame_at
-from ..answers.records import Why
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog

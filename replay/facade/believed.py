@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -10,11 +11,11 @@ import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ..render.belief import documents_of
+from ..tabular.columns import AmountColumns
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 
 Part = TypeVar("Part")
-
-Amounts = dict[str, str]
-"""Amounts of resources as Kubernetes writes them, as in ``{"cpu": "8", "memory": "16Gi"}``."""
 
 
 class BelievedNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -27,10 +28,10 @@ class BelievedNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     name: str
     state: str
-    allocatable: Amounts
-    used: Amounts
-    idle: Amounts
-    releasing: Amounts
+    allocatable: AmountColumns
+    used: AmountColumns
+    idle: AmountColumns
+    releasing: AmountColumns
     out_of_sync: list[str]
     pods: dict[str, str]
 
@@ -53,7 +54,7 @@ class BelievedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     min_available: int
     priority: int
     tasks: dict[str, int]
-    allocated: Amounts
+    allocated: AmountColumns
 
 
 class BelievedTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -68,7 +69,7 @@ class BelievedTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     status: str
     node: str | None
     priority: int
-    request: Amounts
+    request: AmountColumns
 
 
 class BelievedQueue(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -82,7 +83,7 @@ class BelievedQueue(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     weight: int
     parent: str | None
     reclaimable: bool
-    allocated: Amounts
+    allocated: AmountColumns
     resource_version: str
     jobs: int
 
@@ -112,7 +113,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Belief:
+class Belief(Tabular):
     """The cache of a release's scheduler at a moment.
 
     Each part is computed when it is first used, in the order of names.
@@ -154,6 +155,17 @@ class Belief:
     def work(self) -> list[Waiting]:
         """What the cache's workers still have to do."""
         return self._part("work", Waiting)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return all parts as tables."""
+        return {
+            "nodes": table_of(BelievedNode, self.nodes),
+            "jobs": table_of(BelievedJob, self.jobs),
+            "tasks": table_of(BelievedTask, self.tasks),
+            "queues": table_of(BelievedQueue, self.queues),
+            "hypernodes": table_of(BelievedHyperNode, self.hypernodes),
+            "work": table_of(Waiting, self.work),
+        }
 
     def _part(self, name: str, kind: type[Part]) -> list[Part]:
         return [msgspec.convert(one, kind) for one in documents_of(self.cache, name)]

@@ -23,6 +23,8 @@ from ..simulate.cases import Case, CaseFile, parse_case, read_case
 from ..simulate.results import case_result
 from ..simulate.simulation import simulate as sessions_of
 from ..simulate.what_if import WhatIf, changed, parse_patch
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .options import (
     DEFAULT_RELEASE,
     Conf,
@@ -92,7 +94,16 @@ class CaseSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     restarted: bool = False
 
 
-class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
+class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision of one session. :param step: the number of the session, from 1."""
+
+    step: int
+    decision: str
+    object: str
+    value: str
+
+
+class CaseResult(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """What the sessions of a scenario did as one release.
 
     :param name: of the scenario. :param version: the release.
@@ -103,6 +114,24 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     stable: bool
     steps: list[CaseSession]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return what each session decided, in its order; a panic is a decision."""
+        rows = (
+            StepRow(step=number, decision=decision, object=about, value=value)
+            for number, session in enumerate(self.steps, start=1)
+            for decision, about, value in _decided(session)
+        )
+        return {"decisions": table_of(StepRow, rows)}
+
+
+def _decided(session: CaseSession) -> Iterator[tuple[str, str, str]]:
+    if session.panic is not None:
+        yield "crash", "", session.panic
+    yield from (("bind", *pair) for pair in session.binds)
+    yield from (("pipeline", *pair) for pair in session.pipelined)
+    yield from (("evict", pod, session.evict_reasons.get(pod, "")) for pod in session.evictions)
+    yield from (("phase", key, group.phase) for key, group in session.podgroups.items())
 
 
 def simulate(

@@ -12,10 +12,11 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ..render.documents import plain
+from ..tabular.tabular import Records
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "answers.records.Why": ("answers.why", "why_document"),
+        "answers.answer.Why": ("answers.why", "why_document"),
         "what_if.run.WhatIf": ("what_if.run", "what_if_document"),
         "forecast.run.Forecast": ("forecast.outcome", "forecast_document"),
         "what_if.help.WouldHelp": ("what_if.help", "would_help_document"),
@@ -53,7 +54,7 @@ def document(result: object, *, trace: bool = False, payload: bool = False) -> A
     :param payload: of events: include their payloads.
     :raises UsageError: no command prints such a result.
     """
-    if isinstance(result, list | tuple) and type(result) in {list, tuple}:
+    if type(result) in {list, tuple, Records} and isinstance(result, list | tuple):
         return [document(one, trace=trace, payload=payload) for one in result]
     return plain(_fields(result, trace=trace, payload=payload))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -127,7 +128,7 @@ def explore_log(
             assume=assume,
         )
         told = compared_with_log(recorded, at, result.plan.release, result.anomalies)
-    return result._replace(anomalies=told)
+    return replace(result, anomalies=told)
 
 
 def windows(

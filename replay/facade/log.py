@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ..moments.drift import Drift
     from ..moments.session_list import ListedSession
     from ..moments.status import Status
+    from ..series.tables import Row
     from ..sessions.session import SessionAnswer
+    from ..tabular.tabular import Records
     from .believed import Belief
 
 UNLOGGED_SAMPLE = 200
@@ -248,7 +250,7 @@ class Log(ForecastingLog):
         at: Point | None = None,
         since: Point | None = None,
         until: Point | None = None,
-    ) -> list[ListedSession]:
+    ) -> Records[ListedSession]:
         """Return the sessions that the scheduler ran, as far as the log shows them.
 
         ``session:N``, with the number of one of them, is a moment for every method.
@@ -293,6 +295,28 @@ class Log(ForecastingLog):
         self._check(self.moment(), conf, strict=strict)
         bounds = {"at": at, "since": since, "until": until}
         return fidelity_of(self, name, given, bounds, jobs=jobs, progress=progress)
+
+    def state(self, what: str, *, at: Point = "end") -> Records[Row]:
+        """Return the state at a moment as rows: one for each object, or each resource of it.
+
+        Amounts are numbers: cpu in cores, memory and storage in bytes, others as counted.
+
+        :param what: ``queues``, ``nodes``, ``pods`` or ``podgroups``.
+        :raises UsageError: there is no such table.
+        """
+        from .tables import state_at  # noqa: PLC0415
+
+        return state_at(self, what, self.moment(at))
+
+    def series(self, what: str, *, every: str = "10s") -> Records[Row]:
+        """Return the state over time, in rows like those of :meth:`state`; as ``export --what``.
+
+        :param every: the time between two samples.
+        :raises UsageError: there is no such table, or the log has no times.
+        """
+        from .tables import series_of  # noqa: PLC0415
+
+        return series_of(self, what, every)
 
     def belief(
         self,

@@ -13,17 +13,19 @@ from ..moments.moment import Moment
 from ..moments.points import Point
 from ..moments.scheduler_confs import ConfText
 from ..moments.session_list import ListedSession, listed_sessions, within
+from ..tabular.tabular import Records
 from .stored import StoredLog
 
 
 def sessions_in(
     log: Log, *, at: Point | None, since: Point | None, until: Point | None
-) -> list[ListedSession]:
+) -> Records[ListedSession]:
     """Return the sessions of a log; parameters and errors are those of ``Log.sessions``."""
     if at is not None and (since is not None or until is not None):
         raise UsageError("at is one moment, since and until are a range", now="choose one")
     known = listed_sessions(log.store, log.moment())
-    return within(known, **_moments(log, {"at": at, "since": since, "until": until}))
+    some = within(known, **_moments(log, {"at": at, "since": since, "until": until}))
+    return Records(some, "sessions", ListedSession)
 
 
 def fidelity_of(

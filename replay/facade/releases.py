@@ -17,17 +17,18 @@ from ..compare.releases import (
     unproven_rows,
 )
 from ..compare.releases import release_diff as differences
+from ..tabular.tabular import Records
 from .options import Names, release_of, several
 
 
-def releases() -> list[ReleaseLine]:
+def releases() -> Records[ReleaseLine]:
     """Return the known releases, oldest first, and what each changed."""
-    return release_lines()
+    return Records(release_lines(), "releases", ReleaseLine)
 
 
 def behaviours(
     release: str, *, parts: Names = (), subjects: Names = (), assume: bool = False
-) -> list[Held]:
+) -> Records[Held]:
     """Return the behaviours of a release, part by part, by name.
 
     :param parts: of ``session``, ``cache`` and ``controllers``; without any, all.
@@ -35,23 +36,25 @@ def behaviours(
     :param assume: use the nearest release for an unknown one.
     :raises UsageError: there is no such release, part or subject.
     """
-    return behaviours_of(release_of(release, assume=assume), _parts(parts), _subjects(subjects))
+    name = release_of(release, assume=assume)
+    return Records(behaviours_of(name, _parts(parts), _subjects(subjects)), "behaviours", Held)
 
 
 def release_diff(
     one: str, other: str, *, parts: Names = (), subjects: Names = (), assume: bool = False
-) -> list[BehaviourDiff]:
+) -> Records[BehaviourDiff]:
     """Return the behaviours in which two releases differ; parameters as of :func:`behaviours`.
 
     :raises UsageError: there is no such release, part or subject.
     """
     names = [release_of(name, assume=assume, pre_releases=True) for name in (one, other)]
-    return differences(*names, parts=_parts(parts), subjects=_subjects(subjects))
+    found = differences(*names, parts=_parts(parts), subjects=_subjects(subjects))
+    return Records(found, "behaviours", BehaviourDiff)
 
 
-def unproven() -> list[Unproven]:
+def unproven() -> Records[Unproven]:
     """Return the behaviours of releases that no recorded decision proves, and why."""
-    return unproven_rows()[1]
+    return Records(unproven_rows()[1], "unproven", Unproven)
 
 
 def _parts(names: Names) -> Sequence[Part]:

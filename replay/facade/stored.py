@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -12,8 +12,8 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
-from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
-from ..moments.actors import AttributedEvent, attributed
+from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
+from ..moments.actors import attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
@@ -22,6 +22,7 @@ from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
 from ..moments.times import AT_ONCE
+from ..tabular.tabular import Records
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..moments.diff_actors import Who
     from ..moments.field_selectors import FieldSelector
     from ..pack.write import Packed
+    from .tables import Events
 
 _VERSIONS_DESCRIBED = 10
 
@@ -118,7 +120,7 @@ class StoredLog(Log):
         after: str | int | None = None,
         follow: bool = False,
         **narrowed: Any,
-    ) -> Iterator[AttributedEvent]:
+    ) -> Events:
         """Yield events by position: the order in which they were appended.
 
         Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
@@ -152,7 +154,11 @@ class StoredLog(Log):
         query = Query(**{**fields, **narrowed})
         read = self.store.follow(query) if follow else self.store.read(query)
         branch, clock = query.branch, self.clock()
-        return attributed(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
+        from .tables import Events  # noqa: PLC0415 -- only needed here
+
+        at_once = 1 if follow else AT_ONCE
+        found = attributed(self.store, clock, read, branch=branch, at_once=at_once)
+        return Events(found, endless=follow)
 
     def get(
         self,
@@ -166,7 +172,7 @@ class StoredLog(Log):
         strict: bool = False,
         clean: bool = False,
         node_names: bool = False,
-    ) -> list[dict[str, Any]]:
+    ) -> Records[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.
 
         :param name: only objects of this name; of a PodGroup, also the name of its job.
@@ -179,10 +185,14 @@ class StoredLog(Log):
         moment = self.moment(at)
         if strict:
             refuse(self.not_known(kind, at=moment, namespace=namespace))
-        found = super().get(
-            kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
+        from .tables import objects  # noqa: PLC0415 -- only needed here
+
+        found = objects(
+            super().get(
+                kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
+            )
         )
-        return [manifest(one, node_names=node_names) for one in found] if clean else found
+        return objects(manifest(one, node_names=node_names) for one in found) if clean else found
 
     def not_known(
         self,
@@ -190,7 +200,7 @@ class StoredLog(Log):
         *,
         at: Point = "end",
         namespace: str | None = None,
-    ) -> list[Unknown]:
+    ) -> Records[Unknown]:
         """Return which of some kinds the log does not fully know at a moment, and why.
 
         :param kinds: one, such as ``pods``, or several; without any, those that matter to
@@ -198,10 +208,12 @@ class StoredLog(Log):
         :param namespace: only in it; None is everywhere.
         :raises UsageError: there is no such kind.
         """
+        from .tables import unknowns  # noqa: PLC0415 -- only needed here
+
         moment = self.moment(at)
         some = [kinds] if isinstance(kinds, str) or _is_pair(kinds) else kinds
         asked = [self.kind(one, moment) if isinstance(one, str) else one for one in some]
-        return unknown_at(self, moment, asked or usual_kinds(self, moment), namespace)
+        return unknowns(unknown_at(self, moment, asked or usual_kinds(self, moment), namespace))
 
     def diff(
         self,
@@ -400,9 +412,13 @@ class StoredLog(Log):
         """Return the log's place, length and size, its branches and clusters."""
         return self.store.info()
 
-    def branches(self) -> list[BranchInfo]:
+    def heads(self) -> Records[HeadInfo]:
+        """Return the end of each branch, with the hash that covers all of it."""
+        return Records(super().heads(), "heads", HeadInfo)
+
+    def branches(self) -> Records[BranchInfo]:
         """Return all branches, ``main`` first, then by name."""
-        return list(self.store.branches())
+        return Records(self.store.branches(), "branches", BranchInfo)
 
     def create_branch(self, name: str, *, at: Point = "end") -> BranchInfo:
         """Create a branch that shares the past of this log's branch and never changes it.
@@ -418,11 +434,12 @@ class StoredLog(Log):
             )
         return self.store.create_branch(name, parent=moment.branch, fork=moment.known)
 
-    def checkpoints(self) -> list[CheckpointInfo]:
+    def checkpoints(self) -> Records[CheckpointInfo]:
         """Return the stored states, which make other calls faster."""
         from ..moments.stored_belief import what_of  # noqa: PLC0415 -- only needed here
 
-        return [CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints()]
+        stored = (CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints())
+        return Records(stored, "checkpoints", CheckpointInfo)
 
     def build_checkpoints(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -11,6 +12,9 @@ import msgspec
 from ...engine.kubernetes.units import format_time
 from ..moments.coverage import Unknown, document_of
 from ..moments.recorded_sessions import HowKnown, RecordedSession
+from ..tabular.columns import Micros, Time
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .attempts import Aspect, Attempt, Differing
 from .deliveries import Arrival
 from .rerun import Lag, RerunSession
@@ -33,6 +37,10 @@ class Cause(StrEnum):
     MISSING_INPUT = "missing input"
     """The log does not know all that the session needs."""
     UNEXPLAINED = "unexplained"
+
+
+NOT_EXPLAINED = frozenset({Cause.UNEXPLAINED, Cause.MISSING_INPUT, Cause.SAMPLING})
+"""The causes with which a session does not come out as recorded, whatever is random in it."""
 
 
 class Counts(NamedTuple):
@@ -101,6 +109,47 @@ class Difference(NamedTuple):
     why: str
 
 
+class CountRow(NamedTuple):
+    """How many of one aspect came out how."""
+
+    about: str
+    recorded: int
+    exact: int
+    tie: int
+    different: int
+    missed: int
+    invented: int
+
+
+class SessionRow(NamedTuple):
+    """A session. :param differences: how many it has. :param moved: informers that were moved."""
+
+    number: int
+    id: str
+    how: str
+    opened: Time
+    position: int
+    revision: int
+    exact: bool
+    bindings: int
+    evictions: int
+    phases: int
+    differences: int
+    moved: int
+    order: int
+    runs: int
+
+
+class DeliveryRow(NamedTuple):
+    """An informer that was elsewhere than by the clock in one session."""
+
+    session: int
+    kind: str
+    behind: int
+    ahead: int
+    us: Micros
+
+
 class SessionFidelity(NamedTuple):
     """How one session came out.
 
@@ -142,7 +191,8 @@ class InformerLag(NamedTuple):
     longest: int
 
 
-class Fidelity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fidelity(Tabular):
     """How the sessions of a log came out when they were run again.
 
     :param release: that they were run as. :param conf: the source of the configuration.
@@ -209,10 +259,38 @@ class Fidelity(NamedTuple):
     @property
     def exact(self) -> bool:
         """Whether no session decides otherwise than recorded, but for what is random."""
-        return not any(
-            each.cause in {Cause.UNEXPLAINED, Cause.MISSING_INPUT, Cause.SAMPLING}
-            for each in self.differences
+        return not any(each.cause in NOT_EXPLAINED for each in self.differences)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the differences, the counts, the sessions, and the moved informers."""
+        counted = {
+            "bindings": self.bindings,
+            "evictions": self.evictions,
+            "phases": self.phases,
+            "conditions": self.conditions,
+        }
+        moved = (
+            DeliveryRow(one.number, *each[:4]) for one in self.sessions for each in one.deliveries
         )
+        return {
+            "differences": table_of(Difference, self.differences),
+            "counts": table_of(CountRow, (CountRow(of, *each) for of, each in counted.items())),
+            "sessions": table_of(SessionRow, map(_row, self.sessions)),
+            "deliveries": table_of(DeliveryRow, moved),
+        }
+
+
+def _row(one: SessionFidelity) -> SessionRow:
+    return SessionRow(
+        *one[:7],
+        bindings=one.bindings.recorded,
+        evictions=one.evictions.recorded,
+        phases=one.phases.recorded,
+        differences=len(one.differences),
+        moved=len(one.deliveries),
+        order=one.order,
+        runs=one.runs,
+    )
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:

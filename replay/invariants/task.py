@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import RUNS, SESSION, VERSION, Invariant, Severity
 from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
-from ...engine.kubernetes.units import parse_duration
+from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.log.store import NO_REVISION, Query
 from ...engine.volcano.session.behaviours import Behaviours
 from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
@@ -28,6 +29,9 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
 from ..moments.scheduler_confs import ConfText, conf_at
+from ..tabular.columns import Seconds, Time
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .blast_radius import ID as BLAST_RADIUS
 from .blast_radius import blast_radius
 from .known import Knowledge
@@ -80,7 +84,38 @@ class NotChecked(NamedTuple):
     reason: str
 
 
-class CheckReport(NamedTuple):
+class ViolationRow(NamedTuple):
+    """A violation. :param since_before: it had begun before the log knew enough.
+
+    :param until_position: None if it holds at the end.
+    """
+
+    invariant: str
+    name: str
+    severity: str
+    kind: str
+    object: str
+    field: str
+    message: str
+    since_position: int
+    since_revision: int | None
+    since_time: Time | None
+    since_before: bool
+    until_position: int | None
+    until_time: Time | None
+    lasted: Seconds | None
+
+
+class NotCheckedRow(NamedTuple):
+    """An invariant that was not checked, and why."""
+
+    invariant: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport(Tabular):
     """The violations, the most severe first; what was checked and what was not.
 
     :param at: the moment, or the end of the range, as printed.
@@ -100,6 +135,38 @@ class CheckReport(NamedTuple):
     sessions: int
     not_known: tuple[Unknown, ...]
     events: Mapping[int, Recorded]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the violations, those that did not last, and what was not checked."""
+        left_out = (
+            NotCheckedRow(one.invariant.id, one.invariant.name, one.reason)
+            for one in self.not_checked
+        )
+        return {
+            "violations": table_of(ViolationRow, map(_row, self.violations)),
+            "unsettled": table_of(ViolationRow, map(_row, self.unsettled)),
+            "not_checked": table_of(NotCheckedRow, left_out),
+        }
+
+
+def _row(one: Breach) -> ViolationRow:
+    violation, until = one.violation, one.until
+    return ViolationRow(
+        one.invariant.id,
+        one.invariant.name,
+        severity_of(one).value,
+        violation.kind,
+        violation.name,
+        violation.field,
+        violation.message,
+        one.since.position,
+        one.since.revision,
+        one.since.time,
+        since_before=one.before,
+        until_position=None if until is None else until.position,
+        until_time=None if until is None else until.time,
+        lasted=None if one.lasted is None else one.lasted / SECOND_US,
+    )
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:

@@ -132,13 +132,16 @@ def queue_deserved_ignored(given: LintContext, how: Behaviours) -> Iterator[Issu
     mode = given.queues.mode(how)
     if mode in _CAPACITY:
         return
+    of = "no plugin limits queues"
+    if mode is not Mode.NOTHING:
+        of = f"queues are limited by {mode.value}, which does not read it"
     for name, queue in given.world.queues.items():
         if queue.spec.deserved and name != ROOT:
             yield Issue(
                 given.world.subject("Queue", name),
                 "spec.deserved",
                 Effect.IGNORED,
-                f"queues are limited by {mode.value}, which does not read it",
+                of,
                 "use the plugin capacity, if the release has it",
             )
 

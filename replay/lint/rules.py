@@ -8,7 +8,15 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.errors import UsageError
-from . import argument_rules, conf_rules, job_rules, object_rules, queue_rules, tree_rules
+from . import (
+    admission_rules,
+    argument_rules,
+    conf_rules,
+    job_rules,
+    object_rules,
+    queue_rules,
+    tree_rules,
+)
 from .context import LintContext
 from .findings import Issue
 
@@ -65,6 +73,11 @@ RULES: tuple[Rule, ...] = tuple(
             tree_rules.job_in_parent_queue,
             tree_rules.root_capability_ignored,
             tree_rules.queue_parent_ignored,
+            admission_rules.queue_refused_for_amounts,
+            admission_rules.queue_refused_below_parent,
+            admission_rules.queue_refused_for_depth,
+            admission_rules.queue_refused_without_parent,
+            admission_rules.queue_before_parent,
             queue_rules.queue_guarantee_above_deserved,
             queue_rules.queue_deserved_above_capability,
             queue_rules.queue_guarantee_above_capability,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
+from .not_checked import NotChecked, not_checked
 from .queues import Mode, Queues
 from .reading import WrittenFiles
 from .rules import rules_without
@@ -35,11 +39,30 @@ class LintTask(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class Report(NamedTuple):
+class FindingRow(NamedTuple):
+    """A finding. :param file: None for an object of a log."""
+
+    rule: str
+    severity: str
+    effect: str
+    kind: str
+    namespace: str
+    name: str
+    file: str | None
+    line: int | None
+    field: str
+    message: str
+    now: str
+    releases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Tabular):
     """The findings, the releases, and the configuration in force.
 
     :param conf: its source; empty if not known.
     :param remark: what was assumed; empty if nothing.
+    :param not_checked: rules that need what is not known, such as nodes.
     """
 
     findings: list[Finding]
@@ -47,6 +70,21 @@ class Report(NamedTuple):
     objects: int
     conf: str
     remark: str
+    not_checked: tuple[NotChecked, ...] = ()
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the findings."""
+        return {
+            "findings": table_of(FindingRow, map(_row, self.findings)),
+            "not_checked": table_of(NotChecked, self.not_checked),
+        }
+
+
+def _row(finding: Finding) -> FindingRow:
+    found = finding.document()
+    about = found.pop("object")
+    del found["document"]
+    return FindingRow(**found, **{name: about[name] for name in ("kind", "namespace", "name")})
 
 
 def check(task: LintTask, releases: Sequence[str]) -> Report:
@@ -71,6 +109,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
         _remark(world) if force is None else "",
+        tuple(not_checked(world, rules)),
     )
 
 

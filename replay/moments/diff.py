@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,6 +14,9 @@ from ...engine.state.clock import Unsure
 from ...engine.state.fold import Record
 from ...engine.state.tables import NodeTable, QueueTable, node_table, queue_table
 from ...engine.state.truth import Truth
+from ..tabular.columns import Quantity, base_units
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .changes import Change, changes, payload_changes
 from .clock import clock_of
 from .coverage import Unknown
@@ -101,7 +104,37 @@ class KindBegin(msgspec.Struct, frozen=True, kw_only=True):
     point: str
 
 
-class Diff(msgspec.Struct, frozen=True, kw_only=True):
+class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A field that differs; of an object that only one moment has, the object itself.
+
+    :param change: ``added``, ``removed``, ``changed`` or ``first seen``.
+    :param field: empty for the object itself. :param before: and ``after``: as JSON.
+    :param position: of the newest version of the object.
+    """
+
+    change: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    position: int
+    field: str = ""
+    before: Any = None
+    after: Any = None
+
+
+class HoldingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One resource of a node or queue whose pods request another amount; None if it is absent."""
+
+    name: str
+    resource: str
+    before: Quantity | None
+    after: Quantity | None
+    allocatable: Quantity | None
+
+
+class Diff(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The difference of two moments, every list in the order of group, kind, namespace, name.
 
     :param same: objects without any difference; ``rewritten`` of them have another version in which
@@ -127,6 +160,66 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the fields that differ, and what nodes and queues hold."""
+        return {
+            "fields": table_of(FieldRow, self._fields()),
+            "nodes": table_of(HoldingRow, _rows_of(self.nodes)),
+            "queues": table_of(HoldingRow, _rows_of(self.queues)),
+        }
+
+    def _fields(self) -> Iterator[FieldRow]:
+        lone = {"added": self.added, "removed": self.removed, "first seen": self.first_seen}
+        for change, some in lone.items():
+            for one in some:
+                yield FieldRow(change=change, position=one.position, **_named(one.object))
+        for each in self.changed:
+            for field in each.changes:
+                yield FieldRow(
+                    change="changed",
+                    position=each.positions[1],
+                    field=field.path,
+                    before=field.old,
+                    after=field.new,
+                    **_named(each.object),
+                )
+
+
+def _named(reference: Reference) -> dict[str, str]:
+    return {
+        "group": reference.group,
+        "kind": reference.kind,
+        "namespace": reference.namespace,
+        "name": reference.name,
+        "uid": reference.uid,
+    }
+
+
+def _rows_of(changed: Iterable[HoldingChanged]) -> Iterator[HoldingRow]:
+    """Yield a row for each resource of what nodes or queues hold, and one for their pods."""
+    for one in changed:
+        before, after = one.before, one.after
+        sides = [side for side in (before, after) if side is not None]
+        names = {name for side in sides for name in (*side.used, *side.allocatable)}
+        for name in ("pods", *sorted(names)):
+            yield HoldingRow(
+                name=one.name,
+                resource=name,
+                before=_held(before, name),
+                after=_held(after, name),
+                allocatable=_of(sides[-1].allocatable, name),
+            )
+
+
+def _held(holding: Holding | None, name: str) -> float | None:
+    if holding is None:
+        return None
+    return holding.pods if name == "pods" else base_units(name, holding.used.get(name, 0))
+
+
+def _of(amounts: Amounts, name: str) -> float | None:
+    return base_units(name, amounts[name]) if name in amounts else None
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...engine.cache.drift.drift import Difference
@@ -9,6 +11,8 @@ from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .belief import Progress, play
 from .moment import Moment
 from .ordered_events import OrderedEvent
@@ -22,7 +26,19 @@ class CacheDifference(NamedTuple):
     since: int
 
 
-class Drift(NamedTuple):
+class DriftRow(NamedTuple):
+    """A difference. :param since: position of the event that caused it."""
+
+    kind: str
+    name: str
+    field: str
+    truth: str | None
+    belief: str | None
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drift(Tabular):
     """All differences at a moment, in order of kind, name and field.
 
     :param at: the moment, as printed.
@@ -33,6 +49,11 @@ class Drift(NamedTuple):
     release: str
     differences: list[CacheDifference]
     crashes: list[str]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the differences."""
+        rows = (DriftRow(*one.difference, one.since) for one in self.differences)
+        return {"differences": table_of(DriftRow, rows)}
 
 
 def drift_at(

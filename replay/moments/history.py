@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
 from ...engine.state.coverage import Gap
+from ..tabular.columns import Time
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
@@ -51,10 +54,10 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     revision: int | None
     resource_version: str
-    earliest: int | None
-    latest: int | None
-    time: int | None
-    recorded_at: int
+    earliest: Time | None
+    latest: Time | None
+    time: Time | None
+    recorded_at: Time
     actor: str
     attributed_at: int = 0
     source: str
@@ -68,7 +71,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
         return Span(self.earliest, self.latest, self.time)
 
 
-class History(msgspec.Struct, frozen=True, kw_only=True):
+class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The history of all objects that had one name, in the order in which it happened.
 
     :param uids: the objects that had the name, in order of appearance.
@@ -81,6 +84,10 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     happenings: list[Happening]
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the lines of the history."""
+        return {"happenings": table_of(Happening, self.happenings)}
 
 
 def history(

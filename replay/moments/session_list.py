@@ -12,6 +12,7 @@ from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Clock
+from ..tabular.columns import Time
 from .clock import clock_of
 from .moment import Moment
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
@@ -38,9 +39,9 @@ class ListedSession(NamedTuple):
     number: int
     id: str
     how: HowKnown
-    opened: int
-    opened_after: int | None
-    closed: int | None
+    opened: Time
+    opened_after: Time | None
+    closed: Time | None
     revision: int
     position: int
     jobs: int | None

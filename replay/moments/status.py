@@ -13,6 +13,9 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
 from ...engine.state.coverage import Coverage, Pair, Span, levels_of
+from ..tabular.columns import Time
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .clock import clock_remarks
 from .coverage import SCHEDULING, plurals
 from .log import Log
@@ -61,8 +64,8 @@ class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
 
     first: int
     last: int
-    first_time: int | None
-    last_time: int | None
+    first_time: Time | None
+    last_time: Time | None
     by: tuple[str, ...]
     open: bool
 
@@ -85,6 +88,20 @@ class ReportedRelease(msgspec.Struct, frozen=True, order=True):
 _EVENTS_AT_END = 50
 
 
+class KnownRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A range of revisions at which a kind is fully known."""
+
+    group: str
+    kind: str
+    namespaces: tuple[str, ...]
+    first: int
+    last: int
+    first_time: Time | None
+    last_time: Time | None
+    by: tuple[str, ...]
+    open: bool
+
+
 class Times(msgspec.Struct, frozen=True, kw_only=True):
     """What the log knows about times: those of its first and last event, in microseconds.
 
@@ -100,7 +117,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     disagreements: tuple[str, ...] = ()
 
 
-class Status(msgspec.Struct, frozen=True, kw_only=True):
+class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """What a log holds of one cluster.
 
     :param missing: kinds that sessions need and that are never known completely.
@@ -122,6 +139,20 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     releases: tuple[ReportedRelease, ...]
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the inputs, and what is known when."""
+        known = (
+            KnownRow(
+                group=one.pair[0],
+                kind=one.pair[1],
+                namespaces=one.namespaces,
+                **msgspec.structs.asdict(each),
+            )
+            for one in self.coverage
+            for each in one.stretches
+        )
+        return {"inputs": table_of(Input, self.inputs), "coverage": table_of(KnownRow, known)}
 
 
 def _times(log: Log, moment: Moment) -> Times:

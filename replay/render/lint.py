@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..lint.findings import FilePlace, Finding, Severity, Subject
+from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
 from ..lint.task import Report
 from ..moments.kinds import resource_name
@@ -16,6 +17,10 @@ from .tables import NONE, PLAIN, Style, Table, lines_of
 _COMMANDS = MappingProxyType(
     {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 )
+
+
+_NAMED = 5
+"""The rules that a note names."""
 
 
 def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> Iterator[str]:
@@ -73,6 +78,7 @@ def lint_document(report: Report) -> dict[str, Any]:
         "conf_assumed": report.remark or None,
         "objects": report.objects,
         "counts": _counts(report),
+        "not_checked": [one._asdict() for one in report.not_checked],
         "findings": [finding.document() for finding in report.findings],
     }
 
@@ -92,9 +98,13 @@ def _name(subject: Subject) -> str:
 
 def lint_annotations(report: Report) -> Iterator[str]:
     """Yield GitHub workflow commands: each shows a finding beside its line."""
+    regions = Regions()
     for finding in report.findings:
         issue, place = finding.issue, finding.issue.subject.place
-        where = "" if place is None else f"file={_escaped(place.file)},line={place.line},"
+        where = ""
+        if place is not None:
+            line = regions.of(place, issue.field).line
+            where = f"file={_escaped(place.file)},line={line},"
         releases = release_text(finding.releases, report.releases)
         text = f"{issue.subject}: {issue.message} ({releases})"
         command = _COMMANDS[finding.severity]
@@ -105,6 +115,20 @@ def _escaped(text: str, *, ends: bool = True) -> str:
     """Escape characters that end a workflow command, or with ``ends`` one of its properties."""
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return text.replace(":", "%3A").replace(",", "%2C") if ends else text
+
+
+def lint_notes(report: Report) -> Iterator[str]:
+    """Yield one line each: what was assumed, and which rules were not checked, by reason."""
+    if report.remark:
+        yield report.remark
+    reasons: dict[str, list[str]] = {}
+    for one in report.not_checked:
+        reasons.setdefault(one.reason, []).append(one.rule)
+    for reason, names in reasons.items():
+        shown = ", ".join(names[:_NAMED]) + (
+            f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        )
+        yield f"not checked, as {reason}: {shown}"
 
 
 def lint_summary(report: Report) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
+from ..answers.answer import Why
 from ..answers.records import (
     Account,
     Evidence,
@@ -20,7 +21,6 @@ from ..answers.records import (
     Since,
     Stage,
     Step,
-    Why,
 )
 from ..what_if.help import Remedy, WouldHelp
 from ..what_if.suggestions import GONE, RELEASE

@@ -19,19 +19,20 @@ from ...engine.state.truth import Truth
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.truth import truths_along
+from ..tabular.columns import Bytes, Cores, Quantity, Time, base_units
 
 MOST = 100_000
 """Samples at most: more are probably a mistake."""
 
-_WHOLE = frozenset({"memory", "pods"})
-"""Resources that Volcano counts in their own unit; all others in thousandths."""
-
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """The moment of a row. :param revision: the last one that had happened."""
+    """The moment of a row; None where the log does not know it.
 
-    time: int
-    revision: int
+    :param revision: the last one that had happened.
+    """
+
+    time: Time | None
+    revision: int | None
 
 
 class QueueRow(Sample, frozen=True, kw_only=True):
@@ -47,10 +48,10 @@ class QueueRow(Sample, frozen=True, kw_only=True):
     weight: int
     pods: int
     resource: str
-    allocated: float
-    deserved: float | None
-    capability: float | None
-    guarantee: float | None
+    allocated: Quantity
+    deserved: Quantity | None
+    capability: Quantity | None
+    guarantee: Quantity | None
 
 
 class NodeRow(Sample, frozen=True, kw_only=True):
@@ -61,8 +62,8 @@ class NodeRow(Sample, frozen=True, kw_only=True):
     unschedulable: bool
     pods: int
     resource: str
-    used: float
-    allocatable: float
+    used: Quantity
+    allocatable: Quantity
 
 
 class PodRow(Sample, frozen=True, kw_only=True):
@@ -76,8 +77,8 @@ class PodRow(Sample, frozen=True, kw_only=True):
     node: str
     podgroup: str
     queue: str
-    cpu: float
-    memory: float
+    cpu: Cores
+    memory: Bytes
 
 
 class PodGroupRow(Sample, frozen=True, kw_only=True):
@@ -128,12 +129,21 @@ def rows(log: Log, what: str, every: int) -> Iterator[Row]:
         yield from build(truth, at)
 
 
-def _units(name: str, amount: float) -> float:
-    return amount if name in _WHOLE else amount / 1000
+def rows_at(log: Log, what: str, moment: Moment) -> Iterator[Row]:
+    """Yield the rows of a table at one moment.
+
+    :param what: a key of :data:`TABLES`.
+    """
+    _, build = TABLES[what]
+    truth, revision = log.truth(moment), moment.revision
+    if revision is None:
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+        revision = extent.last_revision
+    yield from build(truth, Sample(time=moment.time or truth.time, revision=revision))
 
 
 def _of(amounts: Resources, name: str) -> float | None:
-    return _units(name, amounts[name]) if name in amounts else None
+    return base_units(name, amounts[name]) if name in amounts else None
 
 
 def _queues(truth: Truth, at: Sample) -> Iterator[Row]:
@@ -154,7 +164,7 @@ def _queues(truth: Truth, at: Sample) -> Iterator[Row]:
                 weight=fact.weight,
                 pods=int(table.pods[index]),
                 resource=name,
-                allocated=_units(name, amounts.get(name, 0.0)),
+                allocated=base_units(name, amounts.get(name, 0.0)),
                 deserved=_of(fact.deserved, name),
                 capability=_of(fact.capability, name),
                 guarantee=_of(fact.guarantee, name),
@@ -177,8 +187,8 @@ def _nodes(truth: Truth, at: Sample) -> Iterator[Row]:
                     unschedulable=fact.unschedulable,
                     pods=int(table.pods[index]),
                     resource=name,
-                    used=_units(name, float(table.used[index, column])),
-                    allocatable=_units(name, float(table.allocatable[index, column])),
+                    used=base_units(name, float(table.used[index, column])),
+                    allocatable=base_units(name, float(table.allocatable[index, column])),
                 )
 
 
@@ -198,8 +208,8 @@ def _pods(truth: Truth, at: Sample) -> Iterator[Row]:
                 node=fact.node,
                 podgroup=fact.podgroup,
                 queue=queues.get((reference.namespace, fact.podgroup), fact.queue),
-                cpu=_units("cpu", fact.requests.get("cpu", 0.0)),
-                memory=_units("memory", fact.requests.get("memory", 0.0)),
+                cpu=base_units("cpu", fact.requests.get("cpu", 0.0)),
+                memory=base_units("memory", fact.requests.get("memory", 0.0)),
             )
 
 

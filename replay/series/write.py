@@ -6,12 +6,14 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from ...engine.errors import UsageError
 from ..export import CSV, PARQUET
+from ..tabular.columns import columns_of
+from ..tabular.table import arrow_schema
 
 _AT_ONCE = 5_000
 
@@ -83,12 +85,7 @@ def _parquet(
             "writing Parquet needs pyarrow, which is not installed",
             now="pip install 'plinian[parquet]', or export csv",
         ) from fault
-    types: dict[Any, Any] = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    fields = []
-    for field in msgspec.structs.fields(shape):
-        of = types.get(field.type, pa.float64() if "float" in str(field.type) else pa.string())
-        fields.append((field.name, pa.timestamp("us", tz="UTC") if field.name == "time" else of))
-    schema = pa.schema(fields)
+    schema = arrow_schema(columns_of(shape))
     writer = pq.ParquetWriter(out, schema, compression="zstd")
 
     def columns(some: Sequence[msgspec.Struct]) -> None:

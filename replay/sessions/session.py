@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,11 +28,54 @@ from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, confs_at
+from ..tabular.columns import AmountColumns
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .external_inputs import lend_inputs
 from .tie_breaking import LEAST, TieBreaking
 
 
-class SessionAnswer(NamedTuple):
+class DecisionRow(NamedTuple):
+    """A decision: ``enqueue``, ``bind``, ``pipeline``, ``evict`` or ``phase``.
+
+    :param object: the pod or PodGroup. :param value: the node, the reason, or the phase.
+    """
+
+    decision: str
+    object: str
+    value: str
+
+
+class WaitingRow(NamedTuple):
+    """A pod that is not placed. :param reason: of its condition. :param nominated: a node."""
+
+    pod: str
+    reason: str
+    message: str
+    nominated: str
+
+
+class QueueRow(NamedTuple):
+    """A queue after the session."""
+
+    queue: str
+    written: bool
+    allocated: AmountColumns
+
+
+class StepRow(NamedTuple):
+    """A step of the trace, if it was kept."""
+
+    action: str
+    what: str
+    about: str
+    by: str
+    outcome: str
+    numbers: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswer(Tabular):
     """What one session decided, and its inputs.
 
     :param at: the point, as printed.
@@ -51,6 +94,38 @@ class SessionAnswer(NamedTuple):
     rejected: tuple[str, ...] = ()
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return what was decided, why pods wait, the queues after it, and the trace."""
+        result = self.result
+        queues = (
+            QueueRow(name, queue.written, queue.allocated) for name, queue in result.queues.items()
+        )
+        steps = (StepRow(**step_document(step)) for step in result.trace)
+        return {
+            "decisions": table_of(DecisionRow, _decisions(result)),
+            "waiting": table_of(WaitingRow, _waiting(result)),
+            "queues": table_of(QueueRow, queues),
+            "trace": table_of(StepRow, steps),
+        }
+
+
+def _waiting(result: SessionResult) -> Iterator[WaitingRow]:
+    """Yield the pods with a condition, and those that fit nowhere and keep the one they had."""
+    conditions = result.pod_conditions
+    for pod, one in conditions.items():
+        yield WaitingRow(pod, one.reason, one.message, one.nominated_node)
+    for pod, message in result.fit_errors.items():
+        if pod not in conditions:
+            yield WaitingRow(pod, "", message, "")
+
+
+def _decisions(result: SessionResult) -> Iterator[DecisionRow]:
+    yield from (DecisionRow("enqueue", key, "yes") for key in result.enqueued)
+    yield from (DecisionRow("bind", *pair) for pair in result.binds)
+    yield from (DecisionRow("pipeline", *pair) for pair in result.pipelined)
+    yield from (DecisionRow("evict", *pair) for pair in result.evictions)
+    yield from (DecisionRow("phase", key, one.phase) for key, one in result.pod_groups.items())
 
 
 class SessionInputs(NamedTuple):
@@ -103,7 +178,7 @@ def session_at(
     cache = belief_at(log.store, scene.moment, behaviours)
     steps = Trace(on=trace)
     answer = session_in(scene, behaviours, cache, binding=cache, into=steps, chance=chance)
-    return answer._replace(not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))
+    return replace(answer, not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))
 
 
 def session_in(

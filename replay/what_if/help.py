@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from ...engine.errors import PlinianError, UsageError
 from ...engine.model.job import JobInfo
 from ...engine.model.status import READY_STATUS, Status
-from ..answers.records import Why
+from ..answers.answer import Why
 from ..answers.run import NODE, POD, QUEUE
 from ..answers.target import Target, target_of
 from ..moments.kinds import ObjectName
@@ -18,6 +18,8 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..sessions.session import SessionAnswer
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
 from .run import Sessions
 from .suggestions import Suggestion, suggestions_for
 
@@ -42,7 +44,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     no_longer: tuple[str, ...] = ()
 
 
-class WouldHelp(msgspec.Struct, frozen=True, kw_only=True):
+class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The changes that help, the cheapest first.
 
     :param tried: how many changes were tried. :param left: how many were not, for lack of time.
@@ -51,6 +53,10 @@ class WouldHelp(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[Remedy, ...]
     tried: int
     left: int
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the changes that help."""
+        return {"remedies": table_of(Remedy, self.found)}
 
 
 def startable(log: Log, named: ObjectName, namespace: str | None, moment: Moment) -> Target:

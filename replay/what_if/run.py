@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +20,8 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
+from ..tabular.table import Table, texts
+from ..tabular.tabular import Tabular
 from .changes import Change
 from .world import Beginning
 
@@ -53,7 +56,8 @@ class Side(NamedTuple):
     answer: SessionAnswer
 
 
-class WhatIf(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WhatIf(Tabular):
     """Sessions side by side; the first one is the original.
 
     :param decisions: those that are not the same on all sides.
@@ -62,6 +66,11 @@ class WhatIf(NamedTuple):
     sides: tuple[Side, ...]
     decisions: tuple[Differing, ...]
     not_known: tuple[Unknown, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the decisions that differ, with a column for each session."""
+        heads = ["decision", "object", *(side.name for side in self.sides)]
+        return {"decisions": texts(heads, ((*row[:2], *row.values) for row in self.decisions))}
 
 
 class Sessions:
@@ -103,7 +112,7 @@ class Sessions:
                 change.apply(world)
         except Panic as panic:
             answer = session_in(scene, behaviours, begin.cache)
-            return answer._replace(result=SessionResult(panic=panic))
+            return replace(answer, result=SessionResult(panic=panic))
         return session_in(scene, behaviours, world.cache)
 
     def _scene_of(self, variant: Variant) -> SessionInputs:

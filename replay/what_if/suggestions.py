@@ -14,19 +14,19 @@ from ...engine.kubernetes.objects import Node, Queue
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
+from ..answers.answer import Why
 from ..answers.records import (
     Account,
-    Amounts,
     Gang,
     Link,
     Overcommitted,
     QueuePath,
     QueueState,
     QueueTree,
-    Why,
 )
 from ..answers.run import PODGROUP, QUEUE, title_of
 from ..moments.kinds import ObjectName, object_named
+from ..tabular.columns import Amounts
 from .changes import AddNodes, Apply, Change, Cordon, Delete, SetField
 from .run import Variant
 

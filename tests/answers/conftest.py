@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from answer_worlds import Document, log_of
 
-from plinian.replay.answers.records import Why
+from plinian.replay.answers.answer import Why
 from plinian.replay.answers.why import why_at
 
 

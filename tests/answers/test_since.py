@@ -8,7 +8,7 @@ from typing import Any
 from answer_worlds import CAPACITY, NODES, watched_log
 
 from plinian.replay.answers import since
-from plinian.replay.answers.records import Why
+from plinian.replay.answers.answer import Why
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.why import why_lines
 from sessions import group, node, pod, queue

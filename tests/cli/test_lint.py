@@ -62,7 +62,9 @@ def test_exit_codes_tell_clean_from_faulty_from_unreadable(run: Run, conf: str) 
 
 def test_a_warning_counts_only_if_it_is_asked_to(run: Run, conf: str) -> None:
     faulty = write("unsound.yaml", *UNSOUND)
-    options = ("--conf", conf, "--release", "v1.15.1")
+    refused = ("--ignore", "queue-refused-below-parent")
+    options = ("--conf", conf, "--release", "v1.15.1", *refused)
+    assert run("lint", faulty, *options[:4]).exit_code == 1
     assert run("lint", faulty, *options).exit_code == 0
     assert run("lint", faulty, *options, "--strict").exit_code == 1
     ignoring = (*options, "--strict", "--ignore", "queue-exceeds-parent")
@@ -110,7 +112,9 @@ def test_every_form_tells_the_same_findings(run: Run, conf: str) -> None:
     assert finding["now"] in wide
     assert finding["effect"] in wide
     github = run(*options, "-o", "github").stdout
-    place = f"file={faulty},line={finding['line']}"
+    lines = Path(faulty).read_text("utf-8").splitlines()
+    key = next(at for at, text in enumerate(lines, 1) if text.strip() == "cpu: '5'")
+    place = f"file={faulty},line={key}"
     assert github.startswith(f"::error {place},title=queue-exceeds-parent::Queue a: ")
     assert github.count("\n") == 1
 
@@ -222,3 +226,15 @@ def test_two_runs_with_other_hash_seeds_print_the_same(run: Run, conf: str) -> N
     }
     assert len(printed) == 1
     assert run is not None
+
+
+def test_what_could_not_be_checked_is_told_with_the_reason(run: Run, conf: str) -> None:
+    clean = write("sound.yaml", *UNSOUND[:1])
+    alone = run("lint", clean, "--release", "v1.12.1", "-o", "json")
+    reasons = {one["rule"]: one["reason"] for one in report(alone)["not_checked"]}
+    assert reasons["resource-nowhere"] == "no node is known"
+    assert reasons["argument-unknown"] == "no configuration of the scheduler is given"
+    assert "job-queue-missing" not in reasons
+    assert "not checked, as no node is known: " in alone.stderr
+    with_conf = report(run("lint", clean, "--conf", conf, "-o", "json"))
+    assert "argument-unknown" not in {one["rule"] for one in with_conf["not_checked"]}

@@ -136,6 +136,21 @@ EXAMPLES: dict[str, Example] = {
     "queue-parent-ignored": of(
         (queue("a"), queue("b", parent="a")), queue("b", parent="root"), FLAT
     ),
+    "queue-refused-for-amounts": of(
+        queue("a", capability={"cpu": 4}, deserved={"cpu": "4001m"}),
+        queue("a", capability={"cpu": 4}, deserved={"cpu": "4000m"}),
+    ),
+    "queue-refused-below-parent": of(
+        (queue("a", capability={"cpu": 4}), queue("b", parent="a", capability={"cpu": 5})),
+        (queue("a", capability={"cpu": 4}), queue("b", parent="a", capability={"cpu": 4})),
+    ),
+    "queue-refused-for-depth": of(queue("a", parent="a"), queue("a", parent="root")),
+    "queue-refused-without-parent": of(
+        queue("a", parent="b"), (queue("b"), queue("a", parent="b")), FLAT, TREE
+    ),
+    "queue-before-parent": of(
+        (queue("a", parent="b"), queue("b")), (queue("b"), queue("a", parent="b"))
+    ),
     "queue-guarantee-above-deserved": of(
         queue("a", deserved={"cpu": 1}, guarantee={"resource": {"cpu": 2}}),
         queue("a", deserved={"cpu": 2}, guarantee={"resource": {"cpu": 2}}),
@@ -358,7 +373,7 @@ def test_rules_say_what_they_are_about() -> None:
     for rule in RULES:
         assert rule.about.endswith("."), rule.name
         assert len(rule.about) <= 110, rule.name
-        assert rule.group in {"object", "tree", "queue", "job", "conf", "argument"}
+        assert rule.group in {"object", "tree", "admission", "queue", "job", "conf", "argument"}
 
 
 def test_what_cannot_be_there_at_once_may_run_all_the_same() -> None:

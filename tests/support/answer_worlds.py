@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from clusters import compact, initial_end, watched
-from plinian.replay.answers.records import Link, Why
+from plinian.replay.answers.answer import Why
+from plinian.replay.answers.records import Link
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
 from sessions import group, pod

@@ -34,11 +34,18 @@ ORDER = (
     "engine.session.plugins",
     *("engine.session.actions", "engine.session", "engine.invariants", "engine.machine"),
     *("migrations", "migrations.versions"),
-    *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
+    *(
+        "replay.tabular",
+        "replay",
+        "replay.moments",
+        "replay.ingest",
+        "replay.sessions",
+        "replay.simulate",
+    ),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
-    *("replay.render", "replay.series", "replay.plot", "replay.report", "replay.pages"),
-    *("replay.pack", "replay.facade", "replay.cli", ""),
+    *("replay.render", "replay.review", "replay.series", "replay.plot", "replay.report"),
+    *("replay.pages", "replay.pack", "replay.facade", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 
@@ -74,7 +81,9 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "replay.moments": (
             *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
             *("engine.volcano", "engine.cache", "engine.session"),
+            "replay.tabular",
         ),
+        "replay.tabular": ("engine", "engine.kubernetes"),
         "replay.ingest": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
             "replay.moments",

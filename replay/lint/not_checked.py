@@ -1,0 +1,51 @@
+"""Rules that had nothing to check: what the files and the log do not hold, and rules need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .inputs import LintInputs
+from .rules import Rule
+
+_OF_NODES = frozenset(
+    {
+        "resource-nowhere",
+        "guarantees-exceed-cluster",
+        "guarantees-break-division",
+        "min-resources-above-cluster",
+        "pod-above-every-node",
+    }
+)
+_OF_CONF = frozenset({"conf", "argument"})
+"""Groups of rules about a configuration."""
+
+_OF_KIND = (("Queue", "job-queue-missing"), ("PriorityClass", "priority-class-missing"))
+"""Rules about a job that names an object of a kind."""
+
+
+class NotChecked(NamedTuple):
+    """A rule that was not checked, and why."""
+
+    rule: str
+    reason: str
+
+
+def not_checked(world: LintInputs, rules: Sequence[Rule]) -> Iterator[NotChecked]:
+    """Yield the rules that something known could break, if more were known."""
+    has = {kind for kind, _ in world.subjects}
+    for rule in rules:
+        reason = _reason(world, rule, has)
+        if reason:
+            yield NotChecked(rule.name, reason)
+
+
+def _reason(world: LintInputs, rule: Rule, has: set[str]) -> str:
+    if rule.name in _OF_NODES and world.total is None and has:
+        return "no node is known"
+    if rule.group in _OF_CONF and not world.confs and has:
+        return "no configuration of the scheduler is given"
+    for kind, name in _OF_KIND:
+        if rule.name == name and kind not in world.complete and has & {"Job", "PodGroup"}:
+            return f"no {kind} is known"
+    return ""

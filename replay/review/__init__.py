@@ -1,0 +1,1 @@
+"""What a command found, for code review and for pipelines: SARIF and JUnit XML."""

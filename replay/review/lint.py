@@ -1,0 +1,59 @@
+"""Findings of ``lint`` as a review."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..lint.findings import Finding, Severity, Subject
+from ..lint.regions import Regions
+from ..lint.rules import RULES
+from ..lint.task import Report
+from ..render.figures import counted
+from ..render.lint import release_text
+from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped
+
+PAGE = "docs/reference/lint.md"
+
+
+def lint_review(report: Report, failing: Collection[Severity]) -> Review:
+    """Return findings as a review.
+
+    :param failing: the severities with which the command fails.
+    """
+    regions = Regions()
+    first, last = report.releases[0], report.releases[-1]
+    releases = first if first == last else f"{first}..{last}"
+    return Review(
+        "lint",
+        f"{counted(report.objects, 'object')}, for {releases}",
+        tuple(
+            ReviewRule(rule.name, rule.about, rule.more, f"{PAGE}#{rule.name}") for rule in RULES
+        ),
+        tuple(_result(one, report, failing, regions) for one in report.findings),
+        tuple(Skipped(one.rule, one.reason) for one in report.not_checked),
+    )
+
+
+def _result(
+    finding: Finding, report: Report, failing: Collection[Severity], regions: Regions
+) -> Result:
+    issue, severity = finding.issue, finding.severity
+    return Result(
+        rule=finding.rule,
+        level=Level(severity.value),
+        key=f"{issue.field} {issue.effect.value}".strip(),
+        object=str(issue.subject),
+        message=f"{issue.message} ({release_text(finding.releases, report.releases)})",
+        now=issue.now,
+        region=_region(issue.subject, issue.field, regions),
+        fails=severity in failing,
+        more={"effect": issue.effect.value, "releases": list(finding.releases)},
+    )
+
+
+def _region(subject: Subject, field: str, regions: Regions) -> FileRegion | None:
+    place = subject.place
+    if place is None:
+        return None
+    found = regions.of(place, field)
+    return FileRegion(place.file, found.line, found.column)

@@ -1,0 +1,1 @@
+"""Results as tables: typed columns for pandas and Arrow, and HTML for notebooks."""

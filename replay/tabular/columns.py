@@ -1,0 +1,179 @@
+"""The columns of a table, from the annotations of the record that is a row.
+
+A time is microseconds since 1970 UTC in a record, and a timestamp in a table. A quantity is a
+number; its unit is with the column, and not in each cell. What is nested is JSON text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+
+from ...engine.kubernetes.units import in_bytes, parse_quantity, parse_time
+
+_WHOLE = frozenset({"memory", "pods"})
+"""Resources that Volcano counts in their own unit; all others in thousandths."""
+
+
+class Kind(Enum):
+    """What the cells of a column are."""
+
+    TEXT = "text"
+    WHOLE = "whole number"
+    NUMBER = "number"
+    TRUTH = "true or false"
+    TIME = "time"
+    NAMES = "list of texts"
+    NESTED = "JSON"
+    AMOUNTS = "amounts by resource"
+
+
+class Unit(NamedTuple):
+    """What one of a column's numbers is."""
+
+    name: str
+
+
+BASE_UNIT = "that of the resource: cores of cpu, bytes of memory and storage, else a count"
+
+Time: TypeAlias = Annotated[int, Kind.TIME]
+"""Microseconds since 1970 UTC."""
+
+Micros: TypeAlias = Annotated[int, Unit("microseconds")]
+Seconds: TypeAlias = Annotated[float, Unit("seconds")]
+Cores: TypeAlias = Annotated[float, Unit("cores")]
+Bytes: TypeAlias = Annotated[float, Unit("bytes")]
+Quantity: TypeAlias = Annotated[float, Unit(BASE_UNIT)]
+"""An amount of the resource that another column names."""
+
+Amounts: TypeAlias = dict[str, str]
+"""Amounts as Kubernetes writes them, as in ``{"cpu": "8", "memory": "16Gi"}``.
+
+A table has a column for each resource, as in ``used.cpu``.
+"""
+
+AmountColumns: TypeAlias = Annotated[Amounts, Kind.AMOUNTS]
+
+
+class Column(NamedTuple):
+    """A column. :param unit: of its numbers; empty if they only count, or are no numbers."""
+
+    name: str
+    kind: Kind
+    unit: str = ""
+
+
+_PLAIN: Mapping[Any, Kind] = MappingProxyType(
+    {str: Kind.TEXT, int: Kind.WHOLE, float: Kind.NUMBER, bool: Kind.TRUTH}
+)
+_TEXTS = ((list[str],), (tuple[str, ...],))
+
+
+def columns_of(shape: type) -> tuple[Column, ...]:
+    """Return the columns of a record: those of its fields, in their order.
+
+    :param shape: a Struct, a NamedTuple or a dataclass.
+    """
+    hints = get_type_hints(shape, include_extras=True)
+    names = [name for name in _fields_of(shape) if name in hints]
+    return tuple(_column(name, hints[name]) for name in names)
+
+
+def _fields_of(shape: Any) -> tuple[str, ...]:
+    for attribute in ("__struct_fields__", "_fields", "__dataclass_fields__"):
+        if hasattr(shape, attribute):
+            return tuple(getattr(shape, attribute))
+    raise TypeError(f"{shape} is no record")
+
+
+def _column(name: str, hint: Any) -> Column:
+    hint = _without_none(hint)
+    unit, kind = "", None
+    if get_origin(hint) is Annotated:
+        hint, *marks = get_args(hint)
+        unit = next((mark.name for mark in marks if isinstance(mark, Unit)), "")
+        kind = next((mark for mark in marks if isinstance(mark, Kind)), None)
+    return Column(name, kind or _kind_of(_without_none(hint)), unit)
+
+
+def _without_none(hint: Any) -> Any:
+    """Return a type without the possibility of None, which every column has."""
+    if get_origin(hint) not in {Union, UnionType}:
+        return hint
+    rest = [one for one in get_args(hint) if one is not NoneType]
+    return rest[0] if len(rest) == 1 else hint
+
+
+def _kind_of(hint: Any) -> Kind:
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if isinstance(hint, type) and issubclass(hint, str | Enum):
+        return Kind.TEXT
+    return Kind.NAMES if (hint,) in _TEXTS else Kind.NESTED
+
+
+def _text(value: Any) -> str:
+    """Return a value as text that can be written as UTF-8, as names of files may not be."""
+    text = str(value.value) if isinstance(value, Enum) else str(value)
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _names(value: Any) -> list[str]:
+    return [_text(one) for one in value]
+
+
+def _nested(value: Any) -> str:
+    return msgspec.json.encode(value, order="deterministic").decode()
+
+
+_CELLS: Mapping[Kind, Callable[[Any], Any]] = MappingProxyType(
+    {Kind.TEXT: _text, Kind.NESTED: _nested, Kind.NAMES: _names, Kind.NUMBER: float}
+)
+
+
+def cell(kind: Kind, value: Any) -> Any:
+    """Return a value as a cell of a column: None, a text, a number, a truth or a list of texts."""
+    if value is None or value is msgspec.UNSET:
+        return None
+    return _CELLS[kind](value) if kind in _CELLS else value
+
+
+def unit_of(resource: str) -> str:
+    """Return the unit of a resource's amounts; empty if they count something."""
+    if resource == "cpu":
+        return "cores"
+    return "bytes" if in_bytes(resource) else ""
+
+
+def base_units(resource: str, amount: float) -> float:
+    """Return an amount of Volcano's in the base unit: cores, bytes, or a count."""
+    return amount if resource in _WHOLE else amount / 1000
+
+
+def printed_time(text: str) -> int | None:
+    """Return a time that is printed for people, also an estimate (``~``); None if it is none."""
+    try:
+        return parse_time(text.removeprefix("~"))
+    except ValueError:
+        return None
+
+
+def quantity(text: str) -> float | None:
+    """Return an amount that is written as Kubernetes writes it, in the base unit.
+
+    None if it has no limit.
+    """
+    return None if text.endswith("unlimited") else float(parse_quantity(text))
