@@ -8,7 +8,7 @@ from ...engine.kubernetes.units import format_time
 from ...engine.state.coverage import Why as Missing
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
-from ..answers.records import Why
+from ..answers.answer import Why
 from ..answers.why import why_at
 from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
 from ..moments.kinds import ObjectName, plain_name

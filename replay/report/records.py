@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..answers.records import Why
+from ..answers.answer import Why
 from ..moments.diff import Diff
 from ..moments.session_list import ListedSession
 from ..render.tables import Table

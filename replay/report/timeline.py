@@ -16,7 +16,7 @@ from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import Cut, Query
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
-from ..answers.records import Why
+from ..answers.answer import Why
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
