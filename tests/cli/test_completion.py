@@ -41,7 +41,10 @@ PODGROUP = ("scheduling.volcano.sh", "PodGroup")
         (["get", "pods", "-n", ""], ["default"]),
         (["-n", ""], ["default"]),
         (["-n", "default", "get", "no", ""], ["n1"]),
-        (["--no-"], ["--no-beliefs", "--no-checkpoint", "--no-headers", "--no-scores"]),
+        (
+            ["--no-"],
+            ["--no-arrivals", "--no-beliefs", "--no-checkpoint", "--no-headers", "--no-scores"],
+        ),
         (["get", "-n=default", "pods", ""], ["train-0"]),
         (["get", "pods", "-n", "elsewhere", ""], []),
         (["get", "pods", "-n", "elsewhere", "-A", ""], ["train-0"]),
