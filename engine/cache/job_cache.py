@@ -20,18 +20,15 @@ from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
 from ..model.task import GROUP_NAME, TaskInfo
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from ..volcano.cache.binding import EvictionWithoutPodGroup
-from ..volcano.cache.work_queues import CleanupKey, FailedTasksKey
+from ..volcano.cache.work_queues import FailedTasksKey
 from ..volcano.session.pods import PodsWithoutClaims
 from .cache_context import CacheContext
 from .copied_on_use import CopiedOnUse
 from .dirty_marks import Changes
 from .informers import is_resync
+from .job_cleanup import BURST_SECONDS, JobCleanup
 from .node_cache import NodeCache
-from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
-
-BURST_SECONDS = 10
-"""A queue's token bucket holds the tokens of this many seconds."""
-
+from .queue_items import DeletedJob, FailedItem, FailedTask
 
 PodReader: TypeAlias = Callable[[str, str], objects.Pod | None]
 """Returns the pod of a namespace and name as the API server has it now, or None.
@@ -50,14 +47,7 @@ class JobCache:
     def __init__(self, context: CacheContext, nodes: NodeCache) -> None:
         own = context.rules.own
         self.infos: dict[str, JobInfo] = {}
-        self._deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
-            Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
-        )
-        self._rounds = 0
-        """So often all items of ``_deleted_jobs`` failed that were not counted there yet."""
-        self._changed: set[str] = set()
-        self._staying: frozenset[str] | None = None
-        """The jobs whose cleanup would fail again, if none of them changes; None if not known."""
+        self._cleanup = JobCleanup(context, self.infos)
         self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
             Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
         )
@@ -73,11 +63,7 @@ class JobCache:
     @property
     def deleted_jobs(self) -> WorkQueue[DeletedJob]:
         """The queue of the cleanup worker."""
-        if self._rounds:
-            rounds, self._rounds = self._rounds, 0
-            self._deleted_jobs.fail_all(rounds)
-        self._staying = None
-        return self._deleted_jobs
+        return self._cleanup.queue
 
     def dry_run(self) -> JobCache:
         """Return a cache that binds and evicts like this one, on copies.
@@ -232,7 +218,7 @@ class JobCache:
         self._delete_task(key, pod.uid, pod.key, node if on_node else "")
         job = self.infos.get(key)
         if job is not None and job.terminated:
-            self._to_clean_up(job)
+            self._cleanup.add(job)
 
     def _cached_task(self, pod: objects.Pod) -> TaskInfo | None:
         job = self.infos.get(job_of(pod))
@@ -282,7 +268,7 @@ class JobCache:
         if job is not None and not self._is_stale(pod_group, job):
             job.unset_pod_group()
             self._note(job.key)
-            self._to_clean_up(job)
+            self._cleanup.add(job)
 
     def _is_stale(self, gone: objects.PodGroup, job: JobInfo) -> bool:
         return self._rules.ignores_stale and (
@@ -350,102 +336,22 @@ class JobCache:
         """Return the task of a job by its UID, or None."""
         return self._find(job, uid)[1]
 
-    def _to_clean_up(self, job: JobInfo) -> None:
-        """Queue a job for cleanup: the worker checks whether it can be dropped.
-
-        Source: cache.go deleteJob.
-        """
-        by_name = self._own.cleanup_key is CleanupKey.NAME_AND_UID
-        item = JobName(job.key, job.uid) if by_name else job
-        if self._own.cleanup_delayed:
-            self.deleted_jobs.add_rate_limited(item)
-        else:
-            self.deleted_jobs.add(item)
-
     def clean_up_next(self) -> None:
         """Let the worker take the next job from the queue, and drop the job if it is empty."""
         self.finish_clean_up(self.deleted_jobs.take())
 
     def finish_clean_up(self, item: DeletedJob) -> None:
-        """Let the worker finish the item that it took, with the state of now.
+        """Let the worker finish the item that it took, with the state of now."""
+        self._cleanup.finish(item)
 
-        Source: cache.go processCleanupJob.
-        """
-        current = self.infos.get(item.key)
-        if isinstance(item, JobName):
-            self._clean_up_by_name(item, current)
-        else:
-            self._clean_up_object(item, current)
-        self.deleted_jobs.done(item)
-
-    def _clean_up_by_name(self, item: JobName, current: JobInfo | None) -> None:
-        """Drop the current job of the name, if it ended and its PodGroup is still the same."""
-        replaced = current is None or current.uid != item.uid
-        if current is None or (self._rules.ignores_stale and replaced):
-            self._forget(item)
-        elif not current.terminated:
-            self.deleted_jobs.add_rate_limited(item)
-        else:
-            if not replaced:
-                self._drop(item.key)
-            self._forget(item)
-
-    def _clean_up_object(self, job: JobInfo, current: JobInfo | None) -> None:
-        """Drop the current job of the name, if the queued one ended."""
-        if self._rules.ignores_stale and (
-            current is None or (current.uid, current.revision) != (job.uid, job.revision)
-        ):
-            self._forget(job)
-        elif not job.terminated:
-            self.deleted_jobs.add_rate_limited(job)
-        else:
-            if current is not None and (
-                self._rules.job_cleanup_removes_recreated_job or current.uid == job.uid
-            ):
-                self._drop(job.key)
-            self._forget(job)
+    def clean_up(self) -> None:
+        """End all delays, and let the worker process its queue once."""
+        self._cleanup.work()
 
     def _note(self, key: str) -> None:
         """Note that a job came, changed or went."""
         self._changes.job(key)
-        self._changed.add(key)
-
-    def _drop(self, key: str) -> None:
-        del self.infos[key]
-        self._note(key)
-
-    def _forget(self, item: DeletedJob) -> None:
-        """Reset the delay of an item, if the release does that."""
-        if self._own.cleanup_delay_resets:
-            self.deleted_jobs.forget(item)
-
-    def clean_up(self) -> None:
-        """End all delays, and let the worker process its queue once.
-
-        This happens after every event of a log. Mostly no item can be done with, so rounds in which
-        all fail are only counted.
-        """
-        changed, self._changed = self._changed, set()
-        if self._staying is not None and self._staying.isdisjoint(changed):
-            self._rounds += 1
-            return
-        waiting = self.deleted_jobs
-        if waiting.all_delayed and all(map(self._stays, waiting.due())):
-            self._staying = frozenset(item.key for item in waiting.due())
-            self._rounds += 1
-            return
-        waiting.fire_all()
-        for _ in range(len(self.deleted_jobs)):
-            self.clean_up_next()
-
-    def _stays(self, item: DeletedJob) -> bool:
-        """Return whether the worker would only queue an item again."""
-        current, stale = self.infos.get(item.key), self._rules.ignores_stale
-        if isinstance(item, JobName):
-            other = current is None or current.uid != item.uid
-            return current is not None and not (stale and other) and not current.terminated
-        same = current is not None and (current.uid, current.revision) == (item.uid, item.revision)
-        return (same or not stale) and not item.terminated
+        self._cleanup.changed.add(key)
 
     def resync_task(self, task: TaskInfo) -> None:
         """Queue a task for resync: it is read again from the API server.

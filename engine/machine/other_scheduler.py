@@ -1,8 +1,9 @@
 """Another scheduler beside Volcano, as a component of a machine: it fills the same nodes.
 
 It has separate informers, so until they deliver, it takes a node for free that is full in truth.
-Which node it takes of those that fit is not modelled: each of them is a separate step. Nodes fit by the requests of pods, labels of ``nodeSelector``, taints, and ``unschedulable``;
-affinity, volumes and the other plugins of kube-scheduler are not looked at.
+Which node it takes of those that fit is not modelled: each of them is a separate step. Nodes fit by
+the requests of pods, labels of ``nodeSelector``, taints, and ``unschedulable``; affinity, volumes
+and the other plugins of kube-scheduler are not looked at.
 
 Source: k8s.io/kubernetes/pkg/scheduler/schedule_one.go, framework/plugins/noderesources/fit.go.
 """

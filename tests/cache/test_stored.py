@@ -40,8 +40,9 @@ LEFT_OUT = frozenset(
         "SchedulerCache._snapshots",
         "NodeCache._changes",
         "JobCache._changes",
-        "JobCache._changed",  # to see whether a cleanup can do anything: else it looks
-        "JobCache._staying",
+        "JobCleanup._changes",
+        "JobCleanup.changed",  # to see whether a cleanup can do anything: else it looks
+        "JobCleanup._staying",
         "TaskBuilder._traits",  # made again when they are asked for
         "NodeInfo._parsed",
         "Stores._frozen",
