@@ -30,6 +30,13 @@ PATIENCE = 3
 _AGAIN = 0.005
 """Seconds after which an interrupt that a callback lost is raised again."""
 
+_STUCK = 0.2
+"""Seconds after which it is looked whether an interrupt left a lock of an import locked for ever."""
+
+_IMPORTS = "<frozen importlib._bootstrap>"
+_OF_LOCKS = frozenset({"acquire", "release"})
+"""Where Python waits for such a lock: a signal between taking it and letting go of it breaks it."""
+
 _SHOW_CURSOR = b"\x1b[?25h\n"
 """A progress bar hides the cursor; after an interrupt its own output no longer shows it again."""
 
@@ -43,6 +50,7 @@ class Interruption:
     def __init__(self) -> None:
         self.happened = False
         self._passing = False
+        self._was_lost = False
         self._count = 0
 
     def run(self, command: Callable[[], None]) -> None:
@@ -81,16 +89,22 @@ class Interruption:
             return
         self.happened = self._passing = True
         _print_interrupted()
+        signal.setitimer(signal.ITIMER_REAL, _STUCK, _STUCK)
         raise KeyboardInterrupt
 
-    def _raise_again(self, _number: int, _frame: FrameType | None) -> None:
-        if self.happened:
+    def _raise_again(self, _number: int, frame: FrameType | None) -> None:
+        """Raise an interrupt that was lost, or that is stuck in the lock of an import."""
+        if not self.happened:
+            return
+        was_lost, self._was_lost = self._was_lost, False
+        if was_lost or (frame is not None and _waits_for_import(frame)):
             raise KeyboardInterrupt
 
     def _lost(self, lost: sys.UnraisableHookArgs) -> None:
         """Raise an interrupt again that could not be caught; otherwise do as Python does."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            self._was_lost = True
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _STUCK)
         else:
             sys.__unraisablehook__(lost)
 
@@ -105,6 +119,11 @@ class Interruption:
             # Releases semaphores; otherwise another process would report them on our terminal.
             sys.modules["multiprocessing.util"]._exit_function()  # noqa: SLF001
         os._exit(INTERRUPTED)
+
+
+def _waits_for_import(frame: FrameType) -> bool:
+    code = frame.f_code
+    return code.co_filename == _IMPORTS and code.co_name in _OF_LOCKS
 
 
 def end_workers() -> None:

@@ -196,6 +196,14 @@ def in_a_program(body: str) -> subprocess.CompletedProcess[str]:
             "class Gone:\n  def __del__(self): interrupt(); time.sleep(0)\n"
             "def command():\n  Gone()\n  while True: time.sleep(0.1)"
         ),
+        # In the lock of an import it leaves a lock locked, for which the import then waits.
+        (
+            "import _frozen_importlib as imports\n"
+            "def command():\n"
+            "  lock = imports._ModuleLock('m'); lock.acquire(); lock.lock.acquire()\n"
+            "  try: interrupt()\n"
+            "  finally: lock.release()"
+        ),
         (
             "class Gone: pass\n"
             "def command():\n  one = Gone()\n  weakref.finalize(one, interrupt)\n  del one\n"
