@@ -40,7 +40,7 @@ class JobCleanup:
 
     @property
     def queue(self) -> WorkQueue[DeletedJob]:
-        """The queue, up to date: whoever asks may change it."""
+        """The queue, up to date; it may be changed."""
         if self._rounds:
             rounds, self._rounds = self._rounds, 0
             self._queue.fail_all(rounds)
