@@ -35,7 +35,7 @@ _STUCK = 0.2
 
 _IMPORTS = "<frozen importlib._bootstrap>"
 _OF_LOCKS = frozenset({"acquire", "release"})
-"""Where Python waits for such a lock: a signal between taking it and letting go of it breaks it."""
+"""Where Python waits for such a lock: a signal while it holds one can leave it locked."""
 
 _SHOW_CURSOR = b"\x1b[?25h\n"
 """A progress bar hides the cursor; after an interrupt its own output no longer shows it again."""
