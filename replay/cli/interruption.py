@@ -31,7 +31,7 @@ _AGAIN = 0.005
 """Seconds after which an interrupt that a callback lost is raised again."""
 
 _STUCK = 0.2
-"""Seconds after which it is looked whether an interrupt left a lock of an import locked for ever."""
+"""Seconds after which it is looked whether an interrupt left the lock of an import locked."""
 
 _IMPORTS = "<frozen importlib._bootstrap>"
 _OF_LOCKS = frozenset({"acquire", "release"})
