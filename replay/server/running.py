@@ -79,7 +79,7 @@ def _look(settings: Settings) -> None:
 def _bound(settings: Settings) -> socket.socket:
     """Return a socket that listens.
 
-    :raises AddressUnavailable: there is none to be had.
+    :raises AddressUnavailable: nothing can listen there.
     """
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
