@@ -1,13 +1,22 @@
-"""Errors as answers: a status, and what, where and what now as the command line prints them."""
+"""Errors as answers: a status, and what, where and what now as the command line prints them.
+
+An error of the log or of the server itself can quote SQL or a path of this machine. Such a text is
+for the terminal of the server; a client reads a sentence that stands here.
+"""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ...engine.errors import (
+    InputError,
+    LogCorrupt,
     LogNewer,
     LogNotFound,
     LogOlder,
@@ -18,20 +27,38 @@ from ...engine.errors import (
     PointUnknown,
     UsageError,
 )
+from .guard import SAFE_HEADERS
+from .limits import TookTooLong
 from .readers import ServerBusy
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (ObjectNotFound, 404),
     (PointUnknown, 404),
     (UsageError, 400),
+    (InputError, 400),
     (NotKnown, 409),
     (ServerBusy, 503),
+    (TookTooLong, 503),
     (LogNotFound, 503),
     (LogUnavailable, 503),
     (LogNewer, 503),
     (LogOlder, 503),
 )
 """The status of an error, by the first class that it belongs to; 500 if to none."""
+
+_TOLD: Mapping[type[PlinianError], str] = MappingProxyType(
+    {
+        LogNotFound: "the log is not there any more",
+        LogUnavailable: "the log cannot be read at the moment",
+        LogNewer: "the log was written by a newer Plinian than this server",
+        LogOlder: "the log must be upgraded before it can be served",
+        LogCorrupt: "the log is damaged",
+    }
+)
+"""What a client reads of an error of the log."""
+
+_FAILED = "the server failed to answer"
+_SEE_TERMINAL = "the terminal of the server says more"
 
 
 def status_of(fault: PlinianError) -> int:
@@ -40,12 +67,34 @@ def status_of(fault: PlinianError) -> int:
 
 
 def fault_document(fault: PlinianError) -> dict[str, Any]:
-    """Return an error for JSON, without where on this machine the log is."""
-    where = "" if status_of(fault) >= 500 else fault.where
-    return {"error": {"what": fault.what, "where": where, "now": fault.now}}
+    """Return an error for JSON, without what is only for the terminal of the server."""
+    if status_of(fault) < 500 or isinstance(fault, ServerBusy | TookTooLong):
+        return {"error": {"what": fault.what, "where": fault.where, "now": fault.now}}
+    told = next((text for kind, text in _TOLD.items() if isinstance(fault, kind)), _FAILED)
+    return {"error": {"what": told, "where": "", "now": _SEE_TERMINAL}}
+
+
+def report(fault: Exception) -> None:
+    """Print to the terminal of the server what a client does not read."""
+    where = getattr(fault, "where", "")
+    text = f"{where}: {fault.what}" if isinstance(fault, PlinianError) and where else str(fault)
+    logging.getLogger(__name__).warning("plinian: %s", ascii(text)[1:-1])
 
 
 async def json_fault(_request: Request, fault: Exception) -> Response:
     """Answer with an error of ours as JSON."""
     assert isinstance(fault, PlinianError), "it is registered for these alone"
-    return JSONResponse(fault_document(fault), status_code=status_of(fault))
+    status = status_of(fault)
+    headers = {"Retry-After": "1"} if status == 503 else None
+    if status >= 500 and not isinstance(fault, ServerBusy | TookTooLong):
+        report(fault)
+    return JSONResponse(fault_document(fault), status_code=status, headers=headers)
+
+
+async def json_failure(_request: Request, _fault: Exception) -> Response:
+    """Answer for an error that is not ours; the terminal of the server shows it.
+
+    This answer is given outside of the guard, so it brings the safe headers itself.
+    """
+    said = {"error": {"what": _FAILED, "where": "", "now": _SEE_TERMINAL}}
+    return JSONResponse(said, status_code=500, headers=dict(SAFE_HEADERS))

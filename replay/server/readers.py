@@ -1,7 +1,8 @@
 """The log for requests: a few threads, each with a separate connection.
 
 Short questions and long ones have separate threads, so a look at the state never waits for a
-search. The number of questions that wait is bounded: beyond that a server is busy, and says so.
+search. The number of questions that wait is bounded, and so is how long a request waits: beyond
+that a server is busy, and says so.
 """
 
 from __future__ import annotations
@@ -9,22 +10,31 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, TypeVar
 
-from ...engine.errors import PlinianError
+from ...engine.errors import LogError, PlinianError
+from ...engine.log.location import Location, parse_location
 from ..facade.log import Log, opened
+from .limits import Limit
 from .settings import Settings
 
 T = TypeVar("T")
 
 SHORT_THREADS, LONG_THREADS = 2, 1
-MOST_WAITING = 256
-"""Questions that wait or are being answered, of either length."""
+MOST_WAITING, MOST_WAITING_LONG = 256, 16
+"""Questions that wait or are being answered."""
+
+SHORT_SECONDS, LONG_SECONDS = 60.0, 180.0
+"""How long a request waits for its answer, with the time until its turn."""
+
+END_SECONDS = 1.0
+"""How long the end of a server waits for the questions that are being answered."""
 
 
 class ServerBusy(PlinianError):
-    """More questions wait than the server accepts."""
+    """More questions wait than the server accepts, or one waited for too long."""
 
 
 class Readers:
@@ -35,44 +45,47 @@ class Readers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._location = parse_location(settings.place)
         self._own = threading.local()
-        self._opened: list[Log] = []
+        self._opened: set[Log] = set()
         self._lock = threading.Lock()
-        self._asked = {False: 0, True: 0}
-        self._pools = {
-            False: ThreadPoolExecutor(SHORT_THREADS, thread_name_prefix="short"),
-            True: ThreadPoolExecutor(LONG_THREADS, thread_name_prefix="long"),
-        }
+        self._short = _Lane("short", SHORT_THREADS, MOST_WAITING, SHORT_SECONDS)
+        self._long = _Lane("long", LONG_THREADS, MOST_WAITING_LONG, LONG_SECONDS)
 
-    async def ask(self, question: Callable[[Log], T], *, long: bool = False) -> T:
+    async def ask(
+        self, question: Callable[[Log], T], *, long: bool = False, limit: Limit | None = None
+    ) -> T:
         """Return what a question answers; it runs in one of the threads.
 
         :param long: it may take more than half a second, as sessions do.
-        :raises ServerBusy: too many questions wait.
+        :param limit: the time that the answer may take; it is stopped if no request waits any more.
+        :raises ServerBusy: too many questions wait, or this one waited too long.
         """
-        if self._asked[long] >= MOST_WAITING:
-            raise ServerBusy(f"{MOST_WAITING} requests wait already", now="try again in a moment")
-        self._asked[long] += 1
-        answered = self._pools[long].submit(self._answer, question)
-        loop = asyncio.get_running_loop()
-        answered.add_done_callback(lambda _: loop.call_soon_threadsafe(self._answered, long))
-        return await asyncio.wrap_future(answered)
+        lane = self._long if long else self._short
+        return await lane.answer(lambda: self._answer(question), limit)
 
     def close(self) -> None:
-        """Wait for the questions that are being answered, drop the others, and close the log."""
-        for pool in self._pools.values():
-            pool.shutdown(cancel_futures=True)
-        for log in self._opened:
-            log.close()
+        """End: drop the questions that wait, stop those that can be stopped, and close the log.
 
-    def _answered(self, long: bool) -> None:  # noqa: FBT001 -- a callback
-        self._asked[long] -= 1
+        What still runs after that ends with the process; it only reads.
+        """
+        ended = [lane.end() for lane in (self._short, self._long)]
+        if all(ended):
+            for log in list(self._opened):
+                log.close()
 
     def _answer(self, question: Callable[[Log], T]) -> T:
-        log: Log | None = getattr(self._own, "log", None)
-        if log is None:
-            log = self._own.log = self._open()
-        return question(log)
+        own: tuple[Log, object] | None = getattr(self._own, "log", None)
+        if own is not None and own[1] != _stamp(self._location):
+            self._drop(own[0])  # The file was replaced or deleted.
+            own = None
+        if own is None:
+            own = self._own.log = (self._open(), _stamp(self._location))
+        try:
+            return question(own[0])
+        except LogError:
+            self._drop(own[0])  # The next question tries again with a new connection.
+            raise
 
     def _open(self) -> Log:
         settings = self._settings
@@ -80,5 +93,79 @@ class Readers:
             settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
         )
         with self._lock:
-            self._opened.append(log)
+            self._opened.add(log)
         return log
+
+    def _drop(self, log: Log) -> None:
+        self._own.log = None
+        with self._lock:
+            self._opened.discard(log)
+        try:
+            log.close()
+        except LogError:  # It is broken, which is why it is dropped.
+            return
+
+
+class _Lane:
+    """Threads for questions of one length, and the questions that wait for them."""
+
+    def __init__(self, name: str, threads: int, most: int, seconds: float) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._most, self._seconds = most, seconds
+        self._asked: dict[Future[Any], Limit | None] = {}
+
+    async def answer(self, question: Callable[[], T], limit: Limit | None) -> T:
+        """Return the answer to a question.
+
+        :raises ServerBusy: too many questions wait, or this one waited too long.
+        """
+        if len(self._asked) >= self._most:
+            raise ServerBusy(f"{self._most} requests wait already", now="try again in a moment")
+        asked = self._pool.submit(_begun, question, limit)
+        self._asked[asked] = limit
+        loop = asyncio.get_running_loop()
+        asked.add_done_callback(lambda done: _in_loop(loop, lambda: self._asked.pop(done, None)))
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await asyncio.wrap_future(asked)
+        except TimeoutError:
+            raise ServerBusy(
+                f"there was no answer within {self._seconds:g} s",
+                now="try again later, or narrow the question",
+            ) from None
+        finally:
+            if limit is not None:
+                limit.stop()
+
+    def end(self) -> bool:
+        """Stop what can be stopped, and return whether nothing runs any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for limit in list(self._asked.values()):
+            if limit is not None:
+                limit.stop()
+        return not wait(list(self._asked), timeout=END_SECONDS).not_done
+
+
+def _begun(question: Callable[[], T], limit: Limit | None) -> T:
+    if limit is not None:
+        limit.begin()
+    return question()
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
+    """Call from a thread something in the event loop, unless that has ended."""
+    try:
+        loop.call_soon_threadsafe(call)
+    except RuntimeError:
+        return
+
+
+def _stamp(location: Location) -> object:
+    """Return what changes if another file takes the place of a log; None for a server's."""
+    if location.database != "sqlite":
+        return None
+    try:
+        found = Path(location.path).stat()
+    except OSError:
+        return "gone"
+    return found.st_dev, found.st_ino

@@ -1,0 +1,256 @@
+"""The envelope of an answer: what it is about, what it rests on, and how to go on from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from ....engine.kubernetes.units import format_time
+from ...facade.documents import document
+from ...facade.log import Log
+from ...facade.options import DEFAULT_RELEASE
+from ...moments.coverage import document_of
+from ...moments.moment import Moment, remarks_on
+from ..limits import Limit
+from ..settings import Settings
+from .operation import Asked, Operation
+from .pages import Cut, Page, Part, bounded, page_of
+from .parameters import given
+from .withheld import Withheld
+
+API_VERSION = "plinian/v1"
+ROOT = "/plinian/v1"
+
+MOST_EVIDENCE = 100
+"""How many events an answer names."""
+
+_POSITIONS = frozenset({"position", "positions"})
+
+
+class At(msgspec.Struct, frozen=True, kw_only=True):
+    """The moment of an answer.
+
+    :param point: how to name it again. :param position: only events up to it count.
+    :param revision: the last resourceVersion that had happened. :param time: RFC 3339, in UTC.
+    :param remarks: how the point was understood, and which changes are not sure.
+    """
+
+    point: str
+    branch: str
+    cluster: str
+    position: int
+    revision: int | None
+    time: str | None
+    remarks: list[str]
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The events that an answer names, by position. :param total: how many there are in all."""
+
+    positions: list[int]
+    total: int
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer with what it is about and what it rests on.
+
+    :param question: the name of the question. :param moment: null if it is not about a log.
+    :param releases: of Volcano, that the answer is about. :param configurations: of the scheduler.
+    :param not_known: which kinds of objects the log does not fully know at the moment, and why.
+    :param assumed: what was assumed to answer. :param evidence: the events that it names.
+    :param command: the command that gives the same answer in the terminal; empty if there is none.
+    :param links: paths of this API for more. :param cut: lists that are not shown whole.
+    :param next: the cursor of the next page; null if there is none. :param result: the answer, as
+        the command prints it with ``-o json``.
+    """
+
+    api_version: str = msgspec.field(name="apiVersion", default=API_VERSION)
+    question: str
+    moment: At | None
+    releases: list[str]
+    configurations: list[str]
+    not_known: list[dict[str, Any]]
+    assumed: list[str]
+    evidence: Evidence
+    command: str
+    links: dict[str, str]
+    cut: list[Cut]
+    next: str | None
+    result: Any
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A question with its values. :param limit: how many members a list has by default."""
+
+    operation: Operation
+    values: Mapping[str, Any]
+    page: Page
+
+    def asked(self, log: Log, settings: Settings, limit: Limit) -> Asked:
+        """Return the question with the moment that it is about.
+
+        :raises PointUnknown: there is no such moment.
+        """
+        operation, moment = self.operation, None
+        if operation.point:
+            text = self.values.get(operation.point)
+            if text is None and operation.is_whole:
+                text = self.values.get("until", "end")
+            known = self.page.known
+            moment = log.moment(
+                text or operation.default or settings.at,
+                as_known_at=None if known is None else f"@{known}",
+            )
+        return Asked(operation, log, moment, self.values, self.page, limit, settings.release)
+
+
+def request_of(
+    operation: Operation, texts: Mapping[str, list[str]], *, limit: int | None = None
+) -> Request:
+    """Return a question from the texts of its values.
+
+    :param limit: how many members a list has if the request does not say.
+    :raises UsageError: a value is wrong or missing, or there is no such parameter.
+    """
+    values = given(operation.parameters, texts)
+    page = page_of(values.get("limit", limit), values.get("cursor"))
+    return Request(operation=operation, values=values, page=page)
+
+
+def answered(asked: Asked, withheld: Withheld) -> Answer:
+    """Return the answer to a question.
+
+    :raises PlinianError: there is none.
+    """
+    found = asked.operation.ask(asked)
+    page = asked.page
+    if isinstance(found, Part):
+        result, cut, after = found.document, _cut(found, page), found.next
+    else:
+        result, cut = bounded(document(found, **_with_trace(asked)), page)
+        longest = max((one.total or 0 for one in cut), default=0)
+        after = page.end if longest > page.end else None
+    result = withheld.document(result)
+    positions = sorted(set(_positions(result)))
+    return Answer(
+        question=asked.operation.name,
+        moment=None if asked.moment is None else _at(asked.log, asked.moment),
+        releases=_releases(asked, result),
+        configurations=_configurations(result),
+        not_known=withheld.document(_not_known(asked, result)),
+        assumed=_assumed(result),
+        evidence=Evidence(positions=positions[:MOST_EVIDENCE], total=len(positions)),
+        command=asked.operation.command_line(asked) if asked.operation.command else "",
+        links=_links(asked),
+        cut=cut,
+        next=None if after is None else page.cursor(after, _known(asked)),
+        result=result,
+    )
+
+
+def encoded(answer: msgspec.Struct | Mapping[str, Any]) -> bytes:
+    """Return an answer as JSON in ASCII: nothing in it moves a terminal's cursor."""
+    built = msgspec.to_builtins(answer)
+    text = json.dumps(built, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("\x7f", "\\u007f").encode("ascii")
+
+
+def _with_trace(asked: Asked) -> dict[str, bool]:
+    return {"trace": True} if asked.values.get("trace") else {}
+
+
+def _cut(part: Part, page: Page) -> list[Cut]:
+    if part.next is None and not page.offset:
+        return []
+    return [Cut(field="", first=part.first, shown=len(part.document), total=part.total)]
+
+
+def _known(asked: Asked) -> int:
+    return 0 if asked.moment is None else asked.moment.known
+
+
+def _at(log: Log, moment: Moment) -> At:
+    clock = log.clock(moment)
+    revision = moment.revision
+    if revision is None:
+        extent = log.store.extent(
+            known=moment.known, cluster=moment.cluster, branch=moment.branch
+        )
+        revision = extent.last_revision
+    time = moment.time
+    if time is None and revision is not None:
+        time = clock.time_of(revision)
+    return At(
+        point=moment.label,
+        branch=moment.branch,
+        cluster=moment.cluster,
+        position=moment.known,
+        revision=revision,
+        time=None if time is None else format_time(time),
+        remarks=remarks_on(moment),
+    )
+
+
+def _positions(value: Any) -> Iterator[int]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _positions(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name in _POSITIONS:
+                some = one if isinstance(one, list) else [one]
+                yield from (each for each in some if isinstance(each, int) and each > 0)
+            else:
+                yield from _positions(one)
+
+
+def _named(result: Any, name: str) -> list[str]:
+    """Return the texts of a field of an answer, of its sides and of what it says was asked."""
+    if not isinstance(result, dict):
+        return []
+    parts = [result, result.get("asked"), *(result.get("sides") or ())]
+    found = [part.get(name) for part in parts if isinstance(part, dict)]
+    return list(dict.fromkeys(one for one in found if isinstance(one, str) and one))
+
+
+def _releases(asked: Asked, result: Any) -> list[str]:
+    found = _named(result, "release")
+    if found or not asked.operation.has_release:
+        return found
+    return [str(asked.keywords().get("release") or DEFAULT_RELEASE)]
+
+
+def _configurations(result: Any) -> list[str]:
+    return _named(result, "conf")
+
+
+def _assumed(result: Any) -> list[str]:
+    if not isinstance(result, dict):
+        return []
+    asked = result.get("asked")
+    found = [result.get("assumed"), asked.get("assumed") if isinstance(asked, dict) else None]
+    return [str(one) for some in found if isinstance(some, list) for one in some]
+
+
+def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:
+    if isinstance(result, dict) and isinstance(result.get("not_known"), list):
+        return list(result["not_known"])
+    if asked.moment is None:
+        return []
+    kinds = [asked.values["kind"]] if asked.operation.url.startswith("objects/") else ()
+    return list(map(document_of, asked.log.not_known(kinds, at=asked.moment)))
+
+
+def _links(asked: Asked) -> dict[str, str]:
+    if asked.moment is None:
+        return {"api": f"{ROOT}/openapi.json"}
+    known = asked.moment.known
+    return {
+        "api": f"{ROOT}/openapi.json",
+        "event": f"{ROOT}/events?after=@{{position-1}}&limit=1",
+        "log": f"{ROOT}/log",
+        "state": f"{ROOT}/state/queues?at=@{known}",
+    }

@@ -1,0 +1,101 @@
+"""How questions reach the Python API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from ....engine.kubernetes.resources import plural_of
+from ...facade import releases
+from ...facade.documents import document
+from ...moments.kinds import plain_name
+from .operation import Ask, Asked
+from .pages import Page, Part
+
+
+def method(name: str, *first: str, progress: bool = False) -> Ask:
+    """Return how a method of a log answers a question.
+
+    :param first: the parameters that it takes by position.
+    :param progress: it reports its progress, so the time it may take can be bounded.
+    """
+
+    def ask(asked: Asked) -> Any:
+        keywords = asked.keywords()
+        given = [keywords.pop(word) for word in first]
+        if progress:
+            keywords["progress"] = asked.limit.progress
+        return getattr(asked.log, name)(*given, **keywords)
+
+    return ask
+
+
+def releases_method(name: str, *first: str) -> Ask:
+    """Return how a function about releases answers a question, which needs no log."""
+
+    def ask(asked: Asked) -> Any:
+        keywords = asked.keywords()
+        given = [keywords.pop(word) for word in first]
+        return getattr(releases, name)(*given, **keywords)
+
+    return ask
+
+
+def events(asked: Asked) -> Part:
+    """Return a page of events; the offset of a page is a position."""
+    keywords, page = asked.keywords(), asked.page
+    payload = keywords.pop("payload", False)
+    if page.offset:
+        keywords["after"] = page.offset
+    found = list(islice(asked.log.events(**keywords), page.limit + 1))
+    some = found[: page.limit]
+    more = len(found) > page.limit
+    return Part(
+        document=document(some, payload=payload),
+        first=None,
+        total=None,
+        next=some[-1].position if more else None,
+    )
+
+
+def kinds(asked: Asked) -> list[dict[str, Any]]:
+    """Return the kinds of objects that exist at a moment, and how many of each."""
+    truth = asked.log.truth(asked.moment or "end")
+    return [
+        {
+            "group": group,
+            "kind": kind,
+            "resource": plural_of(group, kind),
+            "name": plain_name(group, kind),
+            "objects": len(truth.of(group, kind)),
+        }
+        for group, kind in sorted(truth.kinds())
+    ]
+
+
+def objects(asked: Asked) -> Part:
+    """Return a page of the objects of a kind at a moment."""
+    log, page, keywords = asked.log, asked.page, asked.keywords()
+    moment = log.moment(asked.moment or "end")
+    kind, name = keywords.pop("kind"), keywords.pop("name", None)
+    if name is not None:
+        return _part(page, found := log.get(kind, name, **keywords), found[page.offset : page.end])
+    entries = log.entries(kind, **keywords)
+    some = log.documents(entries[page.offset : page.end], branch=moment.branch)
+    return _part(page, entries, list(some))
+
+
+def explore(asked: Asked) -> Any:
+    """Search for races from a moment of the log."""
+    from ...facade.exploring import explore_log  # noqa: PLC0415 -- loads much
+
+    keywords = asked.keywords()
+    keywords.pop("at", None)
+    label = asked.log.moment(asked.moment or "end").label
+    return explore_log(asked.log.place, label, **keywords)
+
+
+def _part(page: Page, found: Sequence[object], some: list[dict[str, Any]]) -> Part:
+    total = len(found)
+    return Part(some, first=page.offset, total=total, next=page.end if page.end < total else None)

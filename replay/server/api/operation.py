@@ -1,0 +1,73 @@
+"""What a question of the API is: its name, its parameters, and how it is answered."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...facade.log import Log
+from ...facade.options import DEFAULT_RELEASE
+from ...moments.moment import Moment
+from ...moments.scheduler_confs import ConfText
+from ..limits import Limit
+from .pages import Page
+from .parameters import Kind, Parameter
+
+CONF_NAME = "volcano-scheduler.conf"
+"""The name of a configuration that comes with a request."""
+
+_SHARED = frozenset({"limit", "cursor", "budget"})
+"""Parameters that the server reads itself."""
+
+
+class Asked(NamedTuple):
+    """A question: everything that is needed to answer it.
+
+    :param moment: what it is about; None if it is not about a log. :param values: what the request
+        gives, by the names of the parameters. :param release: the server's default.
+    """
+
+    operation: Operation
+    log: Log
+    moment: Moment | None
+    values: Mapping[str, Any]
+    page: Page
+    limit: Limit
+    release: str = DEFAULT_RELEASE
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the values by their names in the Python API."""
+        found = dict(self._keywords())
+        if self.release != DEFAULT_RELEASE and self.operation.has_release:
+            found.setdefault("release", self.release)
+        return found
+
+    def _keywords(self) -> Iterator[tuple[str, Any]]:
+        for one in self.operation.parameters:
+            if one.name == self.operation.point:
+                if one.name in self.values or not self.operation.is_whole:
+                    yield one.keyword, self.moment
+            elif one.name == "budget" and one.option is not None:
+                yield one.keyword, self.values.get(one.name, one.default)
+            elif one.name in self.values and one.name not in _SHARED:
+                value = self.values[one.name]
+                yield one.keyword, ConfText(value, CONF_NAME) if one.name == "conf" else value
+
+
+Ask = Callable[[Asked], Any]
+"""Returns the answer: a result of the Python API, or a :class:`.pages.Part` of a list."""
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that the API answers.
+
+    :param method: what answers it in the Python API. :param command: the words of the command that
+        answers it in the terminal.
+    :param path: the URL's, below ``/plinian/v1``; by default the name.
+    :param point: the parameter whose moment the answer is about; empty if it needs no log.
+    :param default: the point if the request gives none; empty is that of the server.
+    :param is_whole: without a point, the answer is about the whole log.
+    :param long: it may take more than half a second. :param is_tool: agents are offered it.

@@ -1,0 +1,116 @@
+"""The parameters that several questions share."""
+
+from __future__ import annotations
+
+from .pages import DEFAULT_LIMIT, MOST_LIMIT
+from .parameters import Kind, Parameter
+
+LONGEST_CONF = 50_000
+"""The most characters of a configuration."""
+
+MOST_BUDGET = 60
+"""The longest budget, in seconds."""
+
+POINT = "@POSITION, rv:REVISION, a time, -5m (before the end), session:N or end"
+
+AT = Parameter(name="at", about=f"The moment: {POINT}; with a branch: what-if@1042.")
+SINCE = Parameter(name="since", about=f"From this point on: {POINT}.")
+UNTIL = Parameter(name="until", about=f"Up to this point: {POINT}.")
+NAMED = Parameter(
+    name="object",
+    about="The object, as in job/train or pod/ml/train-0.",
+    required=True,
+    argument="named",
+    option="",
+)
+NAMESPACE = Parameter(name="namespace", about="The namespace to look in.")
+RELEASE = Parameter(name="release", about="The release of Volcano, as in v1.12.1.")
+RELEASES = Parameter(
+    name="release",
+    about="A release of Volcano; repeat it to compare several.",
+    required=True,
+    many=True,
+    argument="releases",
+)
+CONF = Parameter(
+    name="conf",
+    about="The text of a volcano-scheduler.conf, used instead of the one in the log.",
+    longest=LONGEST_CONF,
+)
+ASSUME = Parameter(
+    name="assume",
+    about="Use the nearest release for an unknown one, and the built-in configuration for one "
+    "that a release rejects.",
+    kind=Kind.FLAG,
+)
+STRICT = Parameter(
+    name="strict",
+    about="Answer with an error if the log does not know all that the question needs.",
+    kind=Kind.FLAG,
+)
+KINDS = Parameter(
+    name="kind", about="Only this kind of objects.", many=True, argument="kinds", option="--kind"
+)
+IGNORE = Parameter(
+    name="ignore", about="Leave out changes of this field, as in status.conditions.", many=True
+)
+INVARIANTS = Parameter(
+    name="invariant", about="Only this invariant, as in I-04.", many=True, argument="invariants"
+)
+LIMIT = Parameter(
+    name="limit",
+    about="The most members of each list.",
+    kind=Kind.NUMBER,
+    least=1,
+    most=MOST_LIMIT,
+    default=DEFAULT_LIMIT,
+    option=None,
+)
+CURSOR = Parameter(
+    name="cursor", about="The field next of an answer: read the next page.", option=None
+)
+BUDGET = Parameter(
+    name="budget",
+    about="Stop to search after this time, as in 10s.",
+    kind=Kind.DURATION,
+    least=0,
+    most=MOST_BUDGET,
+    default="10s",
+)
+TIME = Parameter(
+    name="budget",
+    about="Give up after this time, as in 30s.",
+    kind=Kind.DURATION,
+    least=0,
+    most=MOST_BUDGET,
+    default=f"{MOST_BUDGET}s",
+    option=None,
+)
+PAGES = (LIMIT, CURSOR)
+CHANGES = (
+    Parameter(
+        name="set",
+        about="Another value of a field, as in queue/x.spec.capability.cpu=40.",
+        many=True,
+        argument="fields",
+    ),
+    Parameter(
+        name="add_node",
+        about="Add an empty node like this one.",
+        many=True,
+        argument="add_nodes",
+        prefix="like=",
+    ),
+    Parameter(
+        name="count",
+        about="How many nodes each add_node adds.",
+        kind=Kind.NUMBER,
+        least=1,
+        most=1_000,
+    ),
+    Parameter(name="cordon", about="This node takes no more pods.", many=True),
+    Parameter(name="uncordon", about="This node takes pods again.", many=True),
+    Parameter(
+        name="delete", about="This object does not exist, as in job/train.", many=True
+    ),
+)
