@@ -143,7 +143,7 @@ def answered(asked: Asked, withheld: Withheld) -> Answer:
         not_known=withheld.document(_not_known(asked, result)),
         assumed=_assumed(result),
         evidence=Evidence(positions=positions[:MOST_EVIDENCE], total=len(positions)),
-        command=asked.operation.command_line(asked) if asked.operation.command else "",
+        command=asked.operation.command_line(asked),
         links=_links(asked),
         cut=cut,
         next=None if after is None else page.cursor(after, _known(asked)),

@@ -71,3 +71,72 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     :param default: the point if the request gives none; empty is that of the server.
     :param is_whole: without a point, the answer is about the whole log.
     :param long: it may take more than half a second. :param is_tool: agents are offered it.
+    :param is_list: the answer is a list.
+    """
+
+    name: str
+    about: str
+    method: str
+    command: tuple[str, ...]
+    ask: Ask
+    parameters: tuple[Parameter, ...] = ()
+    path: str = ""
+    point: str = "at"
+    default: str = ""
+    is_whole: bool = False
+    long: bool = False
+    is_tool: bool = True
+    is_list: bool = False
+
+    @property
+    def url(self) -> str:
+        """Return its path below ``/plinian/v1``, with parameters in braces."""
+        return self.path or self.name
+
+    @property
+    def has_release(self) -> bool:
+        """Return whether it is about one release, which a request need not name."""
+        return any(one.name == "release" and not one.required for one in self.parameters)
+
+    def command_line(self, asked: Asked) -> str:
+        """Return the command that answers a question in the terminal; empty if there is none."""
+        if not self.command:
+            return ""
+        names: list[str] = []
+        options: list[str] = []
+        for one in self.parameters:
+            if one.option is None:
+                continue
+            told = _told(self, asked, one)
+            if one.absent and not told:
+                options.append(one.absent)
+            flag = f"--{one.name.replace('_', '-')}" if one.option == "--" else one.option
+            for value in told:
+                if not flag:
+                    names.append(str(value))
+                else:
+                    options += [flag] if value is True else [flag, f"{one.prefix}{value}"]
+        return shlex.join(["plinian", *self.command, *names, *options])
+
+
+def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
+    """Return the values of a parameter as the command names them."""
+    value = asked.values.get(one.name)
+    if one.name == operation.point and asked.moment is not None:
+        return [asked.moment.label] if one.keyword in asked.keywords() else []
+    if one.name == "conf":
+        return [] if value is None else [CONF_NAME]
+    if one.name == "release" and value is None and _needs_release(operation, asked):
+        value = asked.release
+    if value is None or value is False:
+        # A budget of the server may be smaller than the command's default.
+        return [one.default] if one.name == "budget" and one.default is not None else []
+    if one.kind is Kind.FLAG:
+        return [True]
+    return list(value) if one.many else [value]
+
+
+def _needs_release(operation: Operation, asked: Asked) -> bool:
+    """Return whether a command must name the release that a request left out."""
+    another = asked.release != DEFAULT_RELEASE or "try_release" in asked.values
+    return another and operation.has_release
