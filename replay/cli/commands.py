@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "export": "Write events, or the state over time or at a moment, for other programs.",
         "plot": "Draw the log over time, to a file or in the terminal.",
         "serve": "Serve the past over HTTP: a page for browsers, an API for programs and kubectl.",
+        "mcp": "Answer the questions of agents about a log, by the Model Context Protocol.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",
         "db": "Upgrade, downgrade, describe a log's tables.",

@@ -54,6 +54,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "serve": (
             "plinian serve --log cluster.db --open",
             "plinian serve --at 2026-01-02T10:42:07Z --port 0",
+            "plinian serve --listen 0.0.0.0 --token-file token --tls-cert tls.crt --tls-key tls.key",
+        ),
+        "mcp": (
+            "plinian mcp --log cluster.db",
+            "plinian mcp --log cluster.db --http --port 8002",
         ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",

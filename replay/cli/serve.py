@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from . import options
+from . import options, serving
 from .command import command
 from .shell import note
 
@@ -14,35 +14,13 @@ from .shell import note
 @command("serve")
 @options.log
 @options.at
-@click.option(
-    "--port",
-    "-p",
-    default=8001,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="The port; 0 is any free one.",
-)
-@click.option(
-    "--listen",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="The address to listen on; one that other machines reach needs --token-file.",
-)
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A file with the token that every request must show.",
-)
-@click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="A name by which the server may be addressed, beside localhost and addresses; repeatable.",
-)
+@serving.port
+@serving.listen
+@serving.token_file
+@serving.allow_host
+@serving.tls_cert
+@serving.tls_key
+@serving.tls_client_ca
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
 @options.cluster
@@ -54,6 +32,9 @@ def serve(
     listen: str,
     token_file: Path | None,
     names: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    tls_client_ca: Path | None,
     show: bool,
     release: str,
     cluster: str | None,
@@ -65,7 +46,8 @@ def serve(
     machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
     """
     from ..server.running import serve as run
-    from ..server.settings import Settings
+    from ..server.settings import Settings, warnings
+    from ..server.tls import tls_of
     from ..server.token import token_in
 
     settings = Settings(
@@ -77,9 +59,12 @@ def serve(
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),
+        tls=tls_of(tls_cert, tls_key, tls_client_ca),
     )
 
     def ready(listening: Settings) -> None:
+        for line in warnings(listening):
+            note(f"plinian: WARNING: {line}")
         note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
             click.launch(f"{listening.origin}/")

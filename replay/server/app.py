@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
-from ...engine.version import __version__
-from .faults import json_fault
+from .faults import json_failure, json_fault
 from .guard import Guard
 from .readers import Readers
-from .served import Served, served
+from .served import Served
 from .settings import Settings
+
+_DOORS = ("api.routes", "mcp.door")
+"""The modules with the routes of each door, by name: every door uses what is beside this module."""
 
 
 def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
@@ -35,27 +39,26 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
     app = Starlette(
         routes=list(_routes()),
         middleware=[Middleware(Guard, settings=settings, names=names)],
-        exception_handlers={PlinianError: json_fault},
+        exception_handlers={
+            PlinianError: json_fault,
+            HTTPException: _not_found,
+            Exception: json_failure,
+        },
         lifespan=living,
     )
     app.state.served = Served(settings, readers)
     return app
 
 
-def _routes() -> Sequence[BaseRoute]:
-    return [Route("/plinian/v1/about", _about)]
+def _routes() -> Iterator[BaseRoute]:
+    for door in _DOORS:
+        yield from import_module(f".{door}", __package__).routes()
 
 
-async def _about(request: Request) -> Response:
-    """Say which log is served, and up to where it goes."""
-    settings, readers = served(request)
-    last = await readers.ask(lambda log: log.moment("end").known)
-    return JSONResponse(
-        {
-            "plinian": __version__,
-            "branch": settings.branch,
-            "at": settings.at,
-            "release": settings.release,
-            "last": last,
-        }
-    )
+async def _not_found(request: Request, fault: Exception) -> Response:
+    """Answer for a path or a method that does not exist; as JSON below the path of the API."""
+    assert isinstance(fault, HTTPException), "it is registered for these alone"
+    if not request.url.path.startswith("/plinian/"):
+        return PlainTextResponse(f"{fault.detail}\n", fault.status_code, fault.headers)
+    said = {"what": fault.detail, "where": "", "now": "see /plinian/v1/about"}
+    return JSONResponse({"error": said}, fault.status_code, fault.headers)

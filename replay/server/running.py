@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import errno
 import socket
+import ssl
 from collections.abc import Callable, Collection
 
 import uvicorn
 
 from ...engine.errors import PlinianError
 from .app import application
+from .patience import PatientProtocol
 from .settings import Settings, checked
 
 GRACE_SECONDS = 2
 """How long open watches may go on after an interrupt."""
 
-MOST_CONNECTIONS = 1024
+MOST_CONNECTIONS = 512
+MOST_HEADER_BYTES = 64 << 10
 
 
 class AddressUnavailable(PlinianError):
@@ -33,25 +36,35 @@ def serve(
     :raises LogNotFound: there is no log.
     :raises AddressUnavailable: the port is in use, or the address is not this machine's.
     """
-    _look(checked(settings))
+    look(checked(settings))
     bound = _bound(settings)
     settings = settings._replace(port=bound.getsockname()[1])
-    server = _Server(
-        uvicorn.Config(
-            application(settings, names),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            date_header=True,
-            lifespan="on",
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            ws="none",
-        ),
-        ready=lambda: ready(settings),
-    )
+    server = _Server(_config(settings, names), ready=lambda: ready(settings))
     with bound:
         server.run(sockets=[bound])
+
+
+def _config(settings: Settings, names: Collection[str]) -> uvicorn.Config:
+    tls = settings.tls
+    return uvicorn.Config(
+        application(settings, names),
+        http=PatientProtocol,
+        ws="none",
+        loop="asyncio",
+        log_level="error",  # Less is about requests that a client got wrong.
+        access_log=False,  # A path can hold the token.
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        lifespan="on",
+        limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        ssl_certfile=None if tls is None else tls.certificate,
+        ssl_keyfile=None if tls is None else tls.key,
+        ssl_ca_certs=None if tls is None else tls.clients or None,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if tls is not None and tls.clients else ssl.CERT_NONE,
+    )
 
 
 class _Server(uvicorn.Server):
@@ -66,7 +79,7 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
-def _look(settings: Settings) -> None:
+def look(settings: Settings) -> None:
     """Open the log once, so that the terminal shows a wrong place or an unknown point."""
     from ..facade.log import opened  # noqa: PLC0415 -- loads much
 

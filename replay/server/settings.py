@@ -14,6 +14,18 @@ DEFAULT_PORT = 8001
 LOOPBACK = "127.0.0.1"
 
 
+class Tls(NamedTuple):
+    """Files with which connections are encrypted.
+
+    :param certificate: of the server, and ``key``: its key. :param clients: certificates of those
+        who sign the certificates of clients; empty if clients need none.
+    """
+
+    certificate: str
+    key: str
+    clients: str = ""
+
+
 class Settings(NamedTuple):
     """What a server serves, and where it listens.
 
@@ -24,6 +36,7 @@ class Settings(NamedTuple):
     :param release: the release of Volcano that answers are about, unless a request names one.
     :param address: the address to listen on. :param port: the port; 0 is any free one.
     :param token: what a request must show; empty if it needs none.
+    :param tls: how connections are encrypted; None if they are not.
     """
 
     place: str
@@ -34,6 +47,7 @@ class Settings(NamedTuple):
     address: str = LOOPBACK
     port: int = DEFAULT_PORT
     token: str = ""
+    tls: Tls | None = None
 
     @property
     def origin(self) -> str:
@@ -41,7 +55,13 @@ class Settings(NamedTuple):
         address = self.address
         if address in {"0.0.0.0", "::"}:  # noqa: S104 -- compared, not bound
             address = LOOPBACK
-        return f"http://{f'[{address}]' if ':' in address else address}:{self.port}"
+        scheme = "http" if self.tls is None else "https"
+        return f"{scheme}://{f'[{address}]' if ':' in address else address}:{self.port}"
+
+    @property
+    def is_protected(self) -> bool:
+        """Return whether only those who show a token or a certificate are answered."""
+        return bool(self.token) or (self.tls is not None and bool(self.tls.clients))
 
 
 def is_loopback(address: str) -> bool:
@@ -57,11 +77,23 @@ def is_loopback(address: str) -> bool:
 def checked(settings: Settings) -> Settings:
     """Return settings that are safe to serve with.
 
-    :raises UsageError: other machines reach the address, and no token protects it.
+    :raises UsageError: other machines reach the address, and neither a token nor certificates of
+        clients protect it.
     """
-    if is_loopback(settings.address) or settings.token:
+    if is_loopback(settings.address) or settings.is_protected:
         return settings
     raise UsageError(
         f"other machines can reach {settings.address}, and no token protects the log",
-        now="give a token of your own with --token-file FILE, or listen on 127.0.0.1",
+        now="give a token with --token-file FILE, or accept only clients with a certificate by "
+        "--tls-client-ca FILE, or listen on 127.0.0.1",
     )
+
+
+def warnings(settings: Settings) -> list[str]:
+    """Return what the person who starts a server must know, one line each."""
+    if is_loopback(settings.address):
+        return []
+    found = [f"other machines can reach {settings.address}:{settings.port}, and read this log"]
+    if settings.tls is None:
+        found.append("nothing is encrypted, not even the token: use --tls-cert and --tls-key")
+    return found

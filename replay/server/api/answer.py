@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from ..settings import Settings
 from .operation import Asked, Operation
 from .pages import Cut, Page, Part, bounded, page_of
 from .parameters import given
-from .withheld import Withheld
+from .withheld import withheld_from
 
 API_VERSION = "plinian/v1"
 ROOT = "/plinian/v1"
@@ -120,7 +120,7 @@ def request_of(
     return Request(operation=operation, values=values, page=page)
 
 
-def answered(asked: Asked, withheld: Withheld) -> Answer:
+def answered(asked: Asked) -> Answer:
     """Return the answer to a question.
 
     :raises PlinianError: there is none.
@@ -133,6 +133,7 @@ def answered(asked: Asked, withheld: Withheld) -> Answer:
         result, cut = bounded(document(found, **_with_trace(asked)), page)
         longest = max((one.total or 0 for one in cut), default=0)
         after = page.end if longest > page.end else None
+    withheld = withheld_from(asked, result)
     result = withheld.document(result)
     positions = sorted(set(_positions(result)))
     return Answer(
@@ -144,7 +145,7 @@ def answered(asked: Asked, withheld: Withheld) -> Answer:
         assumed=_assumed(result),
         evidence=Evidence(positions=positions[:MOST_EVIDENCE], total=len(positions)),
         command=asked.operation.command_line(asked),
-        links=_links(asked),
+        links=_links(asked, positions),
         cut=cut,
         next=None if after is None else page.cursor(after, _known(asked)),
         result=result,
@@ -176,9 +177,7 @@ def _at(log: Log, moment: Moment) -> At:
     clock = log.clock(moment)
     revision = moment.revision
     if revision is None:
-        extent = log.store.extent(
-            known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         revision = extent.last_revision
     time = moment.time
     if time is None and revision is not None:
@@ -244,13 +243,11 @@ def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:
     return list(map(document_of, asked.log.not_known(kinds, at=asked.moment)))
 
 
-def _links(asked: Asked) -> dict[str, str]:
-    if asked.moment is None:
-        return {"api": f"{ROOT}/openapi.json"}
-    known = asked.moment.known
-    return {
-        "api": f"{ROOT}/openapi.json",
-        "event": f"{ROOT}/events?after=@{{position-1}}&limit=1",
-        "log": f"{ROOT}/log",
-        "state": f"{ROOT}/state/queues?at=@{known}",
-    }
+def _links(asked: Asked, positions: Sequence[int]) -> dict[str, str]:
+    found = {"openapi": f"{ROOT}/openapi.json"}
+    if asked.moment is not None:
+        at = f"at=@{asked.moment.known}"
+        found |= {"log": f"{ROOT}/log", "queues": f"{ROOT}/state/queues?{at}"}
+    if positions:
+        found["events"] = f"{ROOT}/events?since=@{positions[0]}&until=@{positions[-1]}"
+    return found

@@ -71,7 +71,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     :param default: the point if the request gives none; empty is that of the server.
     :param is_whole: without a point, the answer is about the whole log.
     :param long: it may take more than half a second. :param is_tool: agents are offered it.
-    :param is_list: the answer is a list.
+    :param is_list: the answer is a list. :param names_inputs: its sentences may name inputs.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     long: bool = False
     is_tool: bool = True
     is_list: bool = False
+    names_inputs: bool = False
 
     @property
     def url(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -100,7 +101,9 @@ def bounded(value: Any, page: Page) -> tuple[Any, list[Cut]]:
 def _bounded(value: Any, page: Page, path: tuple[str, ...], cuts: list[Cut]) -> Any:
     if not isinstance(value, list | dict):
         return value
-    named = value.items() if isinstance(value, dict) else enumerate(value)
+    named: Iterable[tuple[Any, Any]] = (
+        value.items() if isinstance(value, dict) else enumerate(value)
+    )
     # An object with few fields is a record, of which all belong together.
     most = page.limit if isinstance(value, list) else max(page.limit, DEFAULT_LIMIT)
     if len(value) > most:
@@ -122,5 +125,3 @@ def check_size(encoded: bytes, most: int = MOST_BYTES) -> None:
             f"the answer has {len(encoded)} bytes, and at most {most} are sent",
             now="narrow the question: a smaller limit, a namespace, a kind or a name",
         )
-
-

@@ -53,9 +53,7 @@ _FOR = Parameter(
 
 _OBJECTS = (
     AT,
-    Parameter(
-        name="namespace", about="Only in this namespace.", absent="--all-namespaces"
-    ),
+    Parameter(name="namespace", about="Only in this namespace.", absent="--all-namespaces"),
     Parameter(name="selector", about="Labels, as in app=web,tier in (a,b)."),
     Parameter(
         name="field_selector",
@@ -69,6 +67,7 @@ THE_LOG = (
     Operation(
         name="log",
         about="What the log holds of its cluster: inputs, range, what it knows completely, advice.",
+        names_inputs=True,
         method="Log.status",
         command=("status",),
         ask=lambda asked: asked.log.status(),
@@ -83,7 +82,9 @@ THE_LOG = (
         ask=events,
         parameters=(
             Parameter(
-                name="kind", about="Event kinds, as in pod.bound or pod.*.", many=True,
+                name="kind",
+                about="Event kinds, as in pod.bound or pod.*.",
+                many=True,
                 argument="kinds",
             ),
             Parameter(
@@ -106,6 +107,7 @@ THE_LOG = (
     Operation(
         name="sessions",
         about="The scheduling sessions that the scheduler ran, as far as the log shows them.",
+        is_tool=False,
         method="Log.sessions",
         command=("session", "list"),
         ask=method("sessions"),
@@ -262,6 +264,7 @@ THE_SCHEDULER = (
         name="forecast",
         about="What happens for some time after a moment, as the cluster was and with something "
         "changed.",
+        names_inputs=True,
         method="Log.forecast",
         command=("what-if",),
         ask=method("forecast", "for_", progress=True),
@@ -314,6 +317,7 @@ THE_SCHEDULER = (
     Operation(
         name="compare-moments",
         about="What sessions decide differently at two moments.",
+        is_tool=False,
         method="Log.compare_moments",
         command=("diff",),
         ask=method("compare_moments", "before", "after"),
@@ -325,6 +329,7 @@ THE_SCHEDULER = (
     Operation(
         name="belief",
         about="What the scheduler's cache held at a moment.",
+        is_tool=False,
         method="Log.belief",
         command=("belief", "nodes,jobs,tasks,queues,hypernodes,work"),
         ask=method("belief", progress=True),
@@ -346,6 +351,7 @@ SEARCHES = (
     Operation(
         name="check",
         about="Which invariants are violated at a moment, or over a range of the log.",
+        names_inputs=True,
         method="Log.check",
         command=("check",),
         ask=method("check", progress=True),
@@ -412,6 +418,7 @@ RELEASES_OF_VOLCANO = (
     Operation(
         name="releases",
         about="The releases of Volcano that can be run, and what each changed.",
+        is_tool=False,
         method="releases",
         command=("release", "list"),
         ask=releases_method("releases"),
@@ -422,6 +429,7 @@ RELEASES_OF_VOLCANO = (
     Operation(
         name="behaviours",
         about="How a release of Volcano behaves, with the source of each behaviour.",
+        is_tool=False,
         method="behaviours",
         command=("release", "show"),
         ask=releases_method("behaviours", "release"),
@@ -435,7 +443,9 @@ RELEASES_OF_VOLCANO = (
                 argument="parts",
             ),
             Parameter(
-                name="subject", about="Only about this, as in preempt.", many=True,
+                name="subject",
+                about="Only about this, as in preempt.",
+                many=True,
                 argument="subjects",
             ),
             *PAGES,
@@ -446,6 +456,7 @@ RELEASES_OF_VOLCANO = (
     Operation(
         name="release-diff",
         about="The behaviours in which two releases of Volcano differ.",
+        is_tool=False,
         method="release_diff",
         command=("release", "diff"),
         ask=releases_method("release_diff", "one", "other"),

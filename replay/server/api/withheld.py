@@ -1,17 +1,20 @@
-"""Names of files without the folders that they are in: those are only this machine's business."""
+"""Names of inputs without the folders that they were in: clients learn no path of this machine."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-_FOLDERS = re.compile(r"^(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
+from ....engine.errors import PlinianError
+from ...facade.log import Log
+from ...moments.moment import Moment
+from ...moments.scheduler_confs import confs_at
+from .operation import Asked
 
-
-def without_folders(name: str) -> str:
-    """Return the name of an input without the folders of an absolute path."""
-    return _FOLDERS.sub("", name)
+_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
+_NAMING = frozenset({"source", "conf", "configurations"})
+"""Fields that name inputs."""
 
 
 class Withheld:
@@ -25,7 +28,9 @@ class Withheld:
         shown = {name: without_folders(name) for name in names}
         self._shown = {name: short for name, short in shown.items() if short != name}
         self._shown[place] = "LOG"
-        self._folders = _folders(self._shown)
+        self._folders = frozenset(
+            name.removesuffix(short) or name for name, short in self._shown.items()
+        )
 
     def document(self, value: Any) -> Any:
         """Return a document with the names of inputs instead of their paths."""
@@ -47,7 +52,44 @@ class Withheld:
             text = text.replace(name, short)
         return text
 
+    def fault(self, fault: PlinianError) -> None:
+        """Replace the paths in the texts of an error."""
+        for part in ("what", "where", "now"):
+            setattr(fault, part, self.text(getattr(fault, part)))
 
-def _folders(names: Collection[str]) -> frozenset[str]:
-    """Return what any of the names begins with: a quick look at a text tells most apart."""
-    return frozenset(found[0] if (found := _FOLDERS.match(name)) else name for name in names)
+
+def without_folders(name: str) -> str:
+    """Return the name of an input without the folders of an absolute path."""
+    found = _FOLDERS.match(name)
+    return name[found.end() :] if found else name
+
+
+def withheld_from(asked: Asked, document: Any) -> Withheld:
+    """Return what replaces paths in the answer to a question."""
+    names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
+    moment = asked.moment
+    if asked.operation.names_inputs and moment is not None:
+        found = asked.log.store.sources(
+            known=moment.known, cluster=moment.cluster, branch=moment.branch
+        )
+        names |= {one.source for one in found}
+    return Withheld(names, asked.log.place)
+
+
+def confs_of(log: Log, moment: Moment | None) -> Iterator[str]:
+    """Yield the names of configurations of a log."""
+    if moment is not None:
+        yield from (conf.source for conf in confs_at(log.store, moment))
+
+
+def inputs_named(value: Any) -> Iterator[str]:
+    """Yield the inputs that fields of a document name."""
+    if isinstance(value, list):
+        for one in value:
+            yield from inputs_named(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name in _NAMING:
+                some = one if isinstance(one, list) else [one]
+                yield from (each for each in some if isinstance(each, str))
+            yield from inputs_named(one)

@@ -110,7 +110,5 @@ CHANGES = (
     ),
     Parameter(name="cordon", about="This node takes no more pods.", many=True),
     Parameter(name="uncordon", about="This node takes pods again.", many=True),
-    Parameter(
-        name="delete", about="This object does not exist, as in job/train.", many=True
-    ),
+    Parameter(name="delete", about="This object does not exist, as in job/train.", many=True),
 )

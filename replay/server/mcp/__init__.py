@@ -1,0 +1,1 @@
+"""The door for agents: the questions of the API as tools of the Model Context Protocol."""

@@ -1,0 +1,82 @@
+"""``plinian mcp``: the questions to a log as tools for agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from . import options, serving
+from .command import command
+from .shell import note
+
+
+@command("mcp")
+@options.log
+@options.at
+@click.option(
+    "--http",
+    is_flag=True,
+    help="Serve over HTTP at /mcp, instead of over standard input and output.",
+)
+@serving.port
+@serving.listen
+@serving.token_file
+@serving.allow_host
+@serving.tls_cert
+@serving.tls_key
+@serving.tls_client_ca
+@options.release
+@options.cluster
+@options.branch
+def mcp(
+    log: str,
+    at: str,
+    http: bool,
+    port: int,
+    listen: str,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    tls_client_ca: Path | None,
+    release: str,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Answer the questions of agents about a log, by the Model Context Protocol.
+
+    All tools only read. Without --http, the program that starts this command asks over standard
+    input and reads standard output; options about addresses and certificates are for --http. Needs
+    the extra mcp: pip install 'plinian[mcp]'.
+    """
+    from ..server.mcp.door import PATH, check_installed
+    from ..server.settings import Settings, warnings
+    from ..server.tls import tls_of
+    from ..server.token import token_in
+
+    check_installed()
+    settings = Settings(
+        place=log,
+        branch=branch,
+        cluster=cluster,
+        at=at,
+        release=release,
+        address=listen,
+        port=port,
+        token="" if token_file is None else token_in(token_file),
+        tls=tls_of(tls_cert, tls_key, tls_client_ca),
+    )
+    if not http:
+        from ..server.mcp.stdio import serve_stdio
+
+        serve_stdio(settings)
+        return
+    from ..server.running import serve
+
+    def ready(listening: Settings) -> None:
+        for line in warnings(listening):
+            note(f"plinian: WARNING: {line}")
+        note(f"plinian: serving {log} to agents at {listening.origin}{PATH} (Ctrl-C ends it)")
+
+    serve(settings, names=names, ready=ready)

@@ -1,0 +1,53 @@
+"""Options of commands that listen: where, and who may connect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+port = click.option(
+    "--port",
+    "-p",
+    default=8001,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="The port; 0 is any free one.",
+)
+listen = click.option(
+    "--listen",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address to listen on; one that other machines reach needs --token-file or "
+    "--tls-client-ca.",
+)
+token_file = click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file with the token that every request must show.",
+)
+allow_host = click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which the server may be addressed, beside localhost and addresses; repeatable.",
+)
+tls_cert = click.option(
+    "--tls-cert",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The certificate of the server, in PEM: connections are encrypted.",
+)
+tls_key = click.option(
+    "--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The key of --tls-cert."
+)
+tls_client_ca = click.option(
+    "--tls-client-ca",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Accept only clients whose certificate one of these signed, in PEM.",
+)

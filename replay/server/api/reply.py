@@ -1,0 +1,68 @@
+"""From a request to the bytes of its answer, in a thread that reads the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from ....engine.errors import LogError, PlinianError
+from ....engine.kubernetes.units import SECOND_US, parse_duration
+from ...facade.log import Log
+from ..limits import Limit
+from ..readers import Readers
+from ..settings import Settings
+from .answer import Answer, answered, encoded, request_of
+from .operation import Operation
+from .pages import MOST_BYTES, check_size
+from .withheld import Withheld, confs_of
+from .words import MOST_BUDGET
+
+
+class Reply:
+    """How questions are answered.
+
+    :param limit: how many members a list has if a request does not say. :param most: the largest
+        answer, in bytes.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        readers: Readers,
+        *,
+        limit: int | None = None,
+        most: int = MOST_BYTES,
+    ) -> None:
+        self._settings, self._readers = settings, readers
+        self._limit, self._most = limit, most
+
+    async def to(self, operation: Operation, texts: Mapping[str, list[str]]) -> bytes:
+        """Return the answer to a question as JSON.
+
+        :raises PlinianError: there is none; its texts name no path of this machine.
+        """
+        request = request_of(operation, texts, limit=self._limit)
+        budget = str(request.values.get("budget", f"{MOST_BUDGET}s"))
+        limit = Limit(parse_duration(budget) / SECOND_US)
+
+        def question(log: Log) -> bytes:
+            try:
+                found: Answer = answered(request.asked(log, self._settings, limit))
+            except LogError:
+                raise
+            except PlinianError as fault:
+                _clean(fault, log)
+                raise
+            text = encoded(found)
+            check_size(text, self._most)
+            return text
+
+        return await self._readers.ask(question, long=operation.long, limit=limit)
+
+
+def _clean(fault: PlinianError, log: Log) -> None:
+    """Replace the paths in the texts of an error."""
+    names: list[str] = []
+    with suppress(PlinianError):
+        names = list(confs_of(log, log.moment()))
+    Withheld(names, log.place).fault(fault)

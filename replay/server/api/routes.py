@@ -1,0 +1,90 @@
+"""The routes of the JSON API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ....engine.version import __version__
+from ..served import served
+from .answer import ROOT
+from .openapi import document_of_api
+from .operation import Operation
+from .reply import Reply
+from .table import OPERATIONS
+
+T = TypeVar("T")
+
+_JSON = "application/json"
+_GONE = 499
+"""What servers write down for a client that went away; no client reads it."""
+
+
+def routes() -> Sequence[BaseRoute]:
+    """Return the routes of the JSON API."""
+    return [
+        Route(f"{ROOT}/about", _about),
+        Route(f"{ROOT}/openapi.json", _openapi),
+        *(Route(f"{ROOT}/{one.url}", _answering(one)) for one in OPERATIONS),
+    ]
+
+
+def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        texts: dict[str, list[str]] = {
+            name: [str(value)] for name, value in request.path_params.items()
+        }
+        for name, value in request.query_params.multi_items():
+            texts.setdefault(name, []).append(value)
+        reply = Reply(*served(request))
+        found = await _unless_gone(request, reply.to(operation, texts))
+        if found is None:
+            return Response(status_code=_GONE)
+        return Response(found, media_type=_JSON)
+
+    return answer
+
+
+async def _about(request: Request) -> Response:
+    """Say which log is served, up to where it goes, and which questions can be asked."""
+    settings, readers = served(request)
+    last = await readers.ask(lambda log: log.moment("end").known)
+    return JSONResponse(
+        {
+            "plinian": __version__,
+            "branch": settings.branch,
+            "at": settings.at,
+            "release": settings.release,
+            "last": last,
+            "secrets": "what Secrets contain is never in a log",
+            "openapi": f"{ROOT}/openapi.json",
+            "questions": {one.name: f"{ROOT}/{one.url}" for one in OPERATIONS},
+        }
+    )
+
+
+async def _openapi(_request: Request) -> Response:
+    """Describe the API."""
+    return JSONResponse(document_of_api())
+
+
+async def _unless_gone(request: Request, answer: Coroutine[Any, Any, T]) -> T | None:
+    """Return an answer; None if the client goes away before, and then the question is dropped."""
+    asked = asyncio.ensure_future(answer)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return await asked if asked.done() else None
+    finally:
+        for task in (asked, gone):
+            task.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,93 @@
+"""MCP over HTTP, at ``/mcp`` of the server, behind the same guard as all doors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from ....engine.errors import UsageError
+from ..faults import fault_document
+from ..guard import MOST_BYTES
+from ..served import served
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+PATH = "/mcp"
+
+
+def routes() -> Sequence[BaseRoute]:
+    """Return the route of MCP."""
+    return [Route(PATH, _Door())]
+
+
+def check_installed() -> None:
+    """Check that the SDK can be imported.
+
+    :raises UsageError: it is not installed.
+    """
+    if find_spec("mcp") is None:
+        raise UsageError(
+            "the SDK of the Model Context Protocol is not installed",
+            now="pip install 'plinian[mcp]'",
+        )
+
+
+class _Door:
+    """Answers one message a request, and keeps no session: memory does not grow with clients.
+
+    The SDK is imported at the first request: the server starts without it.
+    """
+
+    def __init__(self) -> None:
+        self._begun: asyncio.Future[StreamableHTTPSessionManager] | None = None
+        self._living: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        try:
+            check_installed()
+        except UsageError as fault:
+            lacking = JSONResponse(fault_document(fault), status_code=501)
+            await lacking(scope, receive, send)
+            return
+        if self._begun is None:
+            self._begun = asyncio.get_running_loop().create_future()
+            self._living = asyncio.create_task(self._live(Request(scope), self._begun))
+        manager = await asyncio.shield(self._begun)
+        await manager.handle_request(scope, receive, send)
+
+    async def _live(
+        self, request: Request, begun: asyncio.Future[StreamableHTTPSessionManager]
+    ) -> None:
+        """Keep the SDK's tasks alive until the server ends."""
+        try:
+            manager = _manager(request)
+        except Exception as fault:  # noqa: BLE001 -- raised again where requests wait
+            begun.set_exception(fault)
+            return
+        async with manager.run():
+            begun.set_result(manager)
+            await asyncio.Event().wait()
+
+
+def _manager(request: Request) -> StreamableHTTPSessionManager:
+    from mcp.server.streamable_http_manager import (  # noqa: PLC0415 -- loads much
+        StreamableHTTPSessionManager,
+    )
+
+    from .tools import server_of  # noqa: PLC0415 -- likewise
+
+    return StreamableHTTPSessionManager(
+        app=server_of(*served(request)),
+        json_response=True,
+        stateless=True,
+        max_request_body_size=MOST_BYTES,
+    )

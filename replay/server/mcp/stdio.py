@@ -1,0 +1,47 @@
+"""MCP over standard input and output, until the input ends."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from ..readers import Readers
+from ..running import look
+from ..settings import Settings
+from .tools import server_of
+
+
+def serve_stdio(settings: Settings) -> None:
+    """Serve a log to the program that started this process.
+
+    The protocol runs in another thread. This one waits, so that an interrupt ends the process
+    although a thread reads the input.
+
+    :raises PlinianError: the log cannot be opened.
+    """
+    look(settings)
+    ended: Future[None] = Future()
+    threading.Thread(target=_run, args=(settings, ended), daemon=True).start()
+    ended.result()
+
+
+def _run(settings: Settings, ended: Future[None]) -> None:
+    try:
+        anyio.run(_serve, settings)
+    except BaseException as fault:  # noqa: BLE001 -- raised again where the command waits
+        ended.set_exception(fault)
+    else:
+        ended.set_result(None)
+
+
+async def _serve(settings: Settings) -> None:
+    readers = Readers(settings)
+    try:
+        server = server_of(settings, readers)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    finally:
+        readers.close()
