@@ -29,7 +29,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "missing:array releases:array configurations:array advice:array",
         "events": "position:integer kind:string object:object resource_version:string "
         "time:string? earliest:string? latest:string? recorded_at:string? actor:string "
-        "made:array? source:string line:integer? branch:string cluster:string payload:object*",
+        "made:integer? source:string line:integer? branch:string cluster:string payload:object*",
         "sessions": "session:string number:integer opened:string? closed:string? how:string",
         "kinds": "group:string kind:string resource:string name:string objects:integer",
         "state": "time:integer? revision:integer?",

@@ -107,7 +107,6 @@ THE_LOG = (
     Operation(
         name="sessions",
         about="The scheduling sessions that the scheduler ran, as far as the log shows them.",
-        is_tool=False,
         method="Log.sessions",
         command=("session", "list"),
         ask=method("sessions"),
@@ -164,6 +163,7 @@ THE_STATE = (
     Operation(
         name="object",
         about="The objects of a kind that have one name, as the API server held them at a moment.",
+        is_tool=False,
         method="Log.get",
         command=("get",),
         ask=objects,

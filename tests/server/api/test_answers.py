@@ -1,0 +1,134 @@
+"""Every question is answered as its command answers it, in an envelope that says what it is about."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from api_questions import QUESTIONS, TIME, path_of
+from click.testing import CliRunner
+from serving import Running
+
+import plinian
+from plinian.replay.cli.main import app
+from plinian.replay.server.api.openapi import answer_schema
+from plinian.replay.server.api.operation import Operation
+from plinian.replay.server.api.table import BY_NAME, OPERATIONS
+
+SIZE = {"limit": "1000"}
+
+
+def asked(server: Running, name: str, **more: str) -> Any:
+    """Return the answer to the question of the list that has this name."""
+    path, query = path_of(BY_NAME[name].url, QUESTIONS[name])
+    answer = server.client.get(path, params={**query, **SIZE, **more})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_every_question_is_asked_here() -> None:
+    assert list(QUESTIONS) == [one.name for one in OPERATIONS]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_an_answer_has_the_shape_that_is_documented(server: Running, operation: Operation) -> None:
+    found = asked(server, operation.name)
+    jsonschema.validate(found, answer_schema(operation))
+    assert found["question"] == operation.name
+    assert found["next"] is None
+    assert found["cut"] == []
+
+
+WITHIN = {
+    "log": lambda printed: printed["clusters"][0],
+    "events": lambda printed: printed["items"],
+    "sessions": lambda printed: printed["items"],
+    "objects": lambda printed: printed["items"],
+    "object": lambda printed: [printed],
+    "what-would-help": lambda printed: printed["would_help"],
+}
+"""Where the answer is in what a command prints, if it prints more."""
+
+
+@pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS if one.command], ids=lambda one: one.name
+)
+def test_the_command_of_an_answer_prints_the_same(server: Running, operation: Operation) -> None:
+    found = asked(server, operation.name)
+    program, *words = shlex.split(found["command"])
+    of_log = ["--log", str(server.place)] if operation.point else []
+    ran = CliRunner().invoke(app, [*words, *of_log, "-o", "json"])
+    assert program == "plinian"
+    assert ran.exit_code in {0, 1}, ran.output
+    text = ran.stdout
+    for path in inputs(server):
+        text = text.replace(str(path), path.name)
+    within = WITHIN.get(operation.name, lambda printed: printed)
+    assert within(json.loads(text)) == found["result"]
+
+
+def inputs(server: Running) -> list[Path]:
+    """Return the files that the log was made from."""
+    with plinian.open(server.place, read_only=True) as log:
+        found = [Path(one.source) for one in log.status().inputs]
+    assert all(path.is_absolute() for path in found)
+    return found
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_no_answer_names_a_folder_of_this_machine(
+    server: Running, operation: Operation
+) -> None:
+    folders = {str(path.parent) for path in inputs(server)}
+    text = json.dumps(asked(server, operation.name))
+    assert [folder for folder in {*folders, str(server.place.parent)} if folder in text] == []
+
+
+def test_an_answer_says_which_moment_it_is_about(server: Running) -> None:
+    found = asked(server, "why")
+    with plinian.open(server.place, read_only=True) as log:
+        moment = log.moment(TIME)
+    assert found["moment"]["time"] == TIME
+    assert found["moment"]["revision"] == moment.revision
+    assert found["moment"]["position"] == moment.known
+    assert found["releases"] == ["v1.12.1"]
+    assert found["configurations"] == ["volcano-scheduler.conf"]
+    assert found["assumed"] == ["no release was named: the answer is that of v1.12.1"]
+
+
+def test_the_evidence_is_the_events_that_the_answer_names(server: Running) -> None:
+    found = asked(server, "blame")
+    named = {part["event"]["position"] for part in found["result"]["parts"]}
+    assert named == set(found["evidence"]["positions"])
+    events = server.client.get(found["links"]["events"] + "&limit=1000").json()
+    assert named <= {one["position"] for one in events["result"]}
+
+
+def test_what_is_not_known_is_said(server: Running) -> None:
+    early = asked(server, "check", at="@20")
+    secrets = server.client.get("/plinian/v1/objects/secrets").json()
+    assert early["not_known"]
+    assert secrets["not_known"][0]["kind"] == "Secret"
+    assert secrets["result"] == []
+
+
+def test_a_configuration_comes_with_the_request(server: Running) -> None:
+    conf = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n'
+    found = asked(server, "session", conf=conf)
+    assert found["configurations"] == ["volcano-scheduler.conf"]
+    assert "--conf volcano-scheduler.conf" in found["command"]
+    assert found["result"]["binds"] == []
+    assert found["result"] != asked(server, "session")["result"]
+
+
+def test_a_configuration_is_not_read_from_a_file(server: Running, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.conf"
+    secret.write_text("hidden: text", "utf-8")
+    path, query = path_of("session", QUESTIONS["session"])
+    answer = server.client.get(path, params={**query, "conf": str(secret)})
+    assert "hidden" not in answer.text
+    assert answer.status_code == 400
