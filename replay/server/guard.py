@@ -15,15 +15,15 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from . import login
 from .settings import Settings
 
 MOST_BYTES = 4 << 20
 """The largest body of a request."""
 
-COOKIE = "plinian-token"
 TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path
 """A path may begin with the token: ``kubectl`` sends no token header over plain HTTP."""
 
@@ -48,6 +48,14 @@ class Refused(Exception):
         self.status, self.text = status, text
         super().__init__(text)
 
+    def answer(self, scope: Scope) -> Response:
+        """Return what the client reads: a page for the token, if a person needs one."""
+        if self.status != 401:
+            return PlainTextResponse(f"{self.text}\n", self.status)
+        if login.wants_page(Headers(scope=scope), scope):
+            return login.form(scope["path"])
+        return PlainTextResponse(f"{self.text}\n", self.status, {"WWW-Authenticate": "Bearer"})
+
 
 class Guard:
     """ASGI middleware that refuses what could harm, before anything reads the log.
@@ -66,46 +74,28 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            scope = self._admitted(scope)
+            _check_request(scope, self._names)
+            if self._logs_in(scope):
+                answer = await login.logged_in(scope, receive, self._token)
+                await answer(scope, receive, _with_headers(send))
+                return
+            scope = self._with_token(scope)
         except Refused as fault:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": fault.text})
                 return
-            refusal = PlainTextResponse(f"{fault.text}\n", status_code=fault.status)
-            await refusal(scope, receive, _with_headers(send))
+            await fault.answer(scope)(scope, receive, _with_headers(send))
             return
         await self._app(scope, _bounded(receive), _with_headers(send))
 
-    def _admitted(self, scope: Scope) -> Scope:
-        """Return the scope of a request that may be answered.
+    def _logs_in(self, scope: Scope) -> bool:
+        return bool(self._token) and scope["path"] == login.PATH and scope.get("method") == "POST"
 
-        :raises Refused: it may not.
+    def _with_token(self, scope: Scope) -> Scope:
+        """Return a scope whose token is right, and without it in the path.
+
+        :raises Refused: the token is missing or wrong.
         """
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if not self._is_own(host):
-            raise Refused(
-                421,
-                "this server answers only requests to localhost, an IP address, or --allow-host",
-            )
-        _check_site(headers, host, scope)
-        length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length) > MOST_BYTES:
-            raise Refused(413, f"the body of a request is at most {MOST_BYTES} bytes")
-        return self._with_token(scope, headers)
-
-    def _is_own(self, host: str) -> bool:
-        name = _host_name(host)
-        if name in self._names:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
-
-    def _with_token(self, scope: Scope, headers: Headers) -> Scope:
-        """Return a scope whose token is right, and without it in the path."""
         path = scope["path"]
         in_path = path.startswith(TOKEN_PREFIX)
         if not self._token:
@@ -113,7 +103,7 @@ class Guard:
         if in_path:
             shown, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
         else:
-            shown, rest = _shown(headers), path[1:]
+            shown, rest = _shown(Headers(scope=scope)), path[1:]
         if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
             raise Refused(401, "this server needs its token: Authorization: Bearer …")
         if not in_path:
@@ -127,18 +117,58 @@ class Guard:
         }
 
 
+def _check_request(scope: Scope, names: Collection[str]) -> None:
+    """Look at what each request must have, no matter who sends it.
+
+    :raises Refused: it may not be answered.
+    """
+    headers = Headers(scope=scope)
+    host = headers.get("host", "")
+    if not _is_own(host, names):
+        raise Refused(
+            421,
+            "this server answers only requests to localhost, an IP address, or --allow-host",
+        )
+    _check_site(headers, host, scope)
+    length = headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit() or len(length) > 18:
+        raise Refused(400, "the length of the body is not a number")
+    if int(length) > MOST_BYTES:
+        raise Refused(413, f"the body of a request is at most {MOST_BYTES} bytes")
+
+
+def _is_own(host: str, names: Collection[str]) -> bool:
+    name = _host_name(host)
+    if name in names:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_site(headers: Headers, host: str, scope: Scope) -> None:
     """Refuse what a page of another site sends, except that a person follows a link.
 
     :raises Refused: the request comes from such a page.
     """
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and _site(origin) != host.lower():
         raise Refused(403, "a page of another site may not ask this server")
-    if headers.get("sec-fetch-site") == "cross-site":
+    # Another port of this machine is the same site, and can be another program.
+    if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
         follows = headers.get("sec-fetch-mode") == "navigate"
         if not (follows and scope.get("method") in _SAFE_METHODS):
             raise Refused(403, "a page of another site may not ask this server")
+
+
+def _site(origin: str) -> str:
+    """Return the host and port of an origin; empty if it has none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _host_name(host: str) -> str:
@@ -155,7 +185,7 @@ def _shown(headers: Headers) -> str:
     if kind.lower() == "bearer":
         return token.strip()
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
     except CookieError:
         return ""
     return "" if found is None else found.value

@@ -14,12 +14,13 @@ import httpx
 class Running(NamedTuple):
     """A process that serves, and a client that asks it.
 
-    :param place: the file of its log.
+    :param place: the file of its log. :param said: the lines that it printed until it listened.
     """
 
     process: subprocess.Popen[str]
     client: httpx.Client
     place: Path
+    said: tuple[str, ...] = ()
 
     @property
     def port(self) -> int:
@@ -37,10 +38,12 @@ def serving(place: Path, *options: str) -> Running:
         text=True,
     )
     assert process.stderr is not None
-    line = process.stderr.readline()
-    found = re.search(r"http://\S+:\d+", line)
-    assert found, f"the server does not listen: {line}{process.stderr.read()}"
-    return Running(process, httpx.Client(base_url=found[0], timeout=120), place)
+    said, found = [], None
+    while found is None:
+        said.append(process.stderr.readline())
+        assert said[-1], f"the server does not listen: {said}"
+        found = re.search(r"https?://\S+:\d+", said[-1])
+    return Running(process, httpx.Client(base_url=found[0], timeout=120), place, tuple(said))
 
 
 def ended(running: Running) -> None:

@@ -80,9 +80,7 @@ def inputs(server: Running) -> list[Path]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
-def test_no_answer_names_a_folder_of_this_machine(
-    server: Running, operation: Operation
-) -> None:
+def test_no_answer_names_a_folder_of_this_machine(server: Running, operation: Operation) -> None:
     folders = {str(path.parent) for path in inputs(server)}
     text = json.dumps(asked(server, operation.name))
     assert [folder for folder in {*folders, str(server.place.parent)} if folder in text] == []

@@ -222,9 +222,7 @@ def test_nothing_but_the_protocol_is_printed(demo_log: Path) -> None:
 
 def test_a_log_that_does_not_exist_is_said_on_standard_error(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "plinian", "mcp", "--log", str(tmp_path / "none.db")]
-    done = subprocess.run(
-        words, capture_output=True, text=True, timeout=120, check=False, input=""
-    )
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, input="")
     assert done.returncode == 2
     assert done.stdout == ""
     assert "there is no such file" in done.stderr
