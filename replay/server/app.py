@@ -10,12 +10,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .faults import json_failure, json_fault
 from .guard import Guard
+from .plain_json import PlainJSON
 from .readers import Readers
 from .served import Served
 from .settings import Settings
@@ -61,4 +62,4 @@ async def _not_found(request: Request, fault: Exception) -> Response:
     if not request.url.path.startswith("/plinian/"):
         return PlainTextResponse(f"{fault.detail}\n", fault.status_code, fault.headers)
     said = {"what": fault.detail, "where": "", "now": "see /plinian/v1/about"}
-    return JSONResponse({"error": said}, fault.status_code, fault.headers)
+    return PlainJSON({"error": said}, fault.status_code, fault.headers)

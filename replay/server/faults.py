@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from ...engine.errors import (
     InputError,
@@ -29,6 +29,7 @@ from ...engine.errors import (
 )
 from .guard import SAFE_HEADERS
 from .limits import TookTooLong
+from .plain_json import PlainJSON
 from .readers import ServerBusy
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
@@ -88,7 +89,7 @@ async def json_fault(_request: Request, fault: Exception) -> Response:
     headers = {"Retry-After": "1"} if status == 503 else None
     if status >= 500 and not isinstance(fault, ServerBusy | TookTooLong):
         report(fault)
-    return JSONResponse(fault_document(fault), status_code=status, headers=headers)
+    return PlainJSON(fault_document(fault), status_code=status, headers=headers)
 
 
 async def json_failure(_request: Request, _fault: Exception) -> Response:
@@ -97,4 +98,4 @@ async def json_failure(_request: Request, _fault: Exception) -> Response:
     This answer is given outside of the guard, so it brings the safe headers itself.
     """
     said = {"error": {"what": _FAILED, "where": "", "now": _SEE_TERMINAL}}
-    return JSONResponse(said, status_code=500, headers=dict(SAFE_HEADERS))
+    return PlainJSON(said, status_code=500, headers=dict(SAFE_HEADERS))

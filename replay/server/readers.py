@@ -113,6 +113,7 @@ class _Lane:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._most, self._seconds = most, seconds
         self._asked: dict[Future[Any], Limit | None] = {}
+        self._awaited: set[asyncio.Future[Any]] = set()
 
     async def answer(self, question: Callable[[], T], limit: Limit | None) -> T:
         """Return the answer to a question.
@@ -125,20 +126,26 @@ class _Lane:
         self._asked[asked] = limit
         loop = asyncio.get_running_loop()
         asked.add_done_callback(lambda done: _in_loop(loop, lambda: self._asked.pop(done, None)))
+        awaited = asyncio.wrap_future(asked)
+        self._awaited.add(awaited)
         try:
             async with asyncio.timeout(self._seconds):
-                return await asyncio.wrap_future(asked)
+                return await awaited
         except TimeoutError:
             raise ServerBusy(
                 f"there was no answer within {self._seconds:g} s",
                 now="try again later, or narrow the question",
             ) from None
         finally:
+            self._awaited.discard(awaited)
             if limit is not None:
                 limit.stop()
 
     def end(self) -> bool:
         """Stop what can be stopped, and return whether nothing runs any more."""
+        for awaited in list(self._awaited):
+            if not awaited.done():
+                awaited.set_exception(ServerBusy("the server ends", now="start it again"))
         self._pool.shutdown(wait=False, cancel_futures=True)
         for limit in list(self._asked.values()):
             if limit is not None:

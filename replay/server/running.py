@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 import ssl
 from collections.abc import Callable, Collection
 
 import uvicorn
+from starlette.applications import Starlette
 
 from ...engine.errors import PlinianError
 from .app import application
@@ -39,15 +41,20 @@ def serve(
     look(checked(settings))
     bound = _bound(settings)
     settings = settings._replace(port=bound.getsockname()[1])
-    server = _Server(_config(settings, names), ready=lambda: ready(settings))
+    app = application(settings, names)
+    server = _Server(
+        _config(settings, app),
+        ready=lambda: ready(settings),
+        ending=app.state.served.readers.close,
+    )
     with bound:
         server.run(sockets=[bound])
 
 
-def _config(settings: Settings, names: Collection[str]) -> uvicorn.Config:
+def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
-        application(settings, names),
+        app,
         http=PatientProtocol,
         ws="none",
         loop="asyncio",
@@ -68,15 +75,24 @@ def _config(settings: Settings, names: Collection[str]) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server with a callback for the moment when it listens."""
+    """A server with callbacks for the moments when it listens, and when it begins to end."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], ending: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._ending = ready, ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
         await super().startup(sockets=sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: connections that stay open are no fault, so nothing is printed about them."""
+        logging.getLogger("uvicorn.error").disabled = True
+        self._ending()
+        await super().shutdown(sockets=sockets)
 
 
 def look(settings: Settings) -> None:

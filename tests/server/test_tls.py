@@ -25,7 +25,13 @@ class Pair(NamedTuple):
 
 def _pair(folder: Path, name: str) -> Pair:
     pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
-    words = [*_SELF_SIGNED.split(), "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
+    words = [
+        *_SELF_SIGNED.split(),
+        "-subj",
+        f"/CN={name}",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    ]
     subprocess.run(
         [*words, "-keyout", str(pair.key), "-out", str(pair.certificate)],
         check=True,

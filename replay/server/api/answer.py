@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -150,13 +149,6 @@ def answered(asked: Asked) -> Answer:
         next=None if after is None else page.cursor(after, _known(asked)),
         result=result,
     )
-
-
-def encoded(answer: msgspec.Struct | Mapping[str, Any]) -> bytes:
-    """Return an answer as JSON in ASCII: nothing in it moves a terminal's cursor."""
-    built = msgspec.to_builtins(answer)
-    text = json.dumps(built, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("\x7f", "\\u007f").encode("ascii")
 
 
 def _with_trace(asked: Asked) -> dict[str, bool]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
+import msgspec
+
 from ....engine.errors import LogError, PlinianError
 from ....engine.kubernetes.units import SECOND_US, parse_duration
 from ...facade.log import Log
 from ..limits import Limit
+from ..plain_json import ascii_json
 from ..readers import Readers
 from ..settings import Settings
-from .answer import Answer, answered, encoded, request_of
+from .answer import Answer, answered, request_of
 from .operation import Operation
 from .pages import MOST_BYTES, check_size
 from .withheld import Withheld, confs_of
@@ -53,7 +56,7 @@ class Reply:
             except PlinianError as fault:
                 _clean(fault, log)
                 raise
-            text = encoded(found)
+            text = ascii_json(msgspec.to_builtins(found))
             check_size(text, self._most)
             return text
 

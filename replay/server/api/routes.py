@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ....engine.version import __version__
+from ..plain_json import PlainJSON
 from ..served import served
 from .answer import ROOT
 from .openapi import document_of_api
@@ -54,7 +55,7 @@ async def _about(request: Request) -> Response:
     """Say which log is served, up to where it goes, and which questions can be asked."""
     settings, readers = served(request)
     last = await readers.ask(lambda log: log.moment("end").known)
-    return JSONResponse(
+    return PlainJSON(
         {
             "plinian": __version__,
             "branch": settings.branch,
@@ -70,7 +71,7 @@ async def _about(request: Request) -> Response:
 
 async def _openapi(_request: Request) -> Response:
     """Describe the API."""
-    return JSONResponse(document_of_api())
+    return PlainJSON(document_of_api())
 
 
 async def _unless_gone(request: Request, answer: Coroutine[Any, Any, T]) -> T | None:

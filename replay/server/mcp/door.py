@@ -8,13 +8,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from ....engine.errors import UsageError
 from ..faults import fault_document
 from ..guard import MOST_BYTES
+from ..plain_json import PlainJSON
 from ..served import served
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Door:
         try:
             check_installed()
         except UsageError as fault:
-            lacking = JSONResponse(fault_document(fault), status_code=501)
+            lacking = PlainJSON(fault_document(fault), status_code=501)
             await lacking(scope, receive, send)
             return
         if self._begun is None:
