@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+import http_reference
 import python_reference
 from markup import cell, documented, prose, table
 from plinian.engine import errors
@@ -329,6 +330,7 @@ MAKERS: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType(
         "errors.md": faults,
         "formats.md": formats,
         "commands.md": commands,
+        "http.md": http_reference.http,
         "lint.md": lint,
         "python.md": python_reference.python,
         "tables.md": tables,

@@ -66,7 +66,7 @@ async def _body(receive: Receive) -> bytes:
     found = b""
     while True:
         message = await receive()
-        found += message.get("body", b"")
+        found += bytes(message.get("body", b""))
         if message["type"] == "http.disconnect" or len(found) > MOST_BYTES:
             return b""
         if not message.get("more_body", False):

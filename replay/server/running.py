@@ -20,7 +20,7 @@ GRACE_SECONDS = 2
 """How long open watches may go on after an interrupt."""
 
 MOST_CONNECTIONS = 512
-MOST_HEADER_BYTES = 64 << 10
+MOST_HEADER_BYTES = 128 << 10
 
 
 class AddressUnavailable(PlinianError):

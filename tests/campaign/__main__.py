@@ -1,6 +1,6 @@
 """Attack Plinian for as long as one likes: ``python -m tests.campaign [ATTACK…]``.
 
-Attacks: kills, bitflips, inputs, types, secrets, terminals. The time is shared among them. Prints
+Attacks: kills, bitflips, inputs, types, secrets, terminals, requests. The time is shared among them. Prints
 what each found, and exits with 1 if any found a fault. Run it from the root of a checkout, with the
 package installed with its extra ``dev``.
 """
@@ -18,7 +18,7 @@ from typing import NamedTuple
 _TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(_TESTS), str(_TESTS / "support")]  # as pytest does: tests share modules
 
-from campaign import bitflips, inputs, kills, secrets, terminals, types  # noqa: E402
+from campaign import bitflips, inputs, kills, requests, secrets, terminals, types  # noqa: E402
 
 _UNBOUNDED = 10**9
 
@@ -72,6 +72,12 @@ def _terminals(seed: int, seconds: float) -> Outcome:
     return Outcome(f"{found.runs} commands on hostile names", found.failures)
 
 
+def _requests(seed: int, seconds: float) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="plinian-campaign-") as name:
+        found = requests.run(seed=seed, count=_UNBOUNDED, seconds=seconds, folder=Path(name))
+    return Outcome(str(found), found.faults)
+
+
 ATTACKS: Mapping[str, Callable[[int, float], Outcome]] = MappingProxyType(
     {
         "kills": _kills,
@@ -80,6 +86,7 @@ ATTACKS: Mapping[str, Callable[[int, float], Outcome]] = MappingProxyType(
         "types": _types,
         "secrets": _secrets,
         "terminals": _terminals,
+        "requests": _requests,
     }
 )
 

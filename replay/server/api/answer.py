@@ -47,7 +47,10 @@ class At(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """The events that an answer names, by position. :param total: how many there are in all."""
+    """The events that an answer names, by position.
+
+    :param positions: the first of them. :param total: how many there are.
+    """
 
     positions: list[int]
     total: int

@@ -17,7 +17,8 @@ DEFAULT_LIMIT, MOST_LIMIT = 200, 1_000
 MOST_BYTES = 4 << 20
 """The largest answer."""
 
-_CURSOR = re.compile(r"([0-9]{1,9})-([0-9]{1,4})@([0-9]{1,18})")
+CURSOR = r"([0-9]{1,18})-([0-9]{1,4})@([0-9]{1,18})"
+_CURSOR = re.compile(CURSOR)
 
 
 class AnswerTooLarge(UsageError):

@@ -38,6 +38,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
         for no value.
     :param many: it may be repeated. :param least: and ``most``: the bounds of a number, or of a
         duration in seconds.
+    :param pattern: what a text must look like, as a regular expression.
     :param default: None is the default of the Python API.
     """
 
@@ -51,6 +52,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     least: int | None = None
     most: int | None = None
     longest: int = LONGEST_TEXT
+    pattern: str = ""
     argument: str = ""
     option: str | None = "--"
     prefix: str = ""
@@ -91,6 +93,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
             return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
         if self.choices:
             return {"type": "string", "enum": list(self.choices)}
+        if self.pattern:
+            return {"type": "string", "pattern": f"^{self.pattern}$"}
         least = 1 if self.required or self.kind is Kind.DURATION else 0
         return {"type": "string", "minLength": least, "maxLength": self.longest}
 

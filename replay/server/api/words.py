@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .pages import CURSOR as CURSOR_PATTERN
 from .pages import DEFAULT_LIMIT, MOST_LIMIT
 from .parameters import Kind, Parameter
 
-LONGEST_CONF = 50_000
+LONGEST_CONF = 10_000
 """The most characters of a configuration."""
 
 MOST_BUDGET = 60
@@ -67,7 +68,10 @@ LIMIT = Parameter(
     option=None,
 )
 CURSOR = Parameter(
-    name="cursor", about="The field next of an answer: read the next page.", option=None
+    name="cursor",
+    about="The field next of an answer: read the next page.",
+    pattern=CURSOR_PATTERN,
+    option=None,
 )
 BUDGET = Parameter(
     name="budget",

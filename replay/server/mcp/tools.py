@@ -21,12 +21,7 @@ from ..api.table import BY_NAME, OPERATIONS
 from ..faults import fault_document, report, status_of
 from ..readers import Readers
 from ..settings import Settings
-
-LIMIT = 50
-"""How many members a list has by default: what an agent reads, it must also remember."""
-
-MOST_BYTES = 400_000
-"""The largest answer."""
+from .limits import LIMIT, MOST_BYTES
 
 MOST_LINKS = 5
 _SCHEME = "plinian://"

@@ -1,0 +1,9 @@
+"""The bounds of what an agent reads: it must also remember it."""
+
+from __future__ import annotations
+
+LIMIT = 50
+"""How many members a list has by default."""
+
+MOST_BYTES = 400 << 10
+"""The largest answer."""

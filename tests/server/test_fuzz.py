@@ -1,0 +1,53 @@
+"""Requests at random: each is answered or refused in plain words, and never with a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from serving import Running
+
+from campaign import requests
+from plinian.replay.server.api.openapi import document_of_api
+
+SCHEMA = schemathesis.openapi.from_dict(document_of_api())
+SHORT = "300ms"
+"""The budget of what searches: a test is not for its answers."""
+
+
+@SCHEMA.parametrize()
+@settings(
+    max_examples=8,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+def test_the_document_of_the_api_says_what_is_answered(
+    case: schemathesis.Case, server: Running
+) -> None:
+    # No schema says which points and names exist, or what takes too long: 400 and 503 are fine.
+    if "budget" in {one.name for one in case.operation.query}:
+        case.query = {**(case.query or {}), "budget": SHORT}
+    answer = case.call(base_url=str(server.client.base_url))
+    assert answer.status_code != 500
+    case.validate_response(answer, excluded_checks=[not_a_server_error, positive_data_acceptance])
+
+
+def test_a_server_survives_requests_at_random(tmp_path: Path) -> None:
+    found = requests.run(seed=7, count=400, seconds=120, folder=tmp_path)
+    assert found.faults == []
+    assert found.statuses[200] > 10
+    assert found.statuses[400] > 10
+
+
+def test_the_attack_notices_a_failure() -> None:
+    said = b'{"error": {"what": "Traceback (most recent call last)"}}'
+    assert requests.faults_of("GET /", 200, said)
+    assert requests.faults_of("GET /", 500, b"{}")
+    assert requests.faults_of("GET /", 200, b'{"x": "/home/me/logs"}', ("/home/me",))
+    assert requests.faults_of("GET /plinian/v1/log", 200, b'{"x"')
+    assert requests.faults_of("GET /plinian/v1/log", 200, b"{}") == []
