@@ -24,8 +24,8 @@ def http() -> Iterator[str]:
     yield (
         f"`plinian serve` answers these {len(OPERATIONS)} questions over HTTP, with `GET`; nothing "
         "can be written. The same as an OpenAPI 3.1 document: "
-        f"`{ROOT}/openapi.json`. Most are also tools of [`plinian mcp`](../how-to/agents.md), where "
-        "`-` in a name is `_`. How to serve safely: [how-to](../how-to/serve.md)."
+        f"`{ROOT}/openapi.json`. Most are also tools of [`plinian mcp`](../how-to/agents.md), "
+        "where `-` in a name is `_`. How to serve safely: [how-to](../how-to/serve.md)."
     )
     yield ""
     yield (

@@ -54,7 +54,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "serve": (
             "plinian serve --log cluster.db --open",
             "plinian serve --at 2026-01-02T10:42:07Z --port 0",
-            "plinian serve --listen 0.0.0.0 --token-file token --tls-cert tls.crt --tls-key tls.key",
+            "plinian serve --listen 0.0.0.0 --token-file token --tls-cert a.crt --tls-key a.key",
         ),
         "mcp": (
             "plinian mcp --log cluster.db",

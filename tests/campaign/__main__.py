@@ -1,8 +1,8 @@
 """Attack Plinian for as long as one likes: ``python -m tests.campaign [ATTACK…]``.
 
-Attacks: kills, bitflips, inputs, types, secrets, terminals, requests. The time is shared among them. Prints
-what each found, and exits with 1 if any found a fault. Run it from the root of a checkout, with the
-package installed with its extra ``dev``.
+Attacks: kills, bitflips, inputs, types, secrets, terminals, requests. The time is shared among
+them. Prints what each found, and exits with 1 if any found a fault. Run it from the root of a
+checkout, with the package installed with its extra ``dev``.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def faults_of(asked: str, status: int, body: bytes, folders: Sequence[str] = ())
 
 
 def _one(running: Running, random: Random) -> tuple[str, int, bytes]:
-    """Send one request, and return it with the status and body of its answer; 0 if there is none."""
+    """Send one request, and return it with the status and body of its answer; 0 if none came."""
     if random.random() < 0.15:
         return _raw(running.port, random)
     if random.random() < 0.15:

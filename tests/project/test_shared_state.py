@@ -30,6 +30,11 @@ WITH_THREADS = {
     "engine/log/postgres_check.py": "a thread has a separate connection",
     "engine/log/sqlite_check.py": "a thread has a separate connection",
     "replay/server/readers.py": "threads read, each with a separate log; counts change in the loop",
+    "replay/server/limits.py": "a flag: the event loop stops what a thread of readers.py answers",
+    "replay/server/patience.py": "no thread: timers of the event loop",
+    "replay/server/api/routes.py": "no thread: tasks of the event loop",
+    "replay/server/mcp/door.py": "no thread: a task of the event loop",
+    "replay/server/mcp/stdio.py": "a thread has the event loop, and the first one only waits",
     "replay/parallel.py": "processes, which start fresh and share nothing",
 }
 """Modules that start threads or processes, or lock, and what these share."""

@@ -23,7 +23,7 @@ SHORT = "300ms"
     max_examples=8,
     derandomize=True,
     deadline=None,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     database=None,
 )
 def test_the_document_of_the_api_says_what_is_answered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -17,7 +18,9 @@ LONGEST_TEXT = 1_000
 MOST_VALUES = 100
 """The most values of a parameter that may be repeated."""
 
-_FLAGS = {"": True, "true": True, "1": True, "false": False, "0": False}
+_FLAGS: Mapping[str, bool] = MappingProxyType(
+    {"": True, "true": True, "1": True, "false": False, "0": False}
+)
 
 
 class Kind(StrEnum):

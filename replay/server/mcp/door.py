@@ -69,7 +69,7 @@ class _Door:
     ) -> None:
         """Keep the SDK's tasks alive until the server ends."""
         try:
-            manager = _manager(request)
+            manager = _sessions(request)
         except Exception as fault:  # noqa: BLE001 -- raised again where requests wait
             begun.set_exception(fault)
             return
@@ -78,7 +78,7 @@ class _Door:
             await asyncio.Event().wait()
 
 
-def _manager(request: Request) -> StreamableHTTPSessionManager:
+def _sessions(request: Request) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import (  # noqa: PLC0415 -- loads much
         StreamableHTTPSessionManager,
     )

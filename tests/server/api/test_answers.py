@@ -1,4 +1,4 @@
-"""Every question is answered as its command answers it, in an envelope that says what it is about."""
+"""Every question is answered as its command answers it, with what the answer is about."""
 
 from __future__ import annotations
 

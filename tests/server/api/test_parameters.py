@@ -1,4 +1,4 @@
-"""What a request gives is read by its type and bounds; what is wrong is refused with what exists."""
+"""What a request gives is read by its type and bounds; what is wrong is refused in words."""
 
 from __future__ import annotations
 
