@@ -9,9 +9,9 @@ import pytest
 from happenings import Happening, events_of, happenings
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from packs import TIME, Logged
 
 import plinian
+from packs import TIME, Logged
 from plinian import Log
 from plinian.engine.events import Event
 from plinian.engine.volcano.session.history import resolve
