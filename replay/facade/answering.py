@@ -25,6 +25,7 @@ from .options import (
     several,
 )
 from .stored import StoredLog
+from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
     from ..plot.run import Plot
@@ -83,9 +84,7 @@ class AnsweringLog(StoredLog):
         :param progress: called with (changes tried, all).
         :raises UsageError: it is a queue or a node; or as :meth:`why`.
         """
-        from time import monotonic  # noqa: PLC0415 -- only needed here
-
-        from ..explore.task import budget_seconds  # noqa: PLC0415
+        from ..explore.task import within  # noqa: PLC0415 -- only needed here
         from ..what_if.help import startable, what_would_help  # noqa: PLC0415
 
         moment = self.moment(at)
@@ -94,14 +93,13 @@ class AnsweringLog(StoredLog):
         target = startable(self, name, namespace, moment)
         found = _why(self, named, moment, namespace, (release, conf, assume))
         given = accepted_conf(conf, [found.asked.release], assume=assume)
-        end = monotonic() + budget_seconds(budget)
         return what_would_help(
             self,
             moment,
             target,
             found,
             conf=given,
-            go_on=lambda: monotonic() < end,
+            go_on=within(budget),
             progress=progress,
         )
 
@@ -139,22 +137,10 @@ class AnsweringLog(StoredLog):
         :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
         """
         from ..what_if.run import what_if  # noqa: PLC0415 -- only needed here
-        from ..what_if.wanted import Wanted, variants_of  # noqa: PLC0415
 
-        original = release_of(release, assume=assume)
-        tried = None if try_release is None else release_of(try_release, assume=assume)
-        wanted = Wanted(
-            several(fields),
-            [str(path) for path in paths_of(files)],
-            several(add_nodes),
-            count,
-            several(cordon),
-            several(uncordon),
-            several(delete),
-            namespace,
-        )
-        given = accepted_conf(conf, [tried or original], assume=assume)
-        variants = variants_of(wanted, given, tried, each=each)
+        changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
+        tried = Tried(conf, release, try_release, each, assume)
+        original, variants = variants_of(changes, tried)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         return what_if(self, moment, variants, release=original)
