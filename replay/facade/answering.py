@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...engine.errors import NotKnown
 from ..answers.answer import Why
-from ..answers.blame import Blame, blame_at
+from ..answers.blame import blame_at
+from ..answers.blamed import Blame
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog
@@ -158,7 +159,8 @@ class AnsweringLog(StoredLog):
 
         :param named: as for :meth:`why`.
         :param number: ``allocated.cpu``, ``inqueue.cpu`` or ``pods`` of a queue; ``used.cpu``,
-            ``idle.cpu`` or ``pods`` of a node; or a field, as in ``spec.capability.cpu``.
+            ``idle.cpu``, ``releasing.cpu`` or ``pods`` of a node; ``allocated.cpu``, ``pods`` or
+            ``members.Running`` of a job or PodGroup; or a field, as in ``spec.capability.cpu``.
         :param strict: raise if not all is known.
         :raises UsageError: the object has no such number.
         :raises ObjectNotFound: there is no such object at that moment.
