@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """What is changed, as the parameters of :meth:`.AnsweringLog.what_if`; ``copies`` is ``count``."""
+    """What is changed: parameters of :meth:`.AnsweringLog.what_if`; ``copies`` is ``count``."""
 
     fields: Names
     files: FilePath | Sequence[FilePath]
