@@ -8,7 +8,7 @@ from ...engine.session.framework.details import QueueCheck, ReservationCheck, Tr
 from ...engine.session.framework.trace import TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
-from .queue_words import ENQUEUE, HOLDERS, full_queue, held_of, invalid_tree, path_of
+from .queue_words import ENQUEUE, HOLDERS, beyond_nodes, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
 from .run import NODE, QUEUE, Run
 
@@ -121,6 +121,7 @@ def _overcommitted(run: Run, seen: ReservationCheck) -> Blocked:
     text = (
         f"enqueued jobs may reserve no more than {seen.factor:g} times what all nodes have, less "
         f"what is used: it wants {joined(parts)}{_reserved_by(run, seen)}"
+        f"{beyond_nodes(run, {name: wanted.get(name, 0.0) for name in names})}"
     )
     link = Overcommitted(
         text=text,

@@ -110,25 +110,6 @@ class TestPods:
             "pod ns/a waits because its scheduling gate quota.example.com must be removed first"
         )
 
-    def test_a_volume_claim_that_does_not_exist(self, ask: Any) -> None:
-        claiming = pod("a", "pg")
-        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-        claiming["spec"]["volumes"] = [volume]
-        found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, claiming)
-        assert found.sentence == (
-            "pod ns/a waits because filter VolumeBinding fails for all nodes: "
-            'persistentvolumeclaim "data" not found'
-        )
-
-    def test_a_volume_claim_that_is_not_bound_yet(self, ask: Any) -> None:
-        claiming = pod("a", "pg")
-        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-        claiming["spec"]["volumes"] = [volume]
-        storage = document("StorageClass", "fast", volumeBindingMode="Immediate")
-        claim = document("PersistentVolumeClaim", "data", "ns", spec={"storageClassName": "fast"})
-        found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, storage, claim, claiming)
-        assert "unbound immediate PersistentVolumeClaims" in found.sentence
-
     def test_the_next_session_places_it(self, ask: Any) -> None:
         found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, pod("a", "pg"))
         assert found.sentence == (
@@ -142,7 +123,7 @@ class TestPods:
         world = (node("n1"), *self.WORLD, group("old", 1, "Running"), leaving)
         found = ask("pod/a", PROPORTION, *world, pod("a", "pg", 8))
         assert found.sentence == (
-            "pod ns/a waits until pods that are going free resources on node n1"
+            "pod ns/a waits until pods that are being deleted free resources on node n1"
         )
 
     def test_evictions_were_tried_and_why_there_is_no_victim(self, ask: Any) -> None:
