@@ -218,8 +218,10 @@ def _share(full: QueueLevel) -> str:
         )
         more = word(full.wanted.get(name, 0.0), name)
         if (full.capability or {}).get(name) == (full.limit or {}).get(name, 0.0):
-            name += ", its capability,"
-        parts.append(f"it deserves {deserves} {name} and holds {has}, and is asked for {more} more")
+            deserves += f" {name}, its capability,"
+        else:
+            deserves += f" {name}"
+        parts.append(f"it deserves {deserves} and holds {has}, and is asked for {more} more")
     return joined(parts)
 
 

@@ -20,6 +20,7 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
+from .assumed import marked
 from .carried import carried
 from .evidence import first_version, last_versions, versions_of
 from .finding import Finding
@@ -39,6 +40,7 @@ class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
     :param storage: what the log does not know of volumes.
+    :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
 
@@ -47,6 +49,7 @@ class Question(NamedTuple):
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
     storage: tuple[Unknown, ...]
+    built_in: bool
     assumed: tuple[str, ...]
 
 
@@ -70,7 +73,8 @@ def why_at(
     """
     scene = scene_at(log, at, conf)
     moment, sentences = scene.moment, list(assumed)
-    if conf is None and has_no_conf(log, moment):
+    built_in = conf is None and has_no_conf(log, moment)
+    if built_in:
         sentences.append(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
@@ -80,6 +84,7 @@ def why_at(
         resolve(release),
         tuple(unknown_at(log, moment, SCHEDULING)),
         tuple(unknown_at(log, moment, STORAGE)),
+        built_in,
         tuple(sentences),
     )
     return _answer(log, question)
@@ -110,7 +115,7 @@ def _answer(log: Log, question: Question) -> Why:
             conf=run.answer.conf,
             assumed=question.assumed,
         ),
-        sentence=finding.sentence,
+        sentence=marked(run, finding, built_in=question.built_in),
         waits=finding.waits,
         cause=finding.cause,
         chain=finding.chain,

@@ -56,8 +56,8 @@ def test_a_task_without_pods_and_the_task_that_it_depends_on(ask: Any) -> None:
         (
             "Restarting",
             True,
-            " waits because it is Restarting: Volcano's job controller deletes its pods, and then "
-            "creates them again",
+            " waits because it is Restarting: Volcano's job controller deletes its pods, "
+            "and then creates them again",
         ),
     ],
 )
