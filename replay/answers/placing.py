@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...engine.session.framework.details import (
     EvictionSearch,
@@ -12,7 +12,7 @@ from ...engine.session.framework.details import (
     NodesChecked,
     QueueCheck,
 )
-from .amounts import amounts_of, counted, joined
+from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import demands_of, unbound_claim
 from .enqueueing import refusal
 from .finding import Blocked
@@ -207,12 +207,30 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
         text = f"the only node does not take it: {refusals(seen.groups, own)}"
     else:
         text = f"none of {count} nodes takes it: {refusals(seen.groups, own)}"
+    text += _above_every_node(run, seen.request) if count else ""
     if skipped and count:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen)
     absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
     return Blocked(text, "no-volume" if absent else "no-node", (link,), about)
+
+
+def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
+    """Return of what a pod requests more than any node has, even an empty one."""
+    most = {
+        name: max(
+            (info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason),
+            default=0.0,
+        )
+        for name in request
+    }
+    parts = [
+        f"no node has {word(request[name], name)} {name}, even when it is empty"
+        for name in in_order(request)
+        if request[name] > most[name]
+    ]
+    return f"; {joined(parts)}" if parts else ""
 
 
 def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:

@@ -109,7 +109,7 @@ def _by(session: ListedSession, moment: Moment) -> bool:
         return session.opened <= moment.time
     if moment.revision is None:
         return session.position <= moment.known
-    return session.revision <= moment.revision
+    return session.revision is None or session.revision <= moment.revision
 
 
 def _at(session: ListedSession, moment: Moment) -> bool:

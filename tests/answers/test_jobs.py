@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, OTHER, PROPORTION, Document, owned
+from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned
 
 from sessions import document, group, node, pod, queue
 
 WORLD = (node("n1", 4), queue("default"))
+
+
+MAKER = "Volcano's job controller"
 
 
 def a_job(phase: str, **spec: Any) -> Document:
@@ -56,8 +59,7 @@ def test_a_task_without_pods_and_the_task_that_it_depends_on(ask: Any) -> None:
         (
             "Restarting",
             True,
-            " waits because it is Restarting: Volcano's job controller deletes its pods, "
-            "and then creates them again",
+            f" waits because it is Restarting: {MAKER} deletes its pods, and then creates them again",
         ),
     ],
 )
@@ -103,3 +105,24 @@ def test_more_gpus_are_reserved_than_all_nodes_have(ask: Any) -> None:
     gang = group("pg", 1, "Pending", minResources={"nvidia.com/gpu": "8"})
     found = ask("podgroup/pg", PROPORTION, *WORLD, OTHER, gang)
     assert found.sentence.endswith("0 of 0 are left (no node has nvidia.com/gpu)")
+
+
+def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: Any) -> None:
+    small = queue("default", capability={"cpu": "3"})
+    gang = group("pg", 1, "Pending", minResources={"cpu": "9"})
+    found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, OTHER, gang)
+    assert found.sentence.endswith(
+        "it wants 9 cpu, 4800m of 4800m are left (all nodes together have 4); also, its queue "
+        "default may use no more than 3 cpu"
+    )
+
+
+def test_a_pod_that_is_larger_than_every_node(ask: Any) -> None:
+    old = (group("old", 1, "Running"), pod("old", "old", 1, "n1"))
+    found = ask("pod/a", NODES, *WORLD, *old, group("pg", 1), pod("a", "pg", 6))
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu; no node has 6 cpu, "
+        "even when it is empty"
+    )
+    fits = ask("pod/b", NODES, *WORLD, *old, group("pg", 1), pod("b", "pg", 4))
+    assert fits.sentence.endswith("n1 lacks 1 cpu")

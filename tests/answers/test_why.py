@@ -70,7 +70,7 @@ class TestPods:
         )
         assert found.sentence == (
             "pod ns/a waits because the only node does not take it: small lacks 3 cpu and is "
-            "cordoned"
+            "cordoned; no node has 4 cpu, even when it is empty"
         )
 
     def test_a_missing_podgroup(self, ask: Any) -> None:
