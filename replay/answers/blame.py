@@ -28,6 +28,7 @@ from ..moments.moment import Moment
 from ..tabular.columns import Quantity, Time, quantity
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
+from .amounts import counted
 from .changes import changes_in, last_change, node_of
 from .evidence import evidence_of
 from .finding import ObjectKey
@@ -59,6 +60,20 @@ _FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Short names of fields."""
+
+_NAMES: Mapping[Pair, tuple[str, ...]] = MappingProxyType(
+    {
+        QUEUE: ("capability", "deserved", "guarantee", "weight", "parent", "state"),
+        NODE: ("allocatable", "capacity", "unschedulable"),
+        PODGROUP: ("minMember", "minResources", "phase", "queue"),
+        JOB: ("phase", "queue"),
+        POD: ("node", "phase"),
+    }
+)
+"""Which of them an object may have."""
+
+_COMPUTED = frozenset({"capability", "deserved", "guarantee"})
+"""What a session computes for queues that do not set it."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,14 +226,19 @@ def _of_queue(ask: _Asking, resource: str) -> Blame:
     def counts(place: str, fact: PodFact) -> bool:
         return queue_of.get((place, fact.podgroup), fact.queue) in within
 
-    more = f" and of the {len(within) - 1} queues below it" if len(within) > 1 else ""
-    how = f"requests of the pods of queue {ask.key}{more} that have a node and have not ended"
+    below = counted(len(within) - 1, "queue")
+    more = f" and of the {below} below it" if len(within) > 1 else ""
+    how = f"{_what(resource)} of queue {ask.key}{more} that have a node and have not ended"
     return _of_pods(ask, _Pods(resource, counts), how)
 
 
 def _of_node(ask: _Asking, resource: str) -> Blame:
-    how = f"requests of the pods on node {ask.key} that have not ended"
+    how = f"{_what(resource)} on node {ask.key} that have not ended"
     return _of_pods(ask, _on_node(ask.key, resource), how)
+
+
+def _what(resource: str) -> str:
+    return "the pods" if resource == "pods" else "requests of the pods"
 
 
 def _on_node(name: str, resource: str) -> _Pods:
@@ -401,11 +421,7 @@ def _field(ask: _Asking) -> Blame:
     about: ObjectKey = (ask.pair, ask.key)
     changes = list(changes_in(ask.log, ask.moment, about, lambda one: _at(one, path)))
     if not changes or all(one.after is None for one in changes):
-        known = sorted({name for pair, name in _SUMS if pair == ask.pair} | set(_FIELDS))
-        raise UsageError(
-            f"{ask.about} has no number {ask.number!r} in any version that the log holds",
-            now=f"as in {', '.join(known)}; a resource follows a dot: allocated.cpu",
-        )
+        raise _unset(ask, what)
     events = evidence_of(ask.log, ask.moment, [one.recorded for one in changes])
     parts = [
         Part(amount=_text(one.after), before=_text(one.before), about=ask.about, event=event)
@@ -413,6 +429,21 @@ def _field(ask: _Asking) -> Blame:
     ]
     made = _blame(ask, parts[-1].amount, f"field {'.'.join(path)}", parts)
     return msgspec.structs.replace(made, changed=f"{parts[-1].before} → {parts[-1].amount}")
+
+
+def _unset(ask: _Asking, what: str) -> UsageError:
+    """Return the error for a field that no version of the object has."""
+    named = _NAMES.get(ask.pair, ())
+    if what not in named:
+        known = sorted({name for pair, name in _SUMS if pair == ask.pair} | set(named))
+        return UsageError(
+            f"{ask.about} has no number {ask.number!r} in any version that the log holds",
+            now=f"as in {', '.join(known)}; a resource follows a dot: allocated.cpu",
+        )
+    now = "ask about a number that the object has; plinian describe prints them"
+    if what in _COMPUTED:
+        now = f"sessions compute it; see it with: plinian why {ask.about} -v"
+    return UsageError(f"no version of {ask.about} in the log sets {ask.number}", now=now)
 
 
 def _at(document: Any, path: Sequence[str]) -> object:

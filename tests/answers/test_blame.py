@@ -119,6 +119,7 @@ def test_a_field_with_dots_in_its_name(log: Log) -> None:
         ("queue/top", "nonsense", "allocated"),
         ("queue/top", "allocated", "write allocated.cpu"),
         ("queue/top", "pods.cpu", "write pods"),
+        ("queue/top", "deserved.cpu", "sessions compute it; see it with: plinian why queue/top -v"),
     ],
 )
 def test_a_number_that_does_not_exist(log: Log, named: str, number: str, advice: str) -> None:
