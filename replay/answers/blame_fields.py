@@ -51,8 +51,10 @@ _FIELDS: Mapping[Pair, Mapping[str, Path]] = MappingProxyType(
 )
 """Short names of fields, by kind."""
 
-_OF_SESSIONS = frozenset({"deserved", "elastic", "request", "share", "realCapability"})
-"""Numbers of a queue that a session computes from all queues, where no field gives them."""
+_OF_SESSIONS = frozenset(
+    {"capability", "deserved", "guarantee", "elastic", "request", "share", "realCapability"}
+)
+"""What a session computes of a queue from all queues, where no field gives it."""
 
 
 def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
@@ -80,8 +82,13 @@ def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
 def _unknown(ask: Asking, what: str, known: Iterable[str]) -> UsageError:
     if ask.pair == QUEUE and what in _OF_SESSIONS:
         return UsageError(
-            f"{ask.about} has no field {ask.number}: each session computes it from all queues",
-            now=f"see it, and what it is computed from: plinian why {ask.about} -v",
+            f"no version of {ask.about} in the log sets {ask.number}",
+            now=f"sessions compute it; see it with: plinian why {ask.about} -v",
+        )
+    if what in _FIELDS.get(ask.pair, {}):
+        return UsageError(
+            f"no version of {ask.about} in the log sets {ask.number}",
+            now="ask about a number that the object has; plinian describe prints them",
         )
     return UsageError(
         f"{ask.about} has no number {ask.number!r} in any version that the log holds",

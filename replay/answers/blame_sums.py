@@ -17,6 +17,7 @@ from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
 from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Entry, Truth
 from ..moments.kinds import plain_name
+from .amounts import counted
 from .blame_fields import value_at
 from .blamed import Asking, Blame, Part, made_of, order_of, place_of
 from .changes import Read, last_change, node_of
@@ -60,14 +61,19 @@ def _of_queue(ask: Asking, resource: str) -> Blame:
     def counts(place: str, fact: PodFact) -> bool:
         return _is_placed(fact) and queue_of.get((place, fact.podgroup), fact.queue) in within
 
-    more = f" and of the {len(within) - 1} queues below it" if len(within) > 1 else ""
-    how = f"requests of the pods of queue {ask.key}{more} that have a node and have not ended"
+    below = counted(len(within) - 1, "queue")
+    more = f" and of the {below} below it" if len(within) > 1 else ""
+    how = f"{_what(resource)} of queue {ask.key}{more} that have a node and have not ended"
     return _of_pods(ask, _Pods(resource, counts), how)
 
 
 def _of_node(ask: Asking, resource: str) -> Blame:
-    how = f"requests of the pods on node {ask.key} that have not ended"
+    how = f"{_what(resource)} on node {ask.key} that have not ended"
     return _of_pods(ask, _on_node(ask.key, resource), how)
+
+
+def _what(resource: str) -> str:
+    return "the pods" if resource == "pods" else "requests of the pods"
 
 
 def _on_node(name: str, resource: str) -> _Pods:
@@ -80,7 +86,7 @@ def _releasing(ask: Asking, resource: str) -> Blame:
     def counts(_: str, fact: PodFact) -> bool:
         return fact.node == ask.key and _is_placed(fact) and fact.deleting_at is not None
 
-    how = f"requests of the pods on node {ask.key} that are being deleted"
+    how = f"{_what(resource)} on node {ask.key} that are being deleted"
     return _of_pods(ask, _Pods(resource, counts, _deleted), how)
 
 
@@ -88,7 +94,7 @@ def _of_group(ask: Asking, resource: str) -> Blame:
     """Return what the pods of a PodGroup have; of a job, those of its PodGroup."""
     belongs = _in_group(ask)
     pods = _Pods(resource, lambda place, fact: _is_placed(fact) and belongs(place, fact))
-    how = f"requests of the pods of {ask.about} that have a node and have not ended"
+    how = f"{_what(resource)} of {ask.about} that have a node and have not ended"
     return _of_pods(ask, pods, how)
 
 

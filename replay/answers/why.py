@@ -20,6 +20,7 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
+from .assumed import marked
 from .carried import carried
 from .evidence import first_version, last_versions, versions_of
 from .finding import Finding
@@ -29,14 +30,17 @@ from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
-from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
+from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, STORAGE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
 from .target import Target, target_of
+from .tasks import with_dependencies
 
 
 class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
+    :param storage: what the log does not know of volumes.
+    :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
 
@@ -44,6 +48,8 @@ class Question(NamedTuple):
     scene: SessionInputs
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
+    storage: tuple[Unknown, ...]
+    built_in: bool
     assumed: tuple[str, ...]
 
 
@@ -67,7 +73,8 @@ def why_at(
     """
     scene = scene_at(log, at, conf)
     moment, sentences = scene.moment, list(assumed)
-    if conf is None and has_no_conf(log, moment):
+    built_in = conf is None and has_no_conf(log, moment)
+    if built_in:
         sentences.append(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
@@ -76,6 +83,8 @@ def why_at(
         scene,
         resolve(release),
         tuple(unknown_at(log, moment, SCHEDULING)),
+        tuple(unknown_at(log, moment, STORAGE)),
+        built_in,
         tuple(sentences),
     )
     return _answer(log, question)
@@ -94,8 +103,7 @@ def _answer(log: Log, question: Question) -> Why:
         finding = _finding(run, target)
         if finding is not None:
             samples.append(Sample(then, numbers.get(then.label, plan.last), finding))
-    if finding is None:
-        finding = _unread(target)
+    finding = _unread(target) if finding is None else with_dependencies(log, run, target, finding)
     stages = stages_of(log, plan, samples) if finding.waits else ()
     return Why(
         asked=Asked(
@@ -107,7 +115,7 @@ def _answer(log: Log, question: Question) -> Why:
             conf=run.answer.conf,
             assumed=question.assumed,
         ),
-        sentence=finding.sentence,
+        sentence=marked(run, finding, built_in=question.built_in),
         waits=finding.waits,
         cause=finding.cause,
         chain=finding.chain,
@@ -141,7 +149,7 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
     if then is not scene.moment:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
-    return run_of(scene, question.behaviours, cache, names, question.unknown)
+    return run_of(scene, question.behaviours, cache, names, (*question.unknown, *question.storage))
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
@@ -158,7 +166,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
 def _finding(run: Run, target: Target) -> Finding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
-    if target.pair == JOB and (not target.podgroup or target.phase in _ENDED):
+    if target.pair == JOB and (not target.podgroup or target.phase in {*_ENDED, *_ENDING}):
         return _without_group(target)
     if run.cache.stores.get(pair[1], key) is None:
         return None
@@ -169,10 +177,19 @@ def _without_group(target: Target) -> Finding:
     """Return the answer about a job that sessions do not see."""
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"
+        if target.phase == "Aborted":
+            text += ", until somebody resumes it"
         return Finding(text, False, "ended", (Note(text=text),), ((JOB, target.key),))
+    if target.phase in _ENDING:
+        text = f"{target.title} is {target.phase}: Volcano's job controller deletes its pods"
+        if target.phase == _RESTARTING:
+            text = f"{target.title} waits because it is {_RESTARTING}: {_AGAIN}"
+        waits = target.phase == _RESTARTING
+        note = Note(text=text, blocks=waits)
+        return Finding(text, waits, target.phase.lower(), (note,), ((JOB, target.key),))
     text = (
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
-        f"and the job is {target.phase or 'without a phase'}"
+        f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
     )
     return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
 
@@ -201,6 +218,9 @@ _FEW = 3
 """How many pending pods of each job of a queue are followed."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
+_RESTARTING = "Restarting"
+_ENDING = frozenset({_RESTARTING, "Completing", "Aborting", "Terminating"})
+_AGAIN = "Volcano's job controller deletes its pods, and then creates them again"
 _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
     {
         POD: _of_pod,

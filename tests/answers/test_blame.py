@@ -120,6 +120,7 @@ def test_a_field_with_dots_in_its_name(log: Log) -> None:
         ("queue/top", "nonsense", "allocated"),
         ("queue/top", "allocated", "write allocated.cpu"),
         ("queue/top", "pods.cpu", "write pods"),
+        ("queue/top", "deserved.cpu", "sessions compute it; see it with: plinian why queue/top -v"),
     ],
 )
 def test_a_number_that_does_not_exist(log: Log, named: str, number: str, advice: str) -> None:
@@ -167,8 +168,7 @@ def test_an_unknown_number_names_those_of_the_kind(
     assert named_instead in fault.value.now
 
 
-def test_a_number_that_sessions_compute_is_shown_by_why(log: Log) -> None:
+def test_a_field_that_the_object_does_not_have(log: Log) -> None:
     with pytest.raises(UsageError) as fault:
-        asked(log, "queue/leaf", "deserved.cpu")
-    assert "each session computes it" in fault.value.what
-    assert "plinian why queue/leaf -v" in fault.value.now
+        asked(log, "podgroup/b", "minResources.cpu")
+    assert fault.value.what == "no version of podgroup/ns/b in the log sets minResources.cpu"
