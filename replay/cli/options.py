@@ -77,6 +77,9 @@ ignore = click.option(
 )
 
 
+plot = click.option(
+    "--plot", help="Also draw it over time, in characters; only below text.", is_flag=True
+)
 strict = click.option(
     "--strict",
     help="Fail (exit code 2) if the log does not know all that the command needs.",

@@ -29,6 +29,8 @@ from .stored import StoredLog
 from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
+    from ..fidelity.report import Fidelity
+    from ..forecast.run import Forecast
     from ..plot.run import Plot
     from ..what_if.help import WouldHelp
     from ..what_if.run import WhatIf
@@ -260,10 +262,27 @@ class AnsweringLog(StoredLog):
         :raises UsageError: there is no such plot, name or resource, or nothing in the period.
         :raises ObjectNotFound: there is no such gang.
         """
-        from ..plot.run import Asked, plot  # noqa: PLC0415 -- only needed here
+        from ..plot.asked import Asked  # noqa: PLC0415 -- only needed here
+        from ..plot.run import plot  # noqa: PLC0415
 
         asked = Asked(what, several(names), from_, to, resource, namespace)
         return plot(self, asked, place=self.place, progress=progress)
+
+    def plot_of(
+        self, found: Why | Fidelity | Forecast, *, progress: Progress | None = None
+    ) -> Plot:
+        """Draw an answer of this log over time.
+
+        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity` the
+        sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
+
+        :param progress: called with (events read, total).
+        :raises UsageError: there is nothing to draw.
+        :raises ObjectNotFound: the job has no pods and no PodGroup.
+        """
+        from ..plot.run import plot_of  # noqa: PLC0415 -- only needed here
+
+        return plot_of(self, found, place=self.place, progress=progress)
 
 
 def why(
