@@ -20,6 +20,7 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
+from .assumed import marked
 from .carried import carried
 from .evidence import first_version, last_versions, versions_of
 from .finding import Finding
@@ -29,9 +30,10 @@ from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
-from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
+from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, STORAGE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
 from .target import Target, target_of
+from .tasks import with_dependencies
 
 Progress = Callable[[int, int], None]
 
@@ -39,6 +41,8 @@ Progress = Callable[[int, int], None]
 class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
+    :param storage: what the log does not know of volumes.
+    :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
 
@@ -46,6 +50,8 @@ class Question(NamedTuple):
     scene: SessionInputs
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
+    storage: tuple[Unknown, ...]
+    built_in: bool
     assumed: tuple[str, ...]
 
 
@@ -97,16 +103,27 @@ def whys_at(
     release, conf, assumed = basis
     scene = scene_at(log, at, conf)
     moment, sentences = scene.moment, list(assumed)
-    if conf is None and has_no_conf(log, moment):
+    built_in = conf is None and has_no_conf(log, moment)
+    if built_in:
         sentences.append(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
-    behaviours, unknown = resolve(release), tuple(unknown_at(log, moment, SCHEDULING))
-    places = [one.place(namespace) or "default" for one in named]
-    targets = [target_of(log, *each, moment) for each in zip(named, places, strict=True)]
+    behaviours = resolve(release)
+    unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, STORAGE))
     asking = [
-        _Asking(log, Question(target, scene, behaviours, unknown, tuple(sentences)))
-        for target in targets
+        _Asking(
+            log,
+            Question(
+                target_of(log, one, one.place(namespace) or "default", moment),
+                scene,
+                behaviours,
+                unknown,
+                storage,
+                built_in,
+                tuple(sentences),
+            ),
+        )
+        for one in named
     ]
     earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
     done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
@@ -147,7 +164,9 @@ class _Asking:
         """Put the answer together; the last session was that of the present."""
         log, question, run = self._log, self._question, self._run
         target, moment = question.target, question.scene.moment
-        finding = self._finding or _unread(target)
+        finding = _unread(target)
+        if self._finding is not None:
+            finding = with_dependencies(log, run, target, self._finding)
         return Why(
             asked=Asked(
                 kind=plain_name(*target.pair),
@@ -158,7 +177,7 @@ class _Asking:
                 conf=run.answer.conf,
                 assumed=question.assumed,
             ),
-            sentence=finding.sentence,
+            sentence=marked(run, finding, built_in=question.built_in),
             waits=finding.waits,
             cause=finding.cause,
             chain=finding.chain,
@@ -192,7 +211,7 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
     if then is not scene.moment:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
-    return run_of(scene, question.behaviours, cache, names, question.unknown)
+    return run_of(scene, question.behaviours, cache, names, (*question.unknown, *question.storage))
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
@@ -209,7 +228,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
 def _finding(run: Run, target: Target) -> Finding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
-    if target.pair == JOB and (not target.podgroup or target.phase in _ENDED):
+    if target.pair == JOB and (not target.podgroup or target.phase in {*_ENDED, *_ENDING}):
         return _without_group(target)
     if run.cache.stores.get(pair[1], key) is None:
         return None
@@ -220,10 +239,19 @@ def _without_group(target: Target) -> Finding:
     """Return the answer about a job that sessions do not see."""
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"
+        if target.phase == "Aborted":
+            text += ", until somebody resumes it"
         return Finding(text, False, "ended", (Note(text=text),), ((JOB, target.key),))
+    if target.phase in _ENDING:
+        text = f"{target.title} is {target.phase}: Volcano's job controller deletes its pods"
+        if target.phase == _RESTARTING:
+            text = f"{target.title} waits because it is {_RESTARTING}: {_AGAIN}"
+        waits = target.phase == _RESTARTING
+        note = Note(text=text, blocks=waits)
+        return Finding(text, waits, target.phase.lower(), (note,), ((JOB, target.key),))
     text = (
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
-        f"and the job is {target.phase or 'without a phase'}"
+        f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
     )
     return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
 
@@ -252,6 +280,9 @@ _FEW = 3
 """How many pending pods of each job of a queue are followed."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
+_RESTARTING = "Restarting"
+_ENDING = frozenset({_RESTARTING, "Completing", "Aborting", "Terminating"})
+_AGAIN = "Volcano's job controller deletes its pods, and then creates them again"
 _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
     {
         POD: _of_pod,

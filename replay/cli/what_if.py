@@ -67,12 +67,7 @@ if TYPE_CHECKING:
     metavar="KIND/NAME",
     help="The object does not exist; with a job or a PodGroup also its pods.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Another volcano-scheduler.conf.",
-)
+@options.conf_with("Another volcano-scheduler.conf.")
 @click.option(
     "--release",
     multiple=True,

@@ -41,12 +41,7 @@ if TYPE_CHECKING:
     metavar="RELEASE",
     help="The release of Volcano; by default v1.12.1.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A volcano-scheduler.conf instead of the log's at the moment.",
-)
+@options.conf_with("A volcano-scheduler.conf instead of the log's at the moment.")
 @click.option(
     "--input",
     "-i",
@@ -154,9 +149,7 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
 
     :raises UsageError: the object is a queue or a node, or the budget is no duration.
     """
-    from time import monotonic
-
-    from ..explore.task import budget_seconds
+    from ..explore.task import within
     from ..render.progress import counting
     from ..what_if.help import startable, what_would_help
 
@@ -164,7 +157,7 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
     target = startable(log, question.named, question.namespace, moment)
     if not found.waits:
         return None
-    end = monotonic() + budget_seconds(budget)
+    go_on = within(budget)
     with counting("changes", visible=shows_progress()) as progress:
         return what_would_help(
             log,
@@ -172,7 +165,7 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
             target,
             found,
             conf=question.conf,
-            go_on=lambda: monotonic() < end,
+            go_on=go_on,
             progress=progress,
         )
 

@@ -30,6 +30,7 @@ SECOND = "default/second"
 
 NEEDS_NONE = {
     "completion": "it is about a shell",
+    "serve": "it is a process of its own, for other programs",
     "version": "plinian.__version__",
     "db": "a group of commands",
     "db upgrade": "done once, by whoever keeps the log",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from answer_worlds import CAPACITY, NODES
+
 from forecasts import (
     LISTED,
     RELEASE,
@@ -19,7 +20,6 @@ from forecasts import (
     living_log,
     starts,
 )
-
 from plinian.engine.errors import NotKnown, ObjectNotFound, UsageError
 from plinian.engine.machine.live_scheduler import LiveScheduler
 from plinian.replay.forecast.outcome import differences, forecast_document, summaries
