@@ -61,7 +61,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
     growth = double[0] / single[0] / (double[1] / single[1])
     yield Result(
         benchmark="pack",
-        figure="`pack`, a slice twice as long: growth of the time, compared with that of the events",
+        figure="`pack`, a slice twice as long: growth of time, compared with that of events",
         value=growth,
         unit="×",
         limit=LINEAR,

@@ -41,7 +41,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
             seconds = min(_drawn(log, what, names) for _ in range(RUNS))
             yield Result(
                 benchmark="plot",
-                figure=f"`plot {what}`, {count:,} sessions, compared with decoding the log's objects",
+                figure=f"`plot {what}`, {count:,} sessions, compared with decoding all objects",
                 value=seconds / reading,
                 unit="×",
                 limit=LIMIT,
