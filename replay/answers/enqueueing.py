@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ...engine.session.framework.details import Amounts, QueueCheck, ReservationCheck, TreeFault
@@ -17,6 +18,7 @@ _UNSOUND = "the tree of queues is not sound"
 _NOT_OPEN = frozenset({"the queue is not open", "the queue is not Open"})
 _NOT_LEAF = "the queue has queues below it"
 _QUOTA = ("", "ResourceQuota")
+_MAP = re.compile(r"map\[([^\]]*)\]")
 
 
 def not_enqueued(run: Run, key: str) -> Blocked | None:
@@ -87,7 +89,7 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
     found = refusal(run, step, job.queue)
     if step.by == "resourcequota":
         quota = str(step.numbers.get("quota", ""))
-        text = f"ResourceQuota {quota} of its namespace has no room: {_of_quota(step)}"
+        text = f"ResourceQuota {quota} of its namespace has too little left: {_of_quota(step)}"
         (link,) = found.links
         assert isinstance(link, Refusal)
         link = Refusal(
@@ -104,8 +106,17 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
 
 
 def _of_quota(step: TraceStep) -> str:
+    """Return what a PodGroup wants of a quota, of what the scheduler writes into an event."""
     message = str(step.numbers.get("message", ""))
-    return message.partition(", ")[2] or message
+    wanted, used, hard = (
+        dict(pair.rpartition(":")[::2] for pair in found.split())
+        for found in (*_MAP.findall(message), "", "", "")[:3]
+    )
+    parts = [
+        f"it wants {amount} {name}, and {used.get(name, '0')} of {hard.get(name)} are used"
+        for name, amount in wanted.items()
+    ]
+    return joined(parts) or message
 
 
 def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:
