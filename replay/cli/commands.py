@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "report": "Write all answers about one moment as one HTML page.",
         "export": "Write events, or the state over time or at a moment, for other programs.",
         "plot": "Draw the log over time, to a file or in the terminal.",
+        "serve": "Serve the past over HTTP: a page for browsers, an API for programs and kubectl.",
         "branch": "Create and list branches of a log.",
         "checkpoint": "Build, list, drop stored states, which make commands faster.",
         "db": "Upgrade, downgrade, describe a log's tables.",

@@ -51,6 +51,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian plot gang job/train -n ml -o gang.png --theme dark",
             "plinian plot waits -o waits.html",
         ),
+        "serve": (
+            "plinian serve --log cluster.db --open",
+            "plinian serve --at 2026-01-02T10:42:07Z --port 0",
+        ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",
             "plinian blame node/node-1 idle.nvidia.com/gpu",

@@ -29,6 +29,7 @@ WITH_THREADS = {
     "engine/log/postgres.py": "a thread waits for the server, while the body uses no connection",
     "engine/log/postgres_check.py": "a thread has a separate connection",
     "engine/log/sqlite_check.py": "a thread has a separate connection",
+    "replay/server/readers.py": "threads read, each with a separate log; counts change in the loop",
     "replay/parallel.py": "processes, which start fresh and share nothing",
 }
 """Modules that start threads or processes, or lock, and what these share."""

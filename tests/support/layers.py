@@ -45,7 +45,7 @@ ORDER = (
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
     *("replay.render", "replay.review", "replay.series", "replay.plot", "replay.report"),
-    *("replay.pages", "replay.pack", "replay.facade", "replay.cli", ""),
+    *("replay.pages", "replay.pack", "replay.facade", "replay.server", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 

@@ -1,0 +1,189 @@
+"""What every request must pass: Host, Origin, token, size; and the headers of every answer.
+
+A page on the internet must not be able to read a log through a browser on this machine. So a
+request is refused if its ``Host`` is a name that an attacker's DNS could point here (an IP address
+or ``localhost`` cannot be), or if another site's page sent it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Collection, Mapping
+from http.cookies import CookieError, SimpleCookie
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .settings import Settings
+
+MOST_BYTES = 4 << 20
+"""The largest body of a request."""
+
+COOKIE = "plinian-token"
+TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path
+"""A path may begin with the token: ``kubectl`` sends no token header over plain HTTP."""
+
+SAFE_HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+)
+"""Headers of every answer that does not set them."""
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Refused(Exception):
+    """A request that is not answered; never leaves this module."""
+
+    def __init__(self, status: int, text: str) -> None:
+        self.status, self.text = status, text
+        super().__init__(text)
+
+
+class Guard:
+    """ASGI middleware that refuses what could harm, before anything reads the log.
+
+    :param names: names by which the server may be addressed, beside ``localhost`` and addresses.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, names: Collection[str] = ()) -> None:
+        self._app = app
+        self._token = settings.token.encode()
+        self._names = frozenset({"localhost", *(name.lower() for name in names)})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        try:
+            scope = self._admitted(scope)
+        except Refused as fault:
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": fault.text})
+                return
+            refusal = PlainTextResponse(f"{fault.text}\n", status_code=fault.status)
+            await refusal(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, _bounded(receive), _with_headers(send))
+
+    def _admitted(self, scope: Scope) -> Scope:
+        """Return the scope of a request that may be answered.
+
+        :raises Refused: it may not.
+        """
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            raise Refused(
+                421,
+                "this server answers only requests to localhost, an IP address, or --allow-host",
+            )
+        _check_site(headers, host, scope)
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length) > MOST_BYTES:
+            raise Refused(413, f"the body of a request is at most {MOST_BYTES} bytes")
+        return self._with_token(scope, headers)
+
+    def _is_own(self, host: str) -> bool:
+        name = _host_name(host)
+        if name in self._names:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    def _with_token(self, scope: Scope, headers: Headers) -> Scope:
+        """Return a scope whose token is right, and without it in the path."""
+        path = scope["path"]
+        in_path = path.startswith(TOKEN_PREFIX)
+        if not self._token:
+            return scope
+        if in_path:
+            shown, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
+        else:
+            shown, rest = _shown(headers), path[1:]
+        if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
+            raise Refused(401, "this server needs its token: Authorization: Bearer …")
+        if not in_path:
+            return scope
+        prefix = f"{TOKEN_PREFIX}{shown}"
+        return {
+            **scope,
+            "path": f"/{rest}",
+            "raw_path": scope.get("raw_path", b"").removeprefix(prefix.encode()),
+            "plinian.prefix": prefix,
+        }
+
+
+def _check_site(headers: Headers, host: str, scope: Scope) -> None:
+    """Refuse what a page of another site sends, except that a person follows a link.
+
+    :raises Refused: the request comes from such a page.
+    """
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        raise Refused(403, "a page of another site may not ask this server")
+    if headers.get("sec-fetch-site") == "cross-site":
+        follows = headers.get("sec-fetch-mode") == "navigate"
+        if not (follows and scope.get("method") in _SAFE_METHODS):
+            raise Refused(403, "a page of another site may not ask this server")
+
+
+def _host_name(host: str) -> str:
+    """Return the name or address of a ``Host`` header, without the port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _shown(headers: Headers) -> str:
+    """Return the token that a request shows in a header or a cookie."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return token.strip()
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return a channel that ends a request whose body is too long."""
+    received = 0
+
+    async def counted() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BYTES:
+            return {"type": "http.disconnect"}
+        return message
+
+    return counted
+
+
+def _with_headers(send: Send) -> Send:
+    """Return a channel that adds the safe headers to an answer."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SAFE_HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sent

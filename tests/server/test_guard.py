@@ -1,0 +1,114 @@
+"""What every request must pass: Host, Origin, token and size."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from serving import Running, ended, serving
+
+ABOUT = "/plinian/v1/about"
+TOKEN = "a-token-that-is-long-enough"
+
+
+@pytest.fixture(scope="module")
+def protected(demo_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a server that needs a token."""
+    file = tmp_path_factory.mktemp("token") / "token"
+    file.write_text(f"{TOKEN}\n")
+    running = serving(demo_log, "--token-file", str(file), "--allow-host", "Past.Example")
+    yield running
+    ended(running)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "[", "127.0.0.1.x"])
+def test_a_name_that_could_be_pointed_here_is_refused(server: Running, host: str) -> None:
+    assert server.client.get(ABOUT, headers={"Host": host}).status_code in {400, 421}
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:99"])
+def test_localhost_and_addresses_are_answered(server: Running, host: str) -> None:
+    assert server.client.get(ABOUT, headers={"Host": host}).status_code == 200
+
+
+def test_another_name_is_answered_if_it_is_allowed(protected: Running) -> None:
+    shown = {"Host": "past.example", "Authorization": f"Bearer {TOKEN}"}
+    assert protected.client.get(ABOUT, headers=shown).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:1"])
+def test_a_page_of_another_site_is_refused(server: Running, origin: str) -> None:
+    assert server.client.get(ABOUT, headers={"Origin": origin}).status_code == 403
+
+
+def test_its_own_page_is_answered(server: Running) -> None:
+    own = f"http://127.0.0.1:{server.port}"
+    answer = server.client.get(ABOUT, headers={"Origin": own})
+    assert answer.status_code == 200
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_what_another_site_embeds_is_refused_and_a_link_is_followed(server: Running) -> None:
+    embedded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert server.client.get(ABOUT, headers=embedded).status_code == 403
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert server.client.get(ABOUT, headers=followed).status_code == 200
+
+
+def test_every_answer_has_the_safe_headers(server: Running) -> None:
+    for path in (ABOUT, "/no/such/page"):
+        headers = server.client.get(path).headers
+        assert "default-src 'self'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Cookie": "plinian-token=wrong"},
+        {"Cookie": ";=;=\x7f"},
+    ],
+)
+def test_without_the_token_nothing_is_answered(protected: Running, shown: dict[str, str]) -> None:
+    answer = protected.client.get(ABOUT, headers=shown)
+    assert answer.status_code == 401
+    assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (ABOUT, {"Authorization": f"Bearer {TOKEN}"}),
+        (ABOUT, {"Cookie": f"plinian-token={TOKEN}"}),
+        (f"/token/{TOKEN}{ABOUT}", {}),
+    ],
+)
+def test_with_the_token_it_answers(protected: Running, path: str, shown: dict[str, str]) -> None:
+    assert protected.client.get(path, headers=shown).json()["last"] > 0
+
+
+def _answer_to(port: int, request: bytes) -> bytes:
+    """Return the first line of the answer to the bytes of a request; empty if there is none."""
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
+        with suppress(OSError):  # The server may have answered, and read no more.
+            connection.sendall(request)
+        return connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize("length", [b"99999999999999999999", b"5000000", b"-1", b"x"])
+def test_a_body_that_is_too_long_is_refused(server: Running, length: bytes) -> None:
+    head = b"POST /plinian/v1/about HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+    answer = _answer_to(server.port, head + length + b"\r\n\r\n")
+    assert answer.split()[1] in {b"400", b"413"}
+
+
+def test_a_long_path_is_refused(server: Running) -> None:
+    line = b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = _answer_to(server.port, line)
+    assert answer == b"" or answer.split()[1] in {b"400", b"404", b"414", b"431"}

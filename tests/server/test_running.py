@@ -1,0 +1,81 @@
+"""A server starts, answers, and ends; what cannot be served is told at the terminal."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from serving import Running, ended, serving
+
+import plinian
+
+
+def test_it_says_which_log_it_serves(server: Running) -> None:
+    about = server.client.get("/plinian/v1/about").json()
+    with plinian.open(server.place, read_only=True) as log:
+        assert about["last"] == log.moment("end").known
+    assert about["plinian"] == plinian.__version__
+
+
+def test_an_interrupt_ends_it(demo_log: Path) -> None:
+    running = serving(demo_log)
+    running.process.send_signal(signal.SIGINT)
+    _, told = running.process.communicate(timeout=120)
+    assert running.process.returncode == 130  # as every command
+    assert "Traceback" not in told
+
+
+def test_what_is_appended_is_served(demo_log: Path, tmp_path: Path) -> None:
+    place = tmp_path / "grows.db"
+    place.write_bytes(demo_log.read_bytes())
+    running = serving(place)
+    before = running.client.get("/plinian/v1/about").json()["last"]
+    node = tmp_path / "node.json"
+    node.write_text(
+        '{"apiVersion":"v1","kind":"Node","metadata":{"name":"late","uid":"u-late",'
+        '"resourceVersion":"999999"},"status":{}}'
+    )
+    with plinian.open(place) as log:
+        log.ingest([node])
+    assert running.client.get("/plinian/v1/about").json()["last"] > before
+    ended(running)
+
+
+def _refused(*options: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "plinian", "serve", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_port_in_use_is_told(server: Running) -> None:
+    told = _refused("--log", str(server.place), "--port", str(server.port))
+    assert "another program listens here already" in told
+
+
+def test_another_address_needs_a_token(demo_log: Path) -> None:
+    assert "--token-file" in _refused("--log", str(demo_log), "--listen", "0.0.0.0")
+
+
+def test_a_log_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    assert "there is no such file" in _refused("--log", str(tmp_path / "none.db"))
+
+
+def test_a_point_outside_the_log_is_told(demo_log: Path) -> None:
+    assert "@99999999" in _refused("--log", str(demo_log), "--at", "@99999999")
+
+
+@pytest.mark.parametrize("content", ["short", "has spaces in it, and is long enough", "\udc80"])
+def test_a_token_that_is_not_safe_is_refused(demo_log: Path, tmp_path: Path, content: str) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert "token" in _refused("--log", str(demo_log), "--token-file", str(file))

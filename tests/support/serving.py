@@ -1,0 +1,50 @@
+"""Servers that really run, each on a free port of this machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+
+class Running(NamedTuple):
+    """A process that serves, and a client that asks it.
+
+    :param place: the file of its log.
+    """
+
+    process: subprocess.Popen[str]
+    client: httpx.Client
+    place: Path
+
+    @property
+    def port(self) -> int:
+        """Return the port that it listens on."""
+        found = self.client.base_url.port
+        assert found is not None
+        return found
+
+
+def serving(place: Path, *options: str) -> Running:
+    """Start a server, and return once it listens."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plinian", "serve", "--log", str(place), "--port", "0", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.search(r"http://\S+:\d+", line)
+    assert found, f"the server does not listen: {line}{process.stderr.read()}"
+    return Running(process, httpx.Client(base_url=found[0], timeout=120), place)
+
+
+def ended(running: Running) -> None:
+    """End a server."""
+    running.client.close()
+    running.process.terminate()
+    running.process.communicate(timeout=120)
