@@ -175,7 +175,7 @@ def _nearest(group: NodeGroup, own: Demands) -> str:
 
 
 def _lacking(near: NodeMiss) -> list[str]:
-    """Return what a node lacks, but for pods: a count of pods has words of its own."""
+    """Return what a node lacks, but for pods: there are separate words for a count of pods."""
     return [name for name in in_order(near.missing) if name != "pods"]
 
 

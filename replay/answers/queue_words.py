@@ -237,7 +237,7 @@ def _share(full: QueueLevel) -> str:
             deserves += f" {name}, its capability,"
         else:
             deserves += f" {name}"
-        parts.append(f"it deserves {deserves} and holds {has}, and is asked for {more} more")
+        parts.append(f"it deserves {deserves} and holds {has}, and needs {more} more")
     return joined(parts)
 
 

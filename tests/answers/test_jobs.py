@@ -13,6 +13,7 @@ WORLD = (node("n1", 4), queue("default"))
 
 
 MAKER = "Volcano's job controller"
+AGAIN = "creates them again"
 
 
 def a_job(phase: str, **spec: Any) -> Document:
@@ -32,7 +33,7 @@ def test_a_job_that_runs_with_some_of_its_pods(ask: Any) -> None:
     found = ask("job/train", PROPORTION, *WORLD, *some, a_job("Running"))
     assert found.sentence == (
         "job ns/train runs with 2 pods, and 1 more waits because its queue default may not exceed "
-        "its share: it deserves 4 cpu and holds 4, and is asked for 2 more; all nodes together "
+        "its share: it deserves 4 cpu and holds 4, and needs 2 more; all nodes together "
         "have 4"
     )
 
@@ -59,7 +60,7 @@ def test_a_task_without_pods_and_the_task_that_it_depends_on(ask: Any) -> None:
         (
             "Restarting",
             True,
-            f" waits because it is Restarting: {MAKER} deletes its pods, and then creates them again",
+            f" waits because it is Restarting: {MAKER} deletes its pods, and then {AGAIN}",
         ),
     ],
 )
@@ -97,7 +98,7 @@ def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
     found = ask("pod/a", PROPORTION, node("n1"), full, *old, group("pg", 1), pod("a", "pg", 2))
     assert found.sentence == (
         "pod ns/a waits because its queue default may not exceed its share: it deserves 2 cpu, its "
-        "capability, and holds 2, and is asked for 2 more (podgroup ns/old holds 2)"
+        "capability, and holds 2, and needs 2 more (podgroup ns/old holds 2)"
     )
 
 

@@ -134,7 +134,7 @@ class TestQueues:
         )
         assert found.sentence == (
             "pod ns/poor-0 waits because its queue rich may not exceed its share: it deserves "
-            "4 cpu and holds 6, and is asked for 2 more (podgroup ns/rich holds 6)"
+            "4 cpu and holds 6, and needs 2 more (podgroup ns/rich holds 6)"
         )
 
     def test_enqueued_jobs_have_reserved_what_overcommit_allows(self, ask: Any) -> None:
@@ -232,7 +232,7 @@ class TestQueuesAndNodesThemselves:
         )
         assert found.sentence == (
             "2 jobs of queue default wait: podgroup ns/a and 1 more wait because its queue default "
-            "may not exceed its share: it deserves 1 cpu and holds 0, and is asked for 2 more; all "
+            "may not exceed its share: it deserves 1 cpu and holds 0, and needs 2 more; all "
             "nodes together have 1"
         )
 
