@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...engine.session.framework.details import Amounts, QueueCheck, ReservationCheck, TreeFault
@@ -18,7 +17,6 @@ _UNSOUND = "the tree of queues is not sound"
 _NOT_OPEN = frozenset({"the queue is not open", "the queue is not Open"})
 _NOT_LEAF = "the queue has queues below it"
 _QUOTA = ("", "ResourceQuota")
-_MAP = re.compile(r"map\[([^\]]*)\]")
 
 
 def not_enqueued(run: Run, key: str) -> Blocked | None:
@@ -108,9 +106,10 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
 def _of_quota(step: TraceStep) -> str:
     """Return what a PodGroup wants of a quota, of what the scheduler writes into an event."""
     message = str(step.numbers.get("message", ""))
+    maps = [part.partition("]")[0] for part in message.split("map[")[1:]]
     wanted, used, hard = (
         dict(pair.rpartition(":")[::2] for pair in found.split())
-        for found in (*_MAP.findall(message), "", "", "")[:3]
+        for found in (*maps, "", "", "")[:3]
     )
     parts = [
         f"it wants {amount} {name}, and {used.get(name, '0')} of {hard.get(name)} are used"
