@@ -273,8 +273,8 @@ class AnsweringLog(StoredLog):
     ) -> Plot:
         """Draw an answer of this log over time.
 
-        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity` the
-        sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
+        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity`
+        the sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
 
         :param progress: called with (events read, total).
         :raises UsageError: there is nothing to draw.
