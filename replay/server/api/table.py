@@ -68,6 +68,7 @@ THE_LOG = (
         name="log",
         about="What the log holds of its cluster: inputs, range, what it knows completely, advice.",
         names_inputs=True,
+        long=True,
         method="Log.status",
         command=("status",),
         ask=lambda asked: asked.log.status(),
@@ -107,6 +108,7 @@ THE_LOG = (
     Operation(
         name="sessions",
         about="The scheduling sessions that the scheduler ran, as far as the log shows them.",
+        long=True,
         method="Log.sessions",
         command=("session", "list"),
         ask=method("sessions"),
