@@ -24,8 +24,8 @@ PATH = "/mcp"
 
 
 def routes() -> Sequence[BaseRoute]:
-    """Return the route of MCP."""
-    return [Route(PATH, _Door())]
+    """Return the route of MCP; a stream that a client opens with GET would stay empty."""
+    return [Route(PATH, _Door(), methods=["POST"])]
 
 
 def check_installed() -> None:

@@ -266,6 +266,30 @@ def test_it_is_served_over_http_behind_the_guard(demo_log: Path) -> None:
     assert (refused.status_code, page.status_code) == (421, 403)
 
 
+BODIES = (
+    *(b"", b"{}", b"[]", b"null", b"x", b"[" * 100_000, b'{"jsonrpc":"2.0","id":1}'),
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":[]}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":'
+    b'{"object":"\\ud800"}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"\\u0000"}}',
+    b'"' + b"x" * 5_000_000 + b'"',
+)
+
+
+@pytest.mark.parametrize("version", ["", "2026-07-28", "x"])
+def test_a_message_that_is_none_is_refused(server: Running, version: str) -> None:
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    if version:
+        headers["MCP-Protocol-Version"] = version
+    for body in BODIES:
+        answer = server.client.post("/mcp", content=body, headers=headers)
+        assert answer.status_code in {200, 400, 413}, body[:100]
+        assert "result" not in answer.text or '"isError":true' in answer.text
+        assert "Traceback" not in answer.text
+    assert server.client.get("/mcp", headers=headers).status_code == 405
+
+
 def test_the_command_serves_over_http_if_asked(demo_log: Path, server: Running) -> None:
     words = ["mcp", "--http", "--log", str(demo_log), "--port", str(server.port)]
     done = subprocess.run(
