@@ -23,7 +23,9 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 TABLE_OF = {
-    "session": "session", "comparison": "comparison", "races": "races",
+    "session": "session",
+    "comparison": "comparison",
+    "races": "races",
     **dict.fromkeys(("help", "forecast", "fidelity", "plot", "report", "pack"), "answers"),
 }
 """The table of a benchmark's figures; those of all others are in ``log``."""

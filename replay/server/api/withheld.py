@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ....engine.errors import PlinianError
+from ....engine.log.location import parse_location
 from ...facade.log import Log
 from ...moments.moment import Moment
 from ...moments.scheduler_confs import confs_at
@@ -27,7 +28,7 @@ class Withheld:
     def __init__(self, names: Iterable[str], place: str) -> None:
         shown = {name: without_folders(name) for name in names}
         self._shown = {name: short for name, short in shown.items() if short != name}
-        self._shown[place] = "LOG"
+        self._shown |= dict.fromkeys((place, parse_location(place).shown), "LOG")
         self._folders = frozenset(
             name.removesuffix(short) or name for name, short in self._shown.items()
         )

@@ -8,7 +8,9 @@ import pytest
 from serving import Running
 
 from plinian.engine.errors import UsageError
+from plinian.engine.log.location import parse_location
 from plinian.replay.server.api.parameters import Kind, Parameter, given, texts_of
+from plinian.replay.server.api.withheld import Withheld
 
 API = "/plinian/v1"
 
@@ -69,6 +71,20 @@ def test_nothing_but_reading_is_allowed(server: Running) -> None:
         answer = server.client.request(method, f"{API}/log")
         assert answer.status_code == 405
         assert answer.json()["error"]["what"] == "Method Not Allowed"
+
+
+def test_an_error_names_no_folder_of_this_machine() -> None:
+    place = "postgresql://me:secret@10.0.0.9/logs"
+    withheld = Withheld(["/home/me/conf/volcano-scheduler.conf", "audit.log"], place)
+    fault = UsageError(
+        "/home/me/conf/volcano-scheduler.conf: line 3", where=place, now=f"plinian db --log {place}"
+    )
+    withheld.fault(fault)
+    assert fault.what == "volcano-scheduler.conf: line 3"
+    assert fault.where == "LOG"
+    assert fault.now == "plinian db --log LOG"
+    assert "10.0.0.9" not in withheld.text(parse_location(place).shown)
+    assert withheld.text("/var/lib/kubelet") == "/var/lib/kubelet"
 
 
 ALL = (
