@@ -270,8 +270,7 @@ BODIES = (
     *(b"", b"{}", b"[]", b"null", b"x", b"[" * 100_000, b'{"jsonrpc":"2.0","id":1}'),
     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}',
     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":[]}}',
-    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"why","arguments":'
-    b'{"object":"\\ud800"}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud800"}}',
     b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"\\u0000"}}',
     b'"' + b"x" * 5_000_000 + b'"',
 )
