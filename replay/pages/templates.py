@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ...engine.errors import UsageError
 from ..render.screen import one_line
 from ..render.tables import NONE, Table
 
@@ -73,10 +74,29 @@ def rendered(template: str, **values: Any) -> Markup:
     return Markup(environment().get_template(template).render(values))  # noqa: S704 -- autoescaped
 
 
+def rendered_block(template: str, block: str, **values: Any) -> Markup:
+    """Return one block of a page, to replace it in a browser.
+
+    :raises UsageError: the page has no such block.
+    """
+    of = environment().get_template(template)
+    if block not in of.blocks:
+        raise UsageError(f"the page has no part {block!r}", now="leave out part")
+    text = "".join(of.blocks[block](of.new_context(values)))
+    return Markup(text)  # noqa: S704 -- autoescaped
+
+
 @cache
+def style_sheets() -> dict[str, str]:
+    """Return the style sheets by the names of their files, in the order in which they apply."""
+    return {
+        name: (_FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "style.css")
+    }
+
+
 def style_sheet() -> str:
-    """Return the style sheet that pages hold."""
-    return (_FOLDER / "style.css").read_text(encoding="utf-8")
+    """Return the style sheets together, for a page that holds all that it needs."""
+    return "".join(style_sheets().values())
 
 
 def style_hash() -> str:

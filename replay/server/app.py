@@ -18,6 +18,7 @@ from .guard import Guard
 from .readers import Readers
 from .served import Served, served
 from .settings import Settings
+from .web.routes import routes as web_routes
 
 
 def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
@@ -43,7 +44,7 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
 
 
 def _routes() -> Sequence[BaseRoute]:
-    return [Route("/plinian/v1/about", _about)]
+    return [Route("/plinian/v1/about", _about), *web_routes()]
 
 
 async def _about(request: Request) -> Response:
