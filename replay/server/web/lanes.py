@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,9 +18,9 @@ from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.clock import StoreKey
 from ...moments.log import Log as AnyLog
-from ...moments.times import time_text
+from ...moments.times import time_text, with_spans
 from .axis import Axis
-from .lives import Life, life_of
+from .lives import Life, Version, life_of
 from .look import Look
 
 MOST_LANES = 12
@@ -91,6 +92,17 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     more: int = 0
 
 
+class Shown(NamedTuple):
+    """A session: the position that shows it, when it was opened, and how many pods it bound.
+
+    :param opened: microseconds since 1970; None if it is not known. :param binds: the same.
+    """
+
+    position: int
+    opened: int | None
+    binds: int | None
+
+
 class SessionMark(msgspec.Struct, frozen=True):
     """A session: where it is drawn, the position that shows it, and pods that it bound.
 
@@ -116,6 +128,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     end_time: str
     dated: bool
     exact: bool
+    read: int
     bars: list[int]
     ticks: list[Tick]
     axis: list[tuple[int, float]]
@@ -139,7 +152,7 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
     """
     names = list(dict.fromkeys([*look.lanes, *filter(None, [selected])]))[:MOST_LANES]
     sessions, said = _sessions(log, look, axis)
-    room = (MOST_MARKS - len(sessions) - len(axis.positions)) // max(len(names), 1)
+    room = (MOST_MARKS - len(sessions) - len(axis.bars)) // max(len(names), 1)
     versus = look.versus
     return Drawing(
         begin=look.begin,
@@ -148,12 +161,10 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
         end_time=time_text(axis.end) if axis.dated else "",
         dated=axis.dated,
         exact=axis.exact,
-        bars=axis.density(),
+        read=axis.read,
+        bars=list(axis.bars),
         ticks=list(_ticks(axis)),
-        axis=[
-            (position, axis.share_of(time))
-            for position, time in zip(axis.positions, axis.times, strict=True)
-        ],
+        axis=axis.places(),
         now=axis.share(look.position),
         versus=None if versus is None else axis.share(versus),
         lanes=[_lane(log, look, axis, name, room) for name in names],
@@ -165,7 +176,9 @@ def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
 def _ticks(axis: Axis) -> Iterator[Tick]:
     """Yield whole times, at most a few; positions if the log has no times."""
     if not axis.dated:
-        yield from (Tick(axis.share(at), f"@{at}") for at in axis.positions[:: len(axis.positions) // 8 + 1])
+        yield from (
+            Tick(axis.share(at), f"@{at}") for at in axis.positions[:: len(axis.positions) // 8 + 1]
+        )
         return
     seconds = (axis.end - axis.begin) / SECOND_US
     step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
@@ -182,9 +195,7 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
         return Lane(name=name, stretches=[], events=[], pinned=pinned, fault=str(fault.what))
     stretches = list(_stretches(life, look, axis))
     places = dict.fromkeys(
-        axis.share(one.position)
-        for one in life.versions
-        if look.begin <= one.position <= look.end
+        _place(axis, one) for one in life.versions if look.begin <= one.position <= look.end
     )
     drawn = stretches[: room // 2]
     events = [(x, 0) for x in list(places)[: room - len(drawn)]]
@@ -199,18 +210,23 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
 
 def _stretches(life: Life, look: Look, axis: Axis) -> Iterator[Stretch]:
     """Yield the phases of an object within a window."""
+    right = look.end
     phased = [one for one in life.versions if one.phase is not None]
     begins = [one for n, one in enumerate(phased) if not n or phased[n - 1].phase != one.phase]
     for number, one in enumerate(begins):
-        last = number + 1 == len(begins)
-        end = look.end if last else begins[number + 1].position
-        if not one.phase or end < look.begin or one.position > look.end:
+        following = begins[number + 1] if number + 1 < len(begins) else None
+        until = following is not None and following.position <= right
+        if not one.phase or one.position > right:
             continue
-        x = axis.share(max(one.position, look.begin))
+        if following is not None and following.position < look.begin:
+            continue
+        x = _place(axis, one) if one.position >= look.begin else 0.0
         drawn = LOOKS.get(one.phase, "unknown")
         yield Stretch(
             x=x,
-            width=max(round(axis.share(min(end, look.end)) - x, 2), 0.15),
+            width=max(
+                round((_place(axis, following) if following and until else 100) - x, 2), 0.15
+            ),
             phase=one.phase,
             look=drawn,
             glyph=GLYPHS[drawn],
@@ -219,27 +235,41 @@ def _stretches(life: Life, look: Look, axis: Axis) -> Iterator[Stretch]:
         )
 
 
+def _place(axis: Axis, one: Version) -> float:
+    return (
+        axis.share(one.position) if one.time is None or not axis.dated else axis.share_of(one.time)
+    )
+
+
 def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]:
     """Return the sessions of a window, and why there are none or not all."""
     found = list(_logged(log, look))
     said = ""
     if not found and look.last <= LONGEST_INFERRED:
-        inside = [one for one in shown_sessions(log, look) if look.begin <= one[0] <= look.end]
+        inside = [
+            one for one in shown_sessions(log, look) if look.begin <= one.position <= look.end
+        ]
         found = inside[: MOST_SESSIONS + 1]
     elif not found:
         said = "No scheduler's log names sessions, and the log is too long to look for them here."
     if len(found) > MOST_SESSIONS:
         said = f"More than {MOST_SESSIONS} sessions: the first are drawn. Zoom in to see others."
-    marks = [SessionMark(axis.share(at), at, binds) for at, binds in found[:MOST_SESSIONS]]
+    marks = [_mark(axis, one) for one in found[:MOST_SESSIONS]]
     return marks, said or ("" if marks else "The log records no session in this window.")
 
 
-def shown_sessions(log: Log, look: Look) -> Sequence[tuple[int, int | None]]:
+def shown_sessions(log: Log, look: Look) -> Sequence[Shown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
     return _listed(StoreKey(log.store), log.branch, log.cluster, look.last)
 
 
-def _logged(log: Log, look: Look) -> Iterator[tuple[int, int | None]]:
+def _mark(axis: Axis, one: Shown) -> SessionMark:
+    dated = axis.dated and one.opened is not None
+    x = axis.share_of(one.opened) if dated and one.opened else axis.share(one.position)
+    return SessionMark(x, one.position, one.binds)
+
+
+def _logged(log: Log, look: Look) -> Iterator[Shown]:
     query = Query(
         branch=log.branch,
         cluster=log.cluster,
@@ -248,15 +278,17 @@ def _logged(log: Log, look: Look) -> Iterator[tuple[int, int | None]]:
         until=look.end,
         limit=MOST_SESSIONS + 1,
     )
-    return ((one.position, None) for one in log.store.read(query))
+    found = with_spans(list(log.store.read(query)), log.clock())
+    return (Shown(one.position, span.estimate, None) for one, span in found)
 
 
 @lru_cache(maxsize=4)
-def _listed(
-    opened: StoreKey, branch: str, cluster: str | None, _last: int
-) -> Sequence[tuple[int, int | None]]:
+def _listed(opened: StoreKey, branch: str, cluster: str | None, _last: int) -> Sequence[Shown]:
     """Return the position and the bindings of the sessions that the log shows."""
     from ...moments.session_list import listed_sessions  # noqa: PLC0415 -- few logs need it
 
     log = AnyLog(opened.store, branch=branch, cluster=cluster)
-    return [(one.position, one.binds) for one in listed_sessions(log.store, log.moment())]
+    return [
+        Shown(one.position, one.opened, one.binds)
+        for one in listed_sessions(log.store, log.moment())
+    ]

@@ -109,7 +109,9 @@ def _life(opened: StoreKey, named: ObjectName, moment: Moment) -> Life:
 def document_at(log: Log, version: Version) -> dict[str, Any]:
     """Return the object as a version has it."""
     moment = log.moment()
-    return bound_document(log.store.payloads([version.position], moment.branch)[version.position], "")
+    return bound_document(
+        log.store.payloads([version.position], moment.branch)[version.position], ""
+    )
 
 
 def set_by(life: Life, version: Version) -> dict[str, int]:

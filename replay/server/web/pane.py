@@ -132,7 +132,9 @@ def _state(log: Log, base: Pane, life: Life, version: Version) -> Pane:
         for one in changes({}, document_at(log, version))
     ]
     rows.sort(key=lambda row: (_rank(row.path), row.path))
-    says = "" if version.phase else f"It was deleted by @{version.position}; this is its last version."
+    says = (
+        "" if version.phase else f"It was deleted by @{version.position}; this is its last version."
+    )
     return msgspec.structs.replace(
         base, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]), says=says
     )
@@ -160,7 +162,9 @@ def _diff(log: Log, look: Look, base: Pane, life: Life, version: Version) -> Pan
         says = f"Last changed by @{version.position} {version.kind}{time}{by}."
         if not found:
             first = version == next(one for one in life.versions if one.payload)
-            says += " It is the first version that the log holds." if first else " No field differs."
+            says += (
+                " It is the first version that the log holds." if first else " No field differs."
+            )
     rows = list(_changed(found))
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
 

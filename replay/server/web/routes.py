@@ -167,7 +167,7 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
         usual_release=asked.settings.release,
     )
     record = asked.page.data(log, look, **asked.parts)
-    site = site_of(log, asked.settings, look, asked.page, PAGES, digest)
+    site = site_of(log, asked.settings, look, asked.page, pages=PAGES, digest=digest)
     return _Found(tag, look, record, site)
 
 
@@ -276,7 +276,7 @@ def _own_fault(request: Request) -> PlinianError:
 
 async def _fault_page(request: Request, fault: PlinianError) -> Response:
     """Answer with a page that says what, where, and what now."""
-    settings, readers = served(request)
+    readers = served(request).readers
     status = 404 if isinstance(fault, _NoPage) else status_of(fault)
     try:
         last: int | None = await readers.ask(lambda log: log.store.last(log.branch))
