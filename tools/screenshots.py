@@ -80,7 +80,10 @@ def served() -> Iterator[str]:
         plinian.demo(place).close()
         server = uvicorn.Server(
             uvicorn.Config(
-                application(Settings(place=str(place), port=0)), port=0, log_level="error", ws="none"
+                application(Settings(place=str(place), port=0)),
+                port=0,
+                log_level="error",
+                ws="none",
             )
         )
         thread = threading.Thread(target=server.run)
@@ -109,7 +112,9 @@ def smaller(picture: bytes) -> bytes:
     """Return a picture with so few colours that it is small, and looks the same."""
     out = io.BytesIO()
     found = Image.open(io.BytesIO(picture)).convert("RGB")
-    found.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
+    found.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        out, format="png", optimize=True
+    )
     return out.getvalue()
 
 
