@@ -147,6 +147,13 @@ def test_the_filter_keeps_only_what_fits(look: Look) -> None:
     expect(page.locator("#events tr[aria-current] .kind")).to_have_text("pod.bound")
 
 
+def test_rows_of_a_filter_begin_where_the_position_is(look: Look) -> None:
+    page = look("/@3300?q=pod.*").page
+    page.wait_for_selector("#handle")
+    before = page.locator("#e3298, #e3297, #e3296, #e3295").first
+    expect(before).to_be_in_viewport()
+
+
 def test_a_filter_that_names_nothing_says_so(look: Look) -> None:
     page = look(f"{PAST}?q=pod.bond").page
     expect(page.locator("#events")).to_contain_text("did you mean")
