@@ -13,10 +13,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ...engine.errors import UsageError
 from ..render.screen import one_line
 from ..render.tables import NONE, Table
 
 _JOINT = re.compile(r"(?<=[,/;])")
+_STEP = re.compile(r"(?<=[./])|(?=\[)")
 _FOLDER = Path(__file__).with_name("templates")
 _AMOUNT = r"[0-9][0-9.,]*[A-Za-z]{0,2}"
 _NUMBER = re.compile(rf"[~≥@+-]?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
@@ -37,6 +39,9 @@ def environment() -> Environment:
     )
     made.filters["numeric"] = numeric
     made.filters["breakable"] = breakable
+    made.filters["dotted"] = dotted
+    made.filters["verbatim"] = verbatim
+    made.filters["query"] = query_of
     made.globals["absent"] = NONE
     return made
 
@@ -68,15 +73,51 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(parts)
 
 
+def dotted(path: str) -> Markup:
+    """Return the path of a field that a browser may break after dots and before brackets."""
+    parts = (escape(part) for part in _STEP.split(one_line(path)))
+    return Markup("<wbr>").join(parts)
+
+
+def verbatim(text: str) -> Markup:
+    """Return text of several lines, each without control characters."""
+    return Markup("\n").join(escape(one_line(line)) for line in text.splitlines())
+
+
+def query_of(link: str) -> str:
+    """Return the query of a link, with its question mark; empty if it has none."""
+    _, mark, query = link.partition("?")
+    return mark + query
+
+
 def rendered(template: str, **values: Any) -> Markup:
     """Return a page or a part of one."""
     return Markup(environment().get_template(template).render(values))  # noqa: S704 -- autoescaped
 
 
+def rendered_block(template: str, block: str, **values: Any) -> Markup:
+    """Return one block of a page, to replace it in a browser.
+
+    :raises UsageError: the page has no such block.
+    """
+    of = environment().get_template(template)
+    if block not in of.blocks:
+        raise UsageError(f"the page has no part {block!r}", now="leave out part")
+    text = "".join(of.blocks[block](of.new_context(values)))
+    return Markup(text)  # noqa: S704 -- autoescaped
+
+
 @cache
+def style_sheets() -> dict[str, str]:
+    """Return the style sheets by the names of their files, in the order in which they apply."""
+    return {
+        name: (_FOLDER / name).read_text(encoding="utf-8") for name in ("tokens.css", "style.css")
+    }
+
+
 def style_sheet() -> str:
-    """Return the style sheet that pages hold."""
-    return (_FOLDER / "style.css").read_text(encoding="utf-8")
+    """Return the style sheets together, for a page that holds all that it needs."""
+    return "".join(style_sheets().values())
 
 
 def style_hash() -> str:

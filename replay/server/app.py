@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,15 +13,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
+from .api.routes import routes as api_routes
 from .faults import json_failure, json_fault
 from .guard import Guard
+from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
 from .readers import Readers
 from .served import Served
 from .settings import Settings
-
-_DOORS = ("api.routes", "mcp.door")
-"""The modules with the routes of each door, by name: every door uses what is beside this module."""
+from .web.routes import routes as web_routes
 
 
 def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
@@ -51,9 +50,8 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
     return app
 
 
-def _routes() -> Iterator[BaseRoute]:
-    for door in _DOORS:
-        yield from import_module(f".{door}", __package__).routes()
+def _routes() -> Sequence[BaseRoute]:
+    return [*api_routes(), *mcp_routes(), *web_routes()]
 
 
 async def _not_found(request: Request, fault: Exception) -> Response:

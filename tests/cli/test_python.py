@@ -88,7 +88,7 @@ OF_THE_TERMINAL = {
     *("describe --selector", "events --strict", "--linear", "--all"),
     *("why --verbose", "why --what-would-help"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
-    *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
+    *("--as-known-at", "simulate --step", "demo --files", "demo --serve", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
     *("explore --evidence", "explore --pytest", "explore --scenario"),
 }

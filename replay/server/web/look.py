@@ -1,0 +1,144 @@
+"""A look: what a page shows of the log, all of it in the URL.
+
+``/@1042/nodes?sel=node/n7&vs=@980`` is the page ``nodes`` at position 1042, with node n7 selected
+and position 980 to compare with. Names in the query mean the same on every page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
+
+from ...moments.times import time_text
+
+SHARED = ("release", "vs", "sel", "lanes", "from", "to")
+"""Names of the query that a link to another page keeps."""
+
+_POSITION = re.compile(r"@?([0-9]{1,18})")
+_SAFE = "/:@,.*~!$'()"
+"""Characters that a query or a path shows as they are."""
+
+
+class Look(NamedTuple):
+    """What a page shows of the log.
+
+    :param position: events up to it count. :param last: the last position of the log.
+    :param path: of the page, as in ``nodes`` or ``pod/ml/train-0``; empty for the timeline.
+    :param query: the names and values of the query, in order; of equal names the last counts.
+    :param usual_release: the release that is meant where the query has none.
+    :param prefix: what stands before every path of this server; usually nothing.
+    """
+
+    position: int
+    last: int
+    path: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+    usual_release: str = ""
+    prefix: str = ""
+
+    def get(self, name: str, usual: str = "") -> str:
+        """Return a value of the query."""
+        return next((value for key, value in reversed(self.query) if key == name), usual)
+
+    def number(self, name: str) -> int | None:
+        """Return the position that a value of the query names, as ``@980`` or ``980``."""
+        found = _POSITION.fullmatch(self.get(name))
+        return min(int(found[1]), self.last) if found else None
+
+    @property
+    def at(self) -> str:
+        """Return the position as a point."""
+        return f"@{self.position}"
+
+    @property
+    def select(self) -> str:
+        """Return the selected object, as in ``pod/ml/train-0``; empty if there is none."""
+        return self.get("sel")
+
+    @property
+    def lanes(self) -> list[str]:
+        """Return the objects that have a lane in the timeline."""
+        return list(dict.fromkeys(filter(None, self.get("lanes").split(","))))
+
+    @property
+    def versus(self) -> int | None:
+        """Return the position to compare with."""
+        return self.number("vs")
+
+    @property
+    def begin(self) -> int:
+        """Return the first position of the window."""
+        return self._window[0]
+
+    @property
+    def end(self) -> int:
+        """Return the last position of the window."""
+        return self._window[1]
+
+    @property
+    def _window(self) -> tuple[int, int]:
+        begin, end = self.number("from"), self.number("to")
+        low, high = (1 if begin is None else max(begin, 1)), (self.last if end is None else end)
+        return (low, high) if low < high else (1, self.last)
+
+    @property
+    def release(self) -> str:
+        """Return the release of Volcano that answers are about."""
+        return self.get("release") or self.usual_release
+
+    @property
+    def filter(self) -> str:
+        """Return the text of the filter box."""
+        return self.get("q").strip()
+
+    def notices(self, panes: Sequence[str] = ()) -> list[str]:
+        """Return a sentence for each value of the query that cannot be used.
+
+        :param panes: the panes that the page has.
+        """
+        found = [
+            f"{name}={self.get(name)} is not a position of the log, so it is ignored."
+            for name in ("vs", "from", "to")
+            if self.get(name) and self.number(name) is None
+        ]
+        pane = self.get("pane")
+        if panes and pane and pane not in panes:
+            found.append(f"There is no pane {pane}; there is {', '.join(panes)}.")
+        return found
+
+    def here(self, *, at: int | None = None, **changes: str | int | None) -> str:
+        """Return the link to this page with another position or other values.
+
+        :param changes: values by name; None and empty ones are left out. ``from_`` is ``from``.
+        """
+        return self._link(self.path, at, dict(self.query), changes)
+
+    def link(self, path: str = "", *, at: int | None = None, **changes: str | int | None) -> str:
+        """Return the link to another page, with the values that all pages share."""
+        return self._link(path, at, self._shared, changes)
+
+    def object(self, name: str, **changes: str | int | None) -> str:
+        """Return the link to the page of an object, as in ``pod/ml/train-0``."""
+        return self._link(name, None, self._shared, changes)
+
+    @property
+    def _shared(self) -> dict[str, str]:
+        return {name: value for name, value in self.query if name in SHARED}
+
+    def _link(
+        self, path: str, at: int | None, kept: dict[str, str], changes: dict[str, str | int | None]
+    ) -> str:
+        for name, value in changes.items():
+            kept[name.rstrip("_")] = "" if value is None else str(value)
+        kept.pop("part", None)
+        query = urlencode({k: v for k, v in kept.items() if v}, safe=_SAFE, quote_via=quote)
+        place = f"{self.prefix}/@{self.position if at is None else at}"
+        place += f"/{quote(path, safe=_SAFE)}" if path else ""
+        return f"{place}?{query}" if query else place
+
+
+def seconds(micros: int | None) -> str:
+    """Return a time for a page: RFC 3339 in UTC; empty if it is not known."""
+    return "" if micros is None else time_text(micros)

@@ -1,0 +1,77 @@
+"""Declares pages: a path, the function that gives the data, and the template that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...facade.documents import document
+from ...facade.log import Log
+from .look import Look
+
+Data = Callable[..., Any]
+"""Takes the log, the look, and the parts of the path by name; returns a typed record."""
+
+
+class Page(NamedTuple):
+    """A page of the log, and its twin ``.json`` with the same data.
+
+    :param path: below the position, as in ``nodes`` or ``{kind}/{key:path}``; ``""`` is the
+        timeline.
+    :param template: in ``replay/pages/templates``. It extends ``site.html`` and gets ``page`` (the
+        record), ``look`` and ``site``.
+    :param title: what the page shows; the position and the log follow in the title of the window.
+    :param nav: its name in the navigation; empty if it is not there. :param key: opens it after
+        ``g``.
+    :param long: it may take more than half a second, as sessions do.
+    :param panes: the values that ``pane`` of the query may have; ``long_panes`` take long.
+    :param show: returns more values for the template, such as parts made by ``replay/pages``.
+    :param json: returns the data as JSON; by default the fields of the record.
+    """
+
+    path: str
+    template: str
+    title: str
+    data: Data
+    nav: str = ""
+    key: str = ""
+    long: bool = False
+    panes: Sequence[str] = ()
+    long_panes: Sequence[str] = ()
+    show: Callable[[Any, Look], Mapping[str, Any]] | None = None
+    json: Callable[[Any], Any] | None = None
+
+    def document(self, record: Any) -> Any:
+        """Return the data as JSON."""
+        return plain_of(record) if self.json is None else self.json(record)
+
+
+def page(path: str, *, template: str, title: str, **options: Any) -> Callable[[Data], Page]:
+    """Make a page of the function that gives its data; ``PAGES`` lists it.
+
+    :param options: the other fields of :class:`Page`.
+    """
+    return lambda data: Page(path, template, title, data, **options)
+
+
+def plain_of(value: Any) -> Any:
+    """Return a record as JSON: structs and named tuples by field; results as ``-o json``."""
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain_of(one) for key, one in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain_of(value._asdict())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_of(one) for one in value]
+    if type(value).__module__.startswith(f"{__package__}."):
+        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        return {shown: plain_of(getattr(value, name)) for name, shown in names}
+    if isinstance(value, msgspec.Struct):
+        return document(value)
+    return msgspec.to_builtins(value)
+
+
+__all__ = ["Data", "Log", "Look", "Page", "page", "plain_of"]

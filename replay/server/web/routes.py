@@ -1,0 +1,299 @@
+"""The routes of the page: points become positions, data becomes HTML or JSON, faults become pages.
+
+Everything at a position follows from the log, so an answer has the end of the log in its ETag: a
+browser shows again what it has, until something is appended.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from ....engine.errors import PlinianError
+from ....engine.version import __version__
+from ...facade.log import Log
+from ...pages.templates import rendered, rendered_block
+from ..faults import fault_document, status_of
+from ..guard import COOKIE, TOKEN_PREFIX
+from ..served import served
+from ..settings import Settings
+from .assets import asset, assets
+from .look import Look
+from .page import Page
+from .pages import PAGES
+from .positions import fixed_position, position_of
+from .site import site_of
+from .steps import step
+
+KEPT = "private, no-cache"
+"""Browsers keep an answer, and ask each time whether it is still the same."""
+
+PREFIX = "plinian.prefix"
+"""In the scope of a request: its path began with the token."""
+
+
+def routes() -> Sequence[BaseRoute]:
+    """Return the routes of the page, the more special first."""
+    found: list[BaseRoute] = [
+        Route("/", _begin),
+        Route("/@go", _go),
+        Route("/@{position:int}/step/{what}/{way}", _step),
+        Route("/static/{digest}/{name}", asset),
+    ]
+    for page in PAGES:
+        path = "/@{point}" + (f"/{page.path}" if page.path else "")
+        found.append(Route(f"{path}.json", _data_of(page)))
+        found.append(Route(path, _html_of(page)))
+    return [*found, Route("/@{rest:path}", _nothing)]
+
+
+class _Asked(NamedTuple):
+    """A request for a page.
+
+    :param tag: what the browser has; empty if nothing.
+    """
+
+    settings: Settings
+    page: Page
+    point: str
+    rest: str
+    parts: dict[str, str]
+    query: tuple[tuple[str, str], ...]
+    tag: str
+
+
+class _Moved(NamedTuple):
+    """The point is this position."""
+
+    position: int
+
+
+class _Same(NamedTuple):
+    """The browser has the answer."""
+
+    tag: str
+
+
+class _Found(NamedTuple):
+    """The answer."""
+
+    tag: str
+    look: Look
+    record: Any
+    site: Any
+
+
+def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        if PREFIX in request.scope:
+            return _remember_token(request)
+        try:
+            return await _answered(request, page, _html)
+        except PlinianError as fault:
+            return await _fault_page(request, fault)
+        except Exception:  # noqa: BLE001 -- the page says it, the terminal has the details
+            traceback.print_exc()
+            return await _fault_page(request, _own_fault(request))
+
+    return answer
+
+
+def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            return await _answered(request, page, _json)
+        except PlinianError as fault:
+            return JSONResponse(fault_document(fault), status_code=status_of(fault))
+
+    return answer
+
+
+async def _answered(
+    request: Request, page: Page, show: Callable[[Page, _Found], Response]
+) -> Response:
+    settings, readers = served(request)
+    parts = dict(request.path_params)
+    point = parts.pop("point")
+    asked = _Asked(
+        settings,
+        page,
+        point,
+        request.scope["path"].removeprefix(f"/@{point}"),
+        parts,
+        tuple(request.query_params.multi_items()),
+        request.headers.get("if-none-match", ""),
+    )
+    long = page.long or request.query_params.get("pane") in page.long_panes
+    found = await readers.ask(lambda log: _look_up(log, asked), long=long)
+    if isinstance(found, _Moved):
+        query = f"?{request.url.query}" if request.url.query else ""
+        place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
+        return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+    if isinstance(found, _Same):
+        return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
+    answer = show(page, found)
+    answer.headers["ETag"] = found.tag
+    answer.headers["Cache-Control"] = KEPT
+    return answer
+
+
+def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
+    """Return the answer; runs where the log may be read."""
+    last = log.store.last(log.branch)
+    position = fixed_position(asked.point, last)
+    if position is None:
+        return _Moved(position_of(log, asked.point))
+    digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
+    tag = _tag(asked, digest)
+    if asked.tag == tag:
+        return _Same(tag)
+    path = asked.page.path.format(**{k.partition(":")[0]: v for k, v in asked.parts.items()})
+    look = Look(
+        position=position,
+        last=last,
+        path=path if not asked.parts else asked.rest.removesuffix(".json").strip("/"),
+        query=asked.query,
+        usual_release=asked.settings.release,
+    )
+    record = asked.page.data(log, look, **asked.parts)
+    site = site_of(log, asked.settings, look, asked.page, pages=PAGES, digest=digest)
+    return _Found(tag, look, record, site)
+
+
+def _tag(asked: _Asked, digest: str) -> str:
+    whole = sha256(
+        repr(
+            (__version__, assets().digest, digest, asked.settings, asked.point, asked.rest)
+        ).encode()
+    )
+    whole.update(repr(asked.query).encode())
+    return f'"{whole.hexdigest()[:24]}"'
+
+
+def _html(page: Page, found: _Found) -> Response:
+    more = {} if page.show is None else page.show(found.record, found.look)
+    values = {"page": found.record, "look": found.look, "site": found.site, **more}
+    part = found.look.get("part")
+    text = (
+        rendered_block(page.template, part, **values) if part else rendered(page.template, **values)
+    )
+    return HTMLResponse(str(text))
+
+
+def _json(page: Page, found: _Found) -> Response:
+    look = found.look
+    return JSONResponse(
+        {
+            "position": look.position,
+            "last": look.last,
+            "time": found.site.estimate or None,
+            "data": page.document(found.record),
+        }
+    )
+
+
+async def _begin(request: Request) -> Response:
+    """Go to the point that the server was started with."""
+    return await _to_point(request, served(request).settings.at)
+
+
+async def _go(request: Request) -> Response:
+    """Go to the point of a form."""
+    return await _to_point(request, request.query_params.get("point", "end").strip() or "end")
+
+
+async def _to_point(request: Request, point: str) -> Response:
+    if PREFIX in request.scope:
+        return _remember_token(request)
+    try:
+        text = point.removeprefix("@")
+        position = await served(request).readers.ask(lambda log: _position(log, text))
+    except PlinianError as fault:
+        return await _fault_page(request, fault)
+    given = request.query_params.multi_items()
+    look = Look(
+        position,
+        position,
+        path=request.query_params.get("page", "").strip("/"),
+        query=tuple(pair for pair in given if pair[0] not in {"point", "page"}),
+    )
+    place = look.here()
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+
+
+async def _step(request: Request) -> Response:
+    """Go to the next or the previous event of a sort, and keep the look."""
+    parts = request.path_params
+    query = tuple(request.query_params.multi_items())
+
+    def found(log: Log) -> str:
+        look = Look(parts["position"], log.store.last(log.branch), query=query)
+        return look.here(at=step(log, look, parts["what"], forwards=parts["way"] == "next"))
+
+    try:
+        place = await served(request).readers.ask(found)
+    except PlinianError as fault:
+        if "application/json" in request.headers.get("accept", ""):
+            return JSONResponse(fault_document(fault), status_code=status_of(fault))
+        return await _fault_page(request, fault)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"link": place})
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+
+
+def _position(log: Log, text: str) -> int:
+    found = fixed_position(text, log.store.last(log.branch))
+    return position_of(log, text) if found is None else found
+
+
+async def _nothing(request: Request) -> Response:
+    fault = _NoPage("there is no such page", now="choose one from the navigation")
+    return await _fault_page(request, fault)
+
+
+class _NoPage(PlinianError):
+    """A path that no page has."""
+
+
+def _own_fault(request: Request) -> PlinianError:
+    path = request.scope["path"]
+    return PlinianError(
+        "this is a fault of Plinian, not of the log",
+        now=f"the terminal of the server has the details; it happened at {path}",
+    )
+
+
+async def _fault_page(request: Request, fault: PlinianError) -> Response:
+    """Answer with a page that says what, where, and what now."""
+    readers = served(request).readers
+    status = 404 if isinstance(fault, _NoPage) else status_of(fault)
+    try:
+        last: int | None = await readers.ask(lambda log: log.store.last(log.branch))
+    except Exception:  # noqa: BLE001 -- this very page says that something is wrong
+        last = None
+    document = fault_document(fault)["error"]
+    text = rendered("fault.html", fault=document, status=status, last=last, static=assets().path)
+    headers = {"Cache-Control": "no-store"}
+    if status == 503:
+        headers["Retry-After"] = "1"
+    return HTMLResponse(str(text), status_code=status, headers=headers)
+
+
+def _remember_token(request: Request) -> Response:
+    """Go to the same path without the token in it, and let the browser keep the token."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    answer = RedirectResponse(
+        f"{quote(request.scope['path'], safe='/:@')}{query}",
+        status_code=303,
+        headers={"Cache-Control": "no-store"},
+    )
+    token = request.scope[PREFIX].removeprefix(TOKEN_PREFIX)
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="lax")
+    return answer

@@ -1,0 +1,90 @@
+"""What all pages share: their frame, with the position, the releases and the navigation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import PurePosixPath
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from ....engine.version import __version__
+from ....engine.volcano.releases.release import RELEASES
+from ...facade.log import Log
+from ..settings import Settings
+from .assets import assets
+from .look import Look
+from .page import Page
+from .positions import time_at
+
+
+class Place(NamedTuple):
+    """An entry of the navigation.
+
+    :param key: opens it after ``g``. :param current: it is the page that is shown.
+    """
+
+    name: str
+    link: str
+    key: str
+    current: bool
+
+
+class Site(NamedTuple):
+    """The frame of a page.
+
+    :param log: the name of the log. :param digest: of the end of the log.
+    :param time: of the state at the position, as tables print it; empty if it is not known.
+    :param estimate: the same for programs. :param nav: the pages.
+    """
+
+    title: str
+    log: str
+    branch: str
+    digest: str
+    version: str
+    time: str
+    estimate: str
+    releases: Sequence[str]
+    nav: Sequence[Place]
+    notices: Sequence[str]
+
+    def static(self, name: str) -> str:
+        """Return the path of a style sheet or a script."""
+        return assets().path(name)
+
+
+def site_of(
+    log: Log, settings: Settings, look: Look, page: Page, *, pages: Sequence[Page], digest: str
+) -> Site:
+    """Return the frame of a page at a look."""
+    time, estimate = time_at(log, look.position)
+    return Site(
+        title=page.title,
+        log=log_name(settings.place),
+        branch=log.branch,
+        digest=digest,
+        version=__version__,
+        time=time,
+        estimate=estimate,
+        releases=releases(),
+        nav=[
+            Place(one.nav, look.link(one.path), one.key, one.path == page.path)
+            for one in pages
+            if one.nav
+        ],
+        notices=look.notices(page.panes),
+    )
+
+
+def log_name(place: str) -> str:
+    """Return a name for a log that shows neither folders nor passwords."""
+    if "://" not in place:
+        return PurePosixPath(place).name
+    return urlsplit(place).path.rpartition("/")[2] or "log"
+
+
+@cache
+def releases() -> tuple[str, ...]:
+    """Return the known releases, newest first."""
+    return tuple(reversed([str(one) for one in RELEASES]))
