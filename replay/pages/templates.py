@@ -38,6 +38,8 @@ def environment() -> Environment:
     )
     made.filters["numeric"] = numeric
     made.filters["breakable"] = breakable
+    made.filters["verbatim"] = verbatim
+    made.filters["query"] = query_of
     made.globals["absent"] = NONE
     return made
 
@@ -67,6 +69,17 @@ def breakable(text: str) -> Markup:
     """Return text that a browser may break after commas and slashes."""
     parts = (escape(part) for part in _JOINT.split(one_line(text)))
     return Markup("<wbr>").join(parts)
+
+
+def verbatim(text: str) -> Markup:
+    """Return text of several lines, each without control characters."""
+    return Markup("\n").join(escape(one_line(line)) for line in text.splitlines())
+
+
+def query_of(link: str) -> str:
+    """Return the query of a link, with its question mark; empty if it has none."""
+    _, mark, query = link.partition("?")
+    return mark + query
 
 
 def rendered(template: str, **values: Any) -> Markup:

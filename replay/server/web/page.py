@@ -26,7 +26,7 @@ class Page(NamedTuple):
     :param nav: its name in the navigation; empty if it is not there. :param key: opens it after
         ``g``.
     :param long: it may take more than half a second, as sessions do.
-    :param panes: the values that ``pane`` of the query may have.
+    :param panes: the values that ``pane`` of the query may have; ``long_panes`` take long.
     :param show: returns more values for the template, such as parts made by ``replay/pages``.
     :param json: returns the data as JSON; by default the fields of the record.
     """
@@ -39,6 +39,7 @@ class Page(NamedTuple):
     key: str = ""
     long: bool = False
     panes: Sequence[str] = ()
+    long_panes: Sequence[str] = ()
     show: Callable[[Any, Look], Mapping[str, Any]] | None = None
     json: Callable[[Any], Any] | None = None
 

@@ -1,4 +1,4 @@
-"""The position that a point of a URL means: links have positions, which never move."""
+"""Points and positions: links have positions, which never move; the state at one has a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ....engine.errors import PointUnknown
 from ....engine.log import Cut, Query
 from ...moments.log import Log
 from ...moments.moment import Moment
+from ...moments.times import span_text, time_text, with_spans
 
 _DIGITS = re.compile(r"[0-9]{1,18}")
 _PREFIX = "t:"
@@ -30,7 +31,7 @@ def fixed_position(text: str, last: int) -> int | None:
 
 
 def position_of(log: Log, text: str) -> int:
-    """Return the last position of what had happened by a point.
+    """Return the position at which the state is that of a point: that of its last version.
 
     :param text: as for ``--at``, without ``@``; a time may follow ``t:``.
     :raises PointUnknown: it is not a moment of the log.
@@ -42,8 +43,23 @@ def position_of(log: Log, text: str) -> int:
     return found[0].position if found else 0
 
 
+def time_at(log: Log, position: int) -> tuple[str, str]:
+    """Return the time of the last version by a position, for people and for programs.
+
+    Both are empty if it is not known. The lines of a scheduler's log that lie before the position
+    may be later: they are no part of the state.
+    """
+    by = {"branch": log.branch, "cluster": log.cluster, "newest_first": True, "limit": 1}
+    found = list(log.store.read(Query(**by, until=position, revisions=(0, None))))
+    for _, span in with_spans(found, log.clock()):
+        if span.estimate is not None:
+            return span_text(span), time_text(span.estimate)
+    return "", ""
+
+
 def _last_by(moment: Moment) -> Query:
     by = {"branch": moment.branch, "cluster": moment.cluster, "newest_first": True, "limit": 1}
-    if moment.time is None:
-        return Query(**by, until=moment.known, revisions=(None, moment.revision))
-    return Query(**by, until=moment.known, happened=(None, Cut(moment.revision or 0, moment.time)))
+    if moment.revision is not None and moment.revision >= 0:
+        return Query(**by, until=moment.known, revisions=(0, moment.revision))
+    cut = Cut(-1, moment.time or 0)
+    return Query(**by, until=moment.known, happened=(None, cut))

@@ -30,6 +30,7 @@ from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
 from .site import site_of
+from .steps import step
 
 HTML_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; "
@@ -47,6 +48,7 @@ def routes() -> Sequence[BaseRoute]:
     found: list[BaseRoute] = [
         Route("/", _begin),
         Route("/@go", _go),
+        Route("/@{position:int}/step/{what}/{way}", _step),
         Route("/static/{digest}/{name}", asset),
     ]
     for page in PAGES:
@@ -132,7 +134,8 @@ async def _answered(
         tuple(request.query_params.multi_items()),
         request.headers.get("if-none-match", ""),
     )
-    found = await readers.ask(lambda log: _look_up(log, asked), long=page.long)
+    long = page.long or request.query_params.get("pane") in page.long_panes
+    found = await readers.ask(lambda log: _look_up(log, asked), long=long)
     if isinstance(found, _Moved):
         query = f"?{request.url.query}" if request.url.query else ""
         place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
@@ -164,7 +167,7 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
         usual_release=asked.settings.release,
     )
     record = asked.page.data(log, look, **asked.parts)
-    site = site_of(log, asked.settings, look, asked.page, PAGES, digest)
+    site = site_of(log, asked.settings, look, asked.page, pages=PAGES, digest=digest)
     return _Found(tag, look, record, site)
 
 
@@ -218,8 +221,34 @@ async def _to_point(request: Request, point: str) -> Response:
         position = await served(request).readers.ask(lambda log: _position(log, text))
     except PlinianError as fault:
         return await _fault_page(request, fault)
-    page = request.query_params.get("page", "")
-    place = f"/@{position}" + (f"/{quote(page)}" if page else "")
+    given = request.query_params.multi_items()
+    look = Look(
+        position,
+        position,
+        path=request.query_params.get("page", "").strip("/"),
+        query=tuple(pair for pair in given if pair[0] not in {"point", "page"}),
+    )
+    place = look.here()
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+
+
+async def _step(request: Request) -> Response:
+    """Go to the next or the previous event of a sort, and keep the look."""
+    parts = request.path_params
+    query = tuple(request.query_params.multi_items())
+
+    def found(log: Log) -> str:
+        look = Look(parts["position"], log.store.last(log.branch), query=query)
+        return look.here(at=step(log, look, parts["what"], forwards=parts["way"] == "next"))
+
+    try:
+        place = await served(request).readers.ask(found)
+    except PlinianError as fault:
+        if "application/json" in request.headers.get("accept", ""):
+            return JSONResponse(fault_document(fault), status_code=status_of(fault))
+        return await _fault_page(request, fault)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"link": place})
     return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
 
 
@@ -247,7 +276,7 @@ def _own_fault(request: Request) -> PlinianError:
 
 async def _fault_page(request: Request, fault: PlinianError) -> Response:
     """Answer with a page that says what, where, and what now."""
-    settings, readers = served(request)
+    readers = served(request).readers
     status = 404 if isinstance(fault, _NoPage) else status_of(fault)
     try:
         last: int | None = await readers.ask(lambda log: log.store.last(log.branch))

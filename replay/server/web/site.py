@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from ....engine.version import __version__
 from ....engine.volcano.releases.release import RELEASES
 from ...facade.log import Log
-from ...moments.times import span_text, with_spans
 from ..settings import Settings
 from .assets import assets
-from .look import Look, seconds
+from .look import Look
 from .page import Page
+from .positions import time_at
 
 
 class Place(NamedTuple):
@@ -34,7 +34,7 @@ class Site(NamedTuple):
     """The frame of a page.
 
     :param log: the name of the log. :param digest: of the end of the log.
-    :param time: of the event at the position, as tables print it; empty if it is not known.
+    :param time: of the state at the position, as tables print it; empty if it is not known.
     :param estimate: the same for programs. :param nav: the pages.
     """
 
@@ -55,10 +55,10 @@ class Site(NamedTuple):
 
 
 def site_of(
-    log: Log, settings: Settings, look: Look, page: Page, pages: Sequence[Page], digest: str
+    log: Log, settings: Settings, look: Look, page: Page, *, pages: Sequence[Page], digest: str
 ) -> Site:
     """Return the frame of a page at a look."""
-    time, estimate = _time_at(log, look.position)
+    time, estimate = time_at(log, look.position)
     return Site(
         title=page.title,
         log=log_name(settings.place),
@@ -88,12 +88,3 @@ def log_name(place: str) -> str:
 def releases() -> tuple[str, ...]:
     """Return the known releases, newest first."""
     return tuple(reversed([str(one) for one in RELEASES]))
-
-
-def _time_at(log: Log, position: int) -> tuple[str, str]:
-    """Return the time of the event at a position, for people and for programs."""
-    found = list(log.events(positions=(position,))) if position else []
-    for _, span in with_spans(found, log.clock()):
-        if span.estimate is not None:
-            return span_text(span), seconds(span.estimate)
-    return "", ""

@@ -1,23 +1,90 @@
-"""The timeline: events around the position."""
+"""The timeline: time on top, events at the left, the state at the right, all at one position."""
 
 from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from ...facade.log import Log
-from ...render.events import event_rows
+from ...pages.why import why_part
+from .axis import axis_of
+from .lanes import Drawing, drawing_of
 from .look import Look
 from .page import page
+from .pane import LONG_PANES, PANES, Pane, pane_of, selected
+from .rows import EventRows, rows_around
+
+_EVENTS_PART, _PANE_PART, _TIME_PART = "events", "panel", "time"
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """What the timeline shows."""
+    """What the timeline shows; with ``part`` in the query, only what that part needs.
 
-    rows: list[list[str]]
+    :param command: prints the same in a terminal.
+    """
+
+    object: str
+    drawing: Drawing | None
+    events: EventRows | None
+    pane: Pane | None
+    command: str
 
 
-@page("", template="moment.html", title="Timeline", nav="Timeline", key="t")
+def _more(found: Timeline, _look: Look) -> Mapping[str, Any]:
+    why = None if found.pane is None else found.pane.why
+    return {"panes": PANES, "why": None if why is None else why_part(why, "why")}
+
+
+@page(
+    "",
+    template="timeline-page.html",
+    title="Timeline",
+    nav="Timeline",
+    key="t",
+    panes=PANES,
+    long_panes=LONG_PANES,
+    show=_more,
+)
 def timeline(log: Log, look: Look) -> Timeline:
-    """Return the events around a position."""
-    found = log.events(after=max(look.position - 100, 0), limit=200)
-    return Timeline(rows=list(event_rows(found, wide=False)))
+    """Return the timeline at a position."""
+    part = look.get("part")
+    named = selected(log, look)
+    empty = not look.last
+    return Timeline(
+        object=named,
+        drawing=None
+        if empty or part not in {"", _TIME_PART}
+        else drawing_of(log, look, axis_of(log, look.begin, look.end), named),
+        events=rows_around(log, look) if part in {"", _EVENTS_PART} else None,
+        pane=pane_of(log, look, named) if part in {"", _PANE_PART} else None,
+        command=command_of(look, named),
+    )
+
+
+def command_of(look: Look, named: str) -> str:
+    """Return the command that prints what the panel shows."""
+    pane = look.get("pane", "diff")
+    at = ("--at", look.at)
+    release = ("--release", look.release)
+    if pane == "drift":
+        words = ["drift", *at, *release]
+    elif not named:
+        words = ["events", "--until", look.at]
+    elif pane == "why":
+        words = ["why", named, *at, *release]
+    elif pane == "diff" and look.versus is None:
+        words = ["history", named, *at]
+    elif pane == "diff":
+        words = ["diff", f"@{look.versus}", look.at, "--kind", named.partition("/")[0]]
+    else:
+        words = ["get", *_as_arguments(named), *at, "-o", "yaml"]
+    return shlex.join(["plinian", *words])
+
+
+def _as_arguments(named: str) -> list[str]:
+    kind, _, rest = named.partition("/")
+    namespace, _, name = rest.rpartition("/")
+    return [kind, name, *(["-n", namespace] if namespace else [])]

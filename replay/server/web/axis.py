@@ -1,0 +1,136 @@
+"""The axis of the timeline: which position is at which time, and how many events there are when.
+
+The times of a few hundred positions are read, however long the log is. Each stands for the events
+up to the next one.
+
+A position is drawn at the time of the last object version by then: that is what the state at the
+position shows. Lines of logs have no version, and may lie far from it in the log; they are counted
+at their own times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from ....engine.log import Query
+from ...facade.log import Log
+from ...moments.clock import StoreKey, clock_of
+from ...moments.times import with_spans
+
+SAMPLES = 1200
+"""Positions whose times are read."""
+
+PARTS = 200
+"""Equal parts of the time, for each of which events are counted."""
+
+
+class Axis(NamedTuple):
+    """Positions and their times.
+
+    :param positions: rising. :param times: microseconds since 1970; they never fall. Without any
+        time in the log, the positions.
+    :param begin: and ``end``: the times at the left and at the right.
+    :param bars: how many events each part of the time has.
+    :param read: how many times were read. :param exact: whether they are those of all events.
+    :param dated: whether the times are times.
+    """
+
+    positions: tuple[int, ...]
+    times: tuple[int, ...]
+    begin: int
+    end: int
+    bars: tuple[int, ...]
+    read: int
+    exact: bool
+    dated: bool
+
+    def share(self, position: int) -> float:
+        """Return where a position is, from 0 at the left to 100 at the right."""
+        return self.share_of(float(np.interp(position, self.positions, self.times)))
+
+    def share_of(self, time: float) -> float:
+        """Return where a time is, from 0 at the left to 100 at the right."""
+        inside = min(max(time, self.begin), self.end) - self.begin
+        return round(inside * 100 / max(self.end - self.begin, 1), 2)
+
+    def places(self) -> list[tuple[int, float]]:
+        """Return positions and where they are; those between two are between them."""
+        found = dict.fromkeys(
+            (self.share_of(time), position)
+            for position, time in zip(self.positions, self.times, strict=True)
+        )
+        return [(position, share) for share, position in found]
+
+
+class _Sample(NamedTuple):
+    """A position that was read. :param stands_for: how many events."""
+
+    position: int
+    time: int
+    versioned: bool
+    stands_for: int
+
+
+def axis_of(log: Log, begin: int, end: int) -> Axis:
+    """Return the axis of a window of positions."""
+    moment = log.moment()
+    return _axis(StoreKey(log.store), moment.branch, moment.cluster, begin, end, moment.known)
+
+
+@lru_cache(maxsize=32)
+def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _last: int) -> Axis:
+    store = opened.store
+    some = np.unique(np.linspace(begin, end, SAMPLES).astype(int)).tolist()
+    clock = clock_of(store, branch=branch, cluster=cluster)
+    found = list(store.read(Query(branch=branch, positions=tuple(some))))
+    gaps = np.diff([*some, end + 1]).tolist()
+    samples = [
+        _Sample(one.position, span.estimate, one.event.revision is not None, gap)
+        for (one, span), gap in zip(with_spans(found, clock), gaps, strict=True)
+        if span.estimate is not None
+    ]
+    if not samples:
+        return _undated(some, begin, end)
+    placed = [one for one in samples if one.versioned] or samples
+    times = list(accumulate((one.time for one in placed), max))
+    whole = begin == 1 and end == _last
+    low, high = (times[0], times[-1])
+    if whole or low == high:
+        low, high = min(one.time for one in samples), max(one.time for one in samples)
+    return Axis(
+        tuple(one.position for one in placed),
+        tuple(times),
+        low,
+        high,
+        tuple(_bars(samples, low, high)),
+        len(some),
+        len(some) > end - begin,
+        dated=True,
+    )
+
+
+def _undated(some: Sequence[int], begin: int, end: int) -> Axis:
+    """Return an axis of positions."""
+    bars = np.diff(np.linspace(begin, end + 1, PARTS + 1).astype(int)).tolist()
+    return Axis(tuple(some), tuple(some), begin, end, tuple(bars), 0, exact=True, dated=False)
+
+
+def _bars(samples: Sequence[_Sample], low: int, high: int) -> Iterable[int]:
+    """Count events in each part of the time; those of one sort are spread between two samples."""
+    edges = np.linspace(low, high, PARTS + 1)
+    until = np.zeros(PARTS + 1)
+    for versioned in (True, False):
+        some = sorted((one.time, one.stands_for) for one in samples if one.versioned is versioned)
+        if some:
+            times = np.array([time for time, _ in some])
+            sums = np.cumsum([count for _, count in some])
+            firsts = np.append(np.flatnonzero(np.diff(times)), len(times) - 1)
+            until += np.interp(edges, times[firsts], sums[firsts], left=0)
+    counts = np.diff(np.rint(until).astype(int))
+    counts[0] += int(np.rint(until[0]))
+    return [int(one) for one in counts]

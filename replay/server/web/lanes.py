@@ -1,0 +1,294 @@
+"""The drawing of the timeline: density, sessions, and a lane of phases for each pinned object.
+
+Places are shares of the width, from 0 to 100, so the drawing fits every screen without a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from ....engine.errors import PlinianError
+from ....engine.kubernetes.units import SECOND_US
+from ....engine.log import Query
+from ...facade.log import Log
+from ...moments.clock import StoreKey
+from ...moments.log import Log as AnyLog
+from ...moments.times import time_text, with_spans
+from .axis import Axis
+from .lives import Life, Version, life_of
+from .look import Look
+
+MOST_LANES = 12
+MOST_MARKS = 5000
+"""Shapes in the whole drawing."""
+
+MOST_SESSIONS = 1000
+"""Sessions that are drawn one by one."""
+
+LONGEST_INFERRED = 200_000
+"""In a log of more events, sessions that no scheduler's log names are not looked for."""
+
+_TICKS = 8
+_STEPS_S = (
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 10800, 21600, 43200, 86400, 172_800, 604_800, 2_592_000),
+)
+
+LOOKS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("Pending", "Restarting"), "pending"),
+        **dict.fromkeys(("Inqueue", "Bound", "Closing", "Cordoned"), "waiting"),
+        **dict.fromkeys(("Running", "Ready", "Open", "Exists"), "running"),
+        **dict.fromkeys(("Succeeded", "Completed", "Completing", "Closed"), "done"),
+        **dict.fromkeys(("Failed", "Aborted", "Aborting", "NotReady", "Terminated"), "failed"),
+        **dict.fromkeys(("Unknown", "Terminating"), "unknown"),
+    }
+)
+"""How a phase is drawn; other phases are drawn as unknown."""
+
+GLYPHS: Mapping[str, str] = MappingProxyType(
+    {"pending": "○", "waiting": "┄", "running": "■", "done": "●", "failed": "✖", "unknown": "?"}
+)
+
+
+class Tick(msgspec.Struct, frozen=True):
+    """A time on the ruler."""
+
+    x: float
+    text: str
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """A phase of an object, and where it is drawn.
+
+    :param begin: the position of the event with which it begins.
+    """
+
+    x: float
+    width: float
+    phase: str
+    look: str
+    glyph: str
+    begin: int
+    time: str
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """The phases of one object.
+
+    :param fault: why there are none. :param more: phases that are not drawn.
+    """
+
+    name: str
+    stretches: list[Stretch]
+    events: list[tuple[float, int]]
+    pinned: bool
+    fault: str = ""
+    more: int = 0
+
+
+class Shown(NamedTuple):
+    """A session: the position that shows it, when it was opened, and how many pods it bound.
+
+    :param opened: microseconds since 1970; None if it is not known. :param binds: the same.
+    """
+
+    position: int
+    opened: int | None
+    binds: int | None
+
+
+class SessionMark(msgspec.Struct, frozen=True):
+    """A session: where it is drawn, the position that shows it, and pods that it bound.
+
+    :param binds: None if it is not known here.
+    """
+
+    x: float
+    position: int
+    binds: int | None
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+    """The timeline as shapes.
+
+    :param bars: events in each part of the time. :param sessions_said: why there are none, or not
+        all. :param axis: positions and their places, to place others between them.
+    :param dated: whether the ruler has times; else it has positions.
+    """
+
+    begin: int
+    end: int
+    begin_time: str
+    end_time: str
+    dated: bool
+    exact: bool
+    read: int
+    bars: list[int]
+    ticks: list[Tick]
+    axis: list[tuple[int, float]]
+    now: float
+    versus: float | None
+    lanes: list[Lane]
+    sessions: list[SessionMark]
+    sessions_said: str
+
+    @property
+    def marks(self) -> int:
+        """How many shapes it has."""
+        own = sum(len(lane.stretches) + len(lane.events) for lane in self.lanes)
+        return own + len(self.sessions) + sum(1 for bar in self.bars if bar)
+
+
+def drawing_of(log: Log, look: Look, axis: Axis, selected: str) -> Drawing:
+    """Return the drawing of a window.
+
+    :param selected: the selected object; it has a lane also if it is not pinned.
+    """
+    names = list(dict.fromkeys([*look.lanes, *filter(None, [selected])]))[:MOST_LANES]
+    sessions, said = _sessions(log, look, axis)
+    room = (MOST_MARKS - len(sessions) - len(axis.bars)) // max(len(names), 1)
+    versus = look.versus
+    return Drawing(
+        begin=look.begin,
+        end=look.end,
+        begin_time=time_text(axis.begin) if axis.dated else "",
+        end_time=time_text(axis.end) if axis.dated else "",
+        dated=axis.dated,
+        exact=axis.exact,
+        read=axis.read,
+        bars=list(axis.bars),
+        ticks=list(_ticks(axis)),
+        axis=axis.places(),
+        now=axis.share(look.position),
+        versus=None if versus is None else axis.share(versus),
+        lanes=[_lane(log, look, axis, name, room) for name in names],
+        sessions=sessions,
+        sessions_said=said,
+    )
+
+
+def _ticks(axis: Axis) -> Iterator[Tick]:
+    """Yield whole times, at most a few; positions if the log has no times."""
+    if not axis.dated:
+        yield from (
+            Tick(axis.share(at), f"@{at}") for at in axis.positions[:: len(axis.positions) // 8 + 1]
+        )
+        return
+    seconds = (axis.end - axis.begin) / SECOND_US
+    step = next((one for one in _STEPS_S if seconds / one <= _TICKS), _STEPS_S[-1]) * SECOND_US
+    for time in range(-(-axis.begin // step) * step, axis.end + 1, step):
+        text = time_text(time)
+        yield Tick(axis.share_of(time), text[5:10] if step >= 86_400 * SECOND_US else text[11:19])
+
+
+def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
+    pinned = name in look.lanes
+    try:
+        life = life_of(log, name)
+    except PlinianError as fault:
+        return Lane(name=name, stretches=[], events=[], pinned=pinned, fault=str(fault.what))
+    stretches = list(_stretches(life, look, axis))
+    places = dict.fromkeys(
+        _place(axis, one) for one in life.versions if look.begin <= one.position <= look.end
+    )
+    drawn = stretches[: room // 2]
+    events = [(x, 0) for x in list(places)[: room - len(drawn)]]
+    return Lane(
+        name=name,
+        stretches=drawn,
+        events=events,
+        pinned=pinned,
+        more=len(stretches) - len(drawn) + len(places) - len(events),
+    )
+
+
+def _stretches(life: Life, look: Look, axis: Axis) -> Iterator[Stretch]:
+    """Yield the phases of an object within a window."""
+    right = look.end
+    phased = [one for one in life.versions if one.phase is not None]
+    begins = [one for n, one in enumerate(phased) if not n or phased[n - 1].phase != one.phase]
+    for number, one in enumerate(begins):
+        following = begins[number + 1] if number + 1 < len(begins) else None
+        until = following is not None and following.position <= right
+        if not one.phase or one.position > right:
+            continue
+        if following is not None and following.position < look.begin:
+            continue
+        x = _place(axis, one) if one.position >= look.begin else 0.0
+        drawn = LOOKS.get(one.phase, "unknown")
+        yield Stretch(
+            x=x,
+            width=max(
+                round((_place(axis, following) if following and until else 100) - x, 2), 0.15
+            ),
+            phase=one.phase,
+            look=drawn,
+            glyph=GLYPHS[drawn],
+            begin=one.position,
+            time="" if one.time is None else time_text(one.time),
+        )
+
+
+def _place(axis: Axis, one: Version) -> float:
+    return (
+        axis.share(one.position) if one.time is None or not axis.dated else axis.share_of(one.time)
+    )
+
+
+def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]:
+    """Return the sessions of a window, and why there are none or not all."""
+    found = list(_logged(log, look))
+    said = ""
+    if not found and look.last <= LONGEST_INFERRED:
+        inside = [
+            one for one in shown_sessions(log, look) if look.begin <= one.position <= look.end
+        ]
+        found = inside[: MOST_SESSIONS + 1]
+    elif not found:
+        said = "No scheduler's log names sessions, and the log is too long to look for them here."
+    if len(found) > MOST_SESSIONS:
+        said = f"More than {MOST_SESSIONS} sessions: the first are drawn. Zoom in to see others."
+    marks = [_mark(axis, one) for one in found[:MOST_SESSIONS]]
+    return marks, said or ("" if marks else "The log records no session in this window.")
+
+
+def shown_sessions(log: Log, look: Look) -> Sequence[Shown]:
+    """Return the position and the bindings of the sessions that the whole log shows."""
+    return _listed(StoreKey(log.store), log.branch, log.cluster, look.last)
+
+
+def _mark(axis: Axis, one: Shown) -> SessionMark:
+    dated = axis.dated and one.opened is not None
+    x = axis.share_of(one.opened) if dated and one.opened else axis.share(one.position)
+    return SessionMark(x, one.position, one.binds)
+
+
+def _logged(log: Log, look: Look) -> Iterator[Shown]:
+    query = Query(
+        branch=log.branch,
+        cluster=log.cluster,
+        kinds=("session.opened",),
+        after=look.begin - 1,
+        until=look.end,
+        limit=MOST_SESSIONS + 1,
+    )
+    found = with_spans(list(log.store.read(query)), log.clock())
+    return (Shown(one.position, span.estimate, None) for one, span in found)
+
+
+@lru_cache(maxsize=4)
+def _listed(opened: StoreKey, branch: str, cluster: str | None, _last: int) -> Sequence[Shown]:
+    """Return the position and the bindings of the sessions that the log shows."""
+    from ...moments.session_list import listed_sessions  # noqa: PLC0415 -- few logs need it
+
+    log = AnyLog(opened.store, branch=branch, cluster=cluster)
+    return [
+        Shown(one.position, one.opened, one.binds)
+        for one in listed_sessions(log.store, log.moment())
+    ]

@@ -1,0 +1,217 @@
+"""The panel beside the events: one object at the position, as state, difference, drift or text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ....engine.errors import PlinianError
+from ...answers.answer import Why
+from ...facade.log import Log
+from ...moments.changes import Change, changes
+from ...moments.times import time_text
+from ...render.differences import value_text
+from ...render.events import object_text
+from ...render.tables import cut
+from ...render.yaml_text import YamlWriter
+from .lives import Life, Version, document_at, life_of, set_by, setter
+from .look import Look
+
+PANES = ("diff", "state", "drift", "raw", "why")
+LONG_PANES = ("drift", "why")
+"""Panes that run the scheduler's cache or a session."""
+
+USUAL = "diff"
+
+MOST_FIELDS = 200
+_LONGEST = 300
+_MOST_TEXT = 200_000
+
+
+class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A field of an object.
+
+    :param old: its value before; of the state, empty. :param sign: ``+``, ``-`` or ``~``.
+    :param set_by: the event that set it last; 0 if that is not known.
+    """
+
+    path: str
+    value: str
+    old: str = ""
+    sign: str = ""
+    set_by: int = 0
+
+
+class DriftRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the scheduler's cache differs from the API server. :param since: this event."""
+
+    name: str
+    field: str
+    truth: str
+    belief: str
+    since: int
+
+
+class Pane(msgspec.Struct, frozen=True, kw_only=True):
+    """What the panel shows.
+
+    :param pane: which tab. :param object: as in ``pod/ml/train-0``; empty if none is selected.
+    :param chosen: whether the query names it; else it is that of the event at the position.
+    :param says: one sentence above the rows. :param shown: the version that is shown; 0 if none.
+    :param more: rows that are left out. :param fault: why there is no answer.
+    :param waits: the answer is not computed yet, because it takes long.
+    """
+
+    pane: str
+    object: str
+    chosen: bool
+    phase: str = ""
+    says: str = ""
+    shown: int = 0
+    fields: list[FieldRow] = []
+    drift: list[DriftRow] = []
+    more: int = 0
+    text: str = ""
+    why: Why | None = None
+    fault: str = ""
+    waits: bool = False
+
+
+def selected(log: Log, look: Look) -> str:
+    """Return the selected object, or that of the event at the position; empty if it has none."""
+    if look.select:
+        return look.select
+    found = log.events(positions=(look.position,)) if look.position else []
+    reference = next((one.event.reference for one in found), None)
+    return object_text(reference) if reference is not None and reference.name else ""
+
+
+def pane_of(log: Log, look: Look, named: str) -> Pane:
+    """Return the panel of an object at a position."""
+    asked = look.get("pane", USUAL)
+    pane = asked if asked in PANES else USUAL
+    base = Pane(pane=pane, object=named, chosen=bool(look.select))
+    if pane in LONG_PANES and not look.get("part") and not look.get("wait"):
+        return msgspec.structs.replace(base, waits=True)
+    try:
+        if pane == "drift":
+            return _drift(log, look, base)
+        if not named:
+            return base
+        if pane == "why":
+            return _why(log, look, base)
+        life = life_of(log, named)
+        return _versioned(log, look, base, life)
+    except PlinianError as fault:
+        now = f" {fault.now}" if fault.now else ""
+        return msgspec.structs.replace(base, fault=f"{fault.what}.{now}")
+
+
+def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
+    version = life.last(look.position)
+    if version is None:
+        first = next((one.position for one in life.versions if one.payload), 0)
+        says = f"The log holds no version of it by @{look.position}; the first is @{first}."
+        return msgspec.structs.replace(base, says=says, shown=0)
+    replace = msgspec.structs.replace
+    base = replace(base, shown=version.position, phase=version.phase or "Deleted")
+    if base.pane == "raw":
+        text = YamlWriter().text([document_at(log, version)])
+        return replace(base, text=text[:_MOST_TEXT], more=max(len(text) - _MOST_TEXT, 0))
+    if base.pane == "state":
+        return _state(log, base, life, version)
+    return _diff(log, look, base, life, version)
+
+
+def _state(log: Log, base: Pane, life: Life, version: Version) -> Pane:
+    places = set_by(life, version)
+    rows = [
+        FieldRow(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
+        for one in changes({}, document_at(log, version))
+    ]
+    rows.sort(key=lambda row: (_rank(row.path), row.path))
+    says = (
+        "" if version.phase else f"It was deleted by @{version.position}; this is its last version."
+    )
+    return msgspec.structs.replace(
+        base, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]), says=says
+    )
+
+
+def _rank(path: str) -> int:
+    """Return where a part of an object stands: its status first, its metadata last."""
+    order = ("status", "spec", "metadata")
+    part = path.partition(".")[0]
+    return order.index(part) if part in order else len(order)
+
+
+def _diff(log: Log, look: Look, base: Pane, life: Life, version: Version) -> Pane:
+    replace = msgspec.structs.replace
+    if look.versus is not None:
+        then = life.last(look.versus)
+        if then is None or not then.phase:
+            return replace(base, says=f"It does not exist at @{look.versus}.")
+        found = changes(document_at(log, then), document_at(log, version))
+        says = f"From @{look.versus} (version @{then.position}) to @{look.position}:"
+    else:
+        found = list(version.changes)
+        by = f" by {version.actor}" if version.actor else ""
+        time = f" at {time_text(version.time)}" if version.time is not None else ""
+        says = f"Last changed by @{version.position} {version.kind}{time}{by}."
+        if not found:
+            first = version == next(one for one in life.versions if one.payload)
+            says += (
+                " It is the first version that the log holds." if first else " No field differs."
+            )
+    rows = list(_changed(found))
+    return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
+
+
+def _changed(found: list[Change]) -> Iterator[FieldRow]:
+    for one in found:
+        added, gone = one.old is msgspec.UNSET, one.new is msgspec.UNSET
+        yield FieldRow(
+            path=one.path,
+            old="" if added else _text(one.old),
+            value="" if gone else _text(one.new),
+            sign="+" if added else "-" if gone else "~",
+        )
+
+
+def _text(value: Any) -> str:
+    return cut(value if isinstance(value, str) and value else value_text(value), _LONGEST)
+
+
+def _drift(log: Log, look: Look, base: Pane) -> Pane:
+    found = log.drift(at=look.at, release=look.release)
+    name = base.object.partition("/")[2]
+    rows = [
+        DriftRow(
+            name=f"{one.kind} {one.name}",
+            field=one.field,
+            truth=_side(one.truth),
+            belief=_side(one.belief),
+            since=since,
+        )
+        for one, since in found.differences
+        if not base.chosen or one.name in {name, name.rpartition("/")[2]}
+    ]
+    of = f"of {base.object} " if base.chosen else ""
+    count = f"{len(rows)} difference{'' if len(rows) == 1 else 's'}" if rows else "no difference"
+    says = f"The scheduler's cache of {found.release} has {count} {of}from the API server."
+    if base.chosen and len(found.differences) > len(rows):
+        says += f" All objects have {len(found.differences)}."
+    return msgspec.structs.replace(
+        base, drift=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]), says=says
+    )
+
+
+def _side(text: str | None) -> str:
+    return "nothing" if text is None else text
+
+
+def _why(log: Log, look: Look, base: Pane) -> Pane:
+    found = log.why(base.object, at=look.at, release=look.release)
+    return msgspec.structs.replace(base, why=found)

@@ -1,0 +1,156 @@
+"""The events table: real rows around the position, or those that a filter lets through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ....engine.errors import PlinianError
+from ....engine.events import KINDS
+from ....engine.log import Query
+from ...facade.log import Log
+from ...moments.actors import AttributedEvent
+from ...moments.event_filters import about, known_kinds
+from ...moments.times import span_text
+from ...render.events import event_rows, object_text
+from .look import Look, seconds
+
+HALF = 100
+"""Rows before the position, and after it."""
+
+_NAMED = re.compile(r"(kind|object|namespace|ns|name|source|uid):(.+)")
+
+
+class EventRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One event.
+
+    :param object: as in ``pod/ml/train-0``; empty if it has none. :param subject: what it is about
+        in words, if it has no object. :param time: as tables print it. :param estimate: the same
+        for programs. :param actor: in short; ``actor_name`` is the whole.
+    """
+
+    position: int
+    time: str
+    estimate: str
+    kind: str
+    noun: str
+    object: str
+    subject: str
+    version: str
+    actor: str
+    actor_name: str
+
+
+class EventRows(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows around a position.
+
+    :param filter: in words; empty if none. :param fault: why the filter cannot be used.
+    :param before: and ``after``: the positions to go to for earlier and later rows; None if there
+        are none.
+    """
+
+    rows: list[EventRow]
+    filter: str
+    fault: str
+    before: int | None
+    after: int | None
+
+
+def rows_around(log: Log, look: Look) -> EventRows:
+    """Return the events around a position, at most ``2 * HALF``."""
+    fault, fields = "", {}
+    try:
+        fields = fields_of(log, look.filter)
+    except PlinianError as told:
+        fault = f"{told.what}{f'; {told.now}' if told.now else ''}"
+    if fault:
+        return EventRows(rows=[], filter=look.filter, fault=fault, before=None, after=None)
+    earlier = list(log.events(**fields, until=look.position, newest_first=True, limit=HALF + 1))
+    later = list(log.events(**fields, after=look.position, limit=HALF + 1))
+    shown = [*reversed(earlier[:HALF]), *later[:HALF]]
+    return EventRows(
+        rows=list(_rows(shown)),
+        filter=look.filter,
+        fault="",
+        before=earlier[HALF].position if len(earlier) > HALF else None,
+        after=later[HALF].position if len(later) > HALF else None,
+    )
+
+
+def fields_of(log: Log, text: str) -> dict[str, Any]:
+    """Return the fields of a query for the text of the filter box.
+
+    Words narrow one after another: ``pod.bound`` or ``pod.*`` are kinds of events, ``pod/ml/a`` is
+    an object, ``pods`` a kind of objects, ``namespace:ml`` a namespace, others are names.
+
+    :raises UsageError: a word names nothing.
+    :raises ObjectNotFound: the log never held the object.
+    """
+    found: dict[str, Any] = {}
+    kinds: list[str] = []
+    objects: list[str] = []
+    for word in text.split():
+        named = _NAMED.fullmatch(word)
+        name, value = (named[1], named[2]) if named else (_guessed(log, word), word)
+        if name == "kind":
+            kinds.append(value)
+        elif name == "object":
+            objects.append(value)
+        else:
+            found["namespace" if name == "ns" else name] = value
+    if kinds:
+        found["kinds"] = known_kinds(kinds)
+    return found | about(log, objects)
+
+
+def _guessed(log: Log, word: str) -> str:
+    """Return what a word of the filter is about."""
+    if "/" in word:
+        return "object"
+    noun = word.partition(".")[0]
+    if "." in word and (noun in {kind.partition(".")[0] for kind in KINDS} or "*" in word):
+        return "kind"
+    try:
+        log.kind(word)
+    except PlinianError:
+        return "name"
+    return "object"
+
+
+def _rows(events: list[Any]) -> Iterator[EventRow]:
+    for recorded, row in zip(events, event_rows(events, wide=False), strict=True):
+        yield _row(recorded, row)
+
+
+def _row(recorded: AttributedEvent, row: list[str]) -> EventRow:
+    event, named = recorded.event, object_text(recorded.event.reference)
+    has_name = bool(event.reference.name)
+    return EventRow(
+        position=recorded.position,
+        time=span_text(recorded.span),
+        estimate=seconds(recorded.span.estimate),
+        kind=event.kind,
+        noun=event.kind.partition(".")[0],
+        object=named if has_name else "",
+        subject="" if has_name else row[2],
+        version=row[3],
+        actor=short_actor(recorded.actor),
+        actor_name=recorded.actor,
+    )
+
+
+def short_actor(name: str) -> str:
+    """Return an actor without what all service accounts begin with."""
+    return name.rpartition(":")[2] if name.startswith("system:serviceaccount:") else name
+
+
+def next_position(log: Log, look: Look, fields: dict[str, Any], *, forwards: bool) -> int | None:
+    """Return the position of the next or the previous event of a query; None if there is none."""
+    bounds: dict[str, Any] = (
+        {"after": look.position} if forwards else {"until": look.position - 1, "newest_first": True}
+    )
+    query = Query(branch=log.branch, cluster=log.cluster, limit=1, **bounds, **fields)
+    return next((one.position for one in log.store.read(query)), None)

@@ -1,0 +1,390 @@
+// @ts-check
+// The timeline: the URL says what is shown; moves change the URL, and parts of the page follow.
+
+import { prefetch, show } from "./fragments.js";
+import { onKey } from "./keys.js";
+import { SHARED, changed, current, linkOf, lookOf, same } from "./look.js";
+import { Ruler } from "./ruler.js";
+import { copy, say, tell } from "./site.js";
+
+/** @typedef {import("./look.js").Look} Look */
+
+const last = Number(document.body.dataset.last);
+const whole = document.getElementById("look");
+
+/** The place of a part.
+ * @param {string} name */
+const place = (name) => /** @type {HTMLElement} */ (document.getElementById(name));
+
+/** What the page shows, or is about to show. */
+let shown = current();
+
+const ruler = new Ruler({
+  go: (position) => go({ position }, false),
+  choose: (begin, end) => end > begin && go({ from: `@${begin}`, to: `@${end}` }, true),
+  all: () => go({ from: null, to: null }, true),
+});
+
+/** Change the look.
+ * @param {Parameters<typeof changed>[1]} changes
+ * @param {boolean} push whether Back comes here again */
+function go(changes, push) {
+  const position = changes.position === undefined ? undefined : Math.min(Math.max(changes.position, 1), last);
+  const next = changed(shown, { ...changes, ...(position === undefined ? {} : { position }) });
+  if (linkOf(next) === linkOf(shown)) return;
+  if (push) history.pushState(null, "", linkOf(next));
+  else history.replaceState(null, "", linkOf(next));
+  follow(next);
+}
+
+/** Show a look: only the parts that differ are asked for.
+ * @param {Look} next */
+function follow(next) {
+  const before = shown;
+  shown = next;
+  const link = linkOf(next);
+  const moved = next.position !== before.position;
+  if (!same(before, next, ["from", "to", "lanes", "sel", "vs"])) ask("time", link, redrawn);
+  else ruler.move(next.position, "");
+  const row = document.getElementById(`e${next.position}`);
+  if (!same(before, next, ["q"]) || (moved && !row)) ask("events", link, rowsChanged);
+  else markRow();
+  if (moved || !same(before, next, ["sel", "pane", "vs", "release", "wait"])) ask("panel", link, panelChanged);
+  correctLinks();
+}
+
+/** @param {string} part
+ * @param {string} link
+ * @param {() => void} done */
+function ask(part, link, done) {
+  show(place(part), part, link, () => (serverIsBack(), done()), (fault) => serverFailed(fault));
+}
+
+function redrawn() {
+  const found = document.getElementById("ruler");
+  if (!found) return;
+  ruler.attach(found);
+  ruler.move(shown.position, timeShown());
+}
+
+function rowsChanged() {
+  markRow();
+}
+
+/** Mark the row of the position, and bring it into view. */
+function markRow() {
+  for (const one of document.querySelectorAll("#events tr[aria-current]")) one.removeAttribute("aria-current");
+  for (const one of document.querySelectorAll("#events tbody th a")) one.setAttribute("tabindex", "-1");
+  const row = document.getElementById(`e${shown.position}`);
+  const around = document.getElementById("rows");
+  if (!row || !around) return;
+  row.setAttribute("aria-current", "true");
+  row.querySelector("th a")?.setAttribute("tabindex", "0");
+  const top = row.offsetTop - around.scrollTop;
+  if (top < 40 || top > around.clientHeight - 60) around.scrollTop = row.offsetTop - around.clientHeight / 2;
+  if (around.contains(document.activeElement)) {
+    const link = row.querySelector("th a");
+    if (link instanceof HTMLElement && document.activeElement !== around) link.focus({ preventScroll: true });
+  }
+}
+
+function panelChanged() {
+  const pane = document.querySelector("#panel .pane");
+  if (!(pane instanceof HTMLElement)) return;
+  const now = document.getElementById("now");
+  if (now) {
+    const time = document.createElement("time");
+    time.dateTime = pane.dataset.estimate || "";
+    time.textContent = pane.dataset.time || "";
+    now.replaceChildren(pane.dataset.time ? time : "no time known");
+  }
+  ruler.move(shown.position, timeShown());
+  later();
+  announce(pane);
+  const { sel } = Object.fromEntries(shown.query);
+  const title = pane.dataset.object || "Timeline";
+  document.title = `${title} at @${shown.position} · ${document.body.dataset.log} · Plinian`;
+  if (!sel && whole && pane.dataset.object !== whole.dataset.object) {
+    whole.dataset.object = pane.dataset.object;
+    redrawSoon();
+  }
+  prefetchSoon();
+}
+
+/** Ask for a pane that takes long. */
+function later() {
+  if (document.querySelector("#panel [data-later]")) ask("panel", linkOf(shown), panelChanged);
+}
+
+let redrawing = 0;
+/** The lane of an object that is not selected follows when the position rests. */
+function redrawSoon() {
+  clearTimeout(redrawing);
+  redrawing = window.setTimeout(() => ask("time", linkOf(shown), redrawn), 400);
+}
+
+let prefetching = 0;
+/** The neighbours of a position are fetched when it rests. */
+function prefetchSoon() {
+  clearTimeout(prefetching);
+  const pane = shown.query.get("pane");
+  if (pane === "why" || pane === "drift") return;
+  prefetching = window.setTimeout(() => {
+    for (const side of [1, -1]) {
+      const position = shown.position + side;
+      if (position >= 1 && position <= last) prefetch("panel", linkOf(changed(shown, { position })));
+    }
+  }, 120);
+}
+
+/** @param {HTMLElement} pane */
+function announce(pane) {
+  const row = document.getElementById(`e${shown.position}`);
+  const event = row?.querySelector(".kind")?.textContent || "";
+  say([`position ${shown.position}`, timeShown(), event, pane.dataset.object].filter(Boolean).join(", "));
+}
+
+function timeShown() {
+  const time = document.querySelector("#now time");
+  return time?.textContent?.split("T")[1]?.replace("Z", "") || "";
+}
+
+/** Links to other pages lead to the position that is shown. */
+function correctLinks() {
+  document.body.dataset.position = String(shown.position);
+  const point = document.getElementById("point");
+  if (point instanceof HTMLInputElement) point.value = `@${shown.position}`;
+  const at = document.getElementById("foot-at");
+  if (at) at.textContent = `@${shown.position}`;
+  const kept = changed({ ...shown, query: new URLSearchParams() }, {});
+  for (const name of SHARED) {
+    const value = shown.query.get(name);
+    if (value) kept.query.set(name, value);
+  }
+  for (const link of document.querySelectorAll("header.site a[href], nav.site a[href]")) {
+    if (!(link instanceof HTMLAnchorElement) || link.dataset.at) continue;
+    const of = lookOf(link.href);
+    if (of) link.href = linkOf({ ...kept, path: of.path });
+  }
+  const release = document.querySelector("form.release");
+  if (release instanceof HTMLFormElement) {
+    release.action = linkOf(shown);
+    keepInputs(release, "release");
+  }
+  for (const form of document.querySelectorAll("form.go, form.filter")) {
+    if (form instanceof HTMLFormElement) keepInputs(form, form.classList.contains("filter") ? "q" : "");
+    if (form instanceof HTMLFormElement && form.classList.contains("filter")) form.action = `/@${shown.position}`;
+  }
+}
+
+/** Give a form the values of the query.
+ * @param {HTMLFormElement} form
+ * @param {string} own the name that the form sets itself */
+function keepInputs(form, own) {
+  for (const input of form.querySelectorAll("input[type=hidden]:not([name=page])")) input.remove();
+  for (const [name, value] of shown.query) {
+    if (name === own) continue;
+    const input = document.createElement("input");
+    Object.assign(input, { type: "hidden", name, value });
+    form.append(input);
+  }
+}
+
+/** @param {Error} fault */
+function serverFailed(fault) {
+  let banner = document.getElementById("gone");
+  if (!banner) {
+    banner = document.createElement("p");
+    banner.id = "gone";
+    banner.className = "remark";
+    banner.setAttribute("role", "alert");
+    place("notices").append(banner);
+  }
+  const again = document.createElement("button");
+  again.type = "button";
+  again.textContent = "Try again";
+  again.addEventListener("click", () => location.reload());
+  const words = fault instanceof TypeError ? "The server does not answer; what is shown stays." : fault.message;
+  banner.replaceChildren(`${words} `, again);
+}
+
+function serverIsBack() {
+  document.getElementById("gone")?.remove();
+}
+
+/** A link of a part is a change of the look that the part was made for.
+ * @param {MouseEvent} event */
+function clicked(event) {
+  if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+  if (!link) return;
+  const href = link.getAttribute("href") || "";
+  const step = link.getAttribute("data-step");
+  if (step) {
+    event.preventDefault();
+    stepTo(step);
+    return;
+  }
+  const to = lookOf(href);
+  const part = link.closest("section[id]");
+  if (!to || to.path || !part) return;
+  event.preventDefault();
+  const made = lookOf(part.getAttribute("data-look") || begun) || shown;
+  /** @type {Parameters<typeof changed>[1]} */
+  const changes = {};
+  for (const name of new Set([...to.query.keys(), ...made.query.keys()])) {
+    if (name !== "part" && to.query.get(name) !== made.query.get(name)) changes[name] = to.query.get(name);
+  }
+  const at = link.getAttribute("data-at");
+  if (at) changes.position = Number(at);
+  go(changes, true);
+}
+
+/** Go to the next or previous event of a sort.
+ * @param {string} step as in session/next */
+async function stepTo(step) {
+  const link = linkOf({ ...shown, path: `/step/${step}` });
+  try {
+    const answer = await fetch(link, { headers: { Accept: "application/json" } });
+    const found = await answer.json();
+    const to = found.link && lookOf(found.link);
+    if (to) go({ position: to.position }, true);
+    else tell(found.error?.what || "there is none");
+  } catch {
+    serverFailed(new TypeError());
+  }
+}
+
+/** Go to the next or previous event that the filter lets through.
+ * @param {1 | -1} side */
+function stepRow(side) {
+  if (!shown.query.get("q")) {
+    go({ position: shown.position + side }, false);
+    return;
+  }
+  const rows = [...document.querySelectorAll("#events tr[data-position]")].map((row) =>
+    Number(row.getAttribute("data-position")),
+  );
+  const next = side > 0 ? rows.find((at) => at > shown.position) : rows.findLast((at) => at < shown.position);
+  if (next !== undefined) go({ position: next }, false);
+  else stepTo(side > 0 ? "event/next" : "event/previous");
+}
+
+/** Show another window of the same log.
+ * @param {number} begin
+ * @param {number} end */
+function windowTo(begin, end) {
+  const width = Math.min(Math.max(Math.round(end - begin), 10), last - 1);
+  const low = Math.min(Math.max(Math.round(begin), 1), Math.max(last - width, 1));
+  if (low === 1 && width >= last - 1) go({ from: null, to: null }, false);
+  else go({ from: `@${low}`, to: `@${low + width}` }, false);
+}
+
+/** @param {number} factor below 1 shows less */
+function zoom(factor) {
+  const { begin, end } = ruler;
+  const around = Math.min(Math.max(shown.position, begin), end);
+  windowTo(around - (around - begin) * factor, around + (end - around) * factor);
+}
+
+/** @param {number} share of the width */
+function pan(share) {
+  const by = (ruler.end - ruler.begin) * share;
+  windowTo(ruler.begin + by, ruler.end + by);
+}
+
+function fit() {
+  const near = 250;
+  if (shown.query.get("from")) go({ from: null, to: null }, true);
+  else windowTo(shown.position - near, shown.position + near);
+}
+
+function selected() {
+  const pane = document.querySelector("#panel .pane");
+  return shown.query.get("sel") || (pane instanceof HTMLElement && pane.dataset.object) || "";
+}
+
+function pin() {
+  const name = selected();
+  if (!name) return tell("no object is selected");
+  const lanes = (shown.query.get("lanes") || "").split(",").filter(Boolean);
+  const next = lanes.includes(name) ? lanes.filter((one) => one !== name) : [...lanes, name];
+  go({ lanes: next.join(",") }, true);
+}
+
+/** @param {string} pane */
+const showPane = (pane) => () => go({ pane: pane === "diff" ? null : pane }, true);
+
+function setUpKeys() {
+  onKey("j", "next event", () => stepRow(1));
+  onKey("k", "previous event", () => stepRow(-1));
+  onKey("J", "next event of the selected object", () => stepTo("object/next"));
+  onKey("K", "previous event of the selected object", () => stepTo("object/previous"));
+  onKey("s", "next session", () => stepTo("session/next"));
+  onKey("S", "previous session", () => stepTo("session/previous"));
+  onKey("a", "next crash, start, eviction or lost node", () => stepTo("notable/next"));
+  onKey("A", "previous crash, start, eviction or lost node", () => stepTo("notable/previous"));
+  onKey("n", "next change of the selected object", () => stepTo("change/next"));
+  onKey("N", "previous change of the selected object", () => stepTo("change/previous"));
+  onKey("h", "earlier window", () => pan(-0.25));
+  onKey("l", "later window", () => pan(0.25));
+  onKey("+", "zoom in", () => zoom(0.5));
+  onKey("=", "zoom in", () => zoom(0.5));
+  onKey("-", "zoom out", () => zoom(2));
+  onKey("f", "window around the position; again: the whole log", fit);
+  onKey("[", "set mark A at the position", () => go({ vs: `@${shown.position}` }, true));
+  onKey("]", "exchange mark A and the position", () => {
+    const mark = Number((shown.query.get("vs") || "").replace("@", ""));
+    if (mark) go({ position: mark, vs: `@${shown.position}` }, true);
+    else tell("mark A is not set: [ sets it");
+  });
+  onKey("d", "difference of the object", showPane("diff"));
+  onKey("t", "state of the object", showPane("state"));
+  onKey("x", "drift of the scheduler's cache", showPane("drift"));
+  onKey("r", "the object as YAML", showPane("raw"));
+  onKey("w", "why the object waits", showPane("why"));
+  onKey("p", "pin the selected object as a lane, or unpin it", pin);
+  onKey("y", "copy the command that prints the same", () => {
+    const pane = document.querySelector("#panel .pane");
+    const text = (pane instanceof HTMLElement && pane.dataset.command) || "";
+    copy(text, "Command");
+  });
+  onKey("Escape", "drop the selection", () => go({ sel: null }, true));
+}
+
+const begun = location.href;
+
+function begin() {
+  if (!whole || !last) return;
+  document.addEventListener("click", clicked);
+  window.addEventListener("popstate", () => follow(current()));
+  for (const form of document.querySelectorAll("form.go")) form.addEventListener("submit", goFormSent);
+  place("events").addEventListener("submit", filterSent);
+  setUpKeys();
+  redrawn();
+  markRow();
+  later();
+  prefetchSoon();
+}
+
+/** @param {Event} event */
+function goFormSent(event) {
+  const point = document.getElementById("point");
+  const found = point instanceof HTMLInputElement && /^@?(\d+)$/.exec(point.value.trim());
+  if (!found || Number(found[1]) > last) return;
+  event.preventDefault();
+  point.blur();
+  go({ position: Number(found[1]) }, true);
+}
+
+/** @param {Event} event */
+function filterSent(event) {
+  if (!(event.target instanceof HTMLFormElement)) return;
+  const box = event.target.elements.namedItem("q");
+  if (!(box instanceof HTMLInputElement)) return;
+  event.preventDefault();
+  box.blur();
+  go({ q: box.value.trim() || null }, true);
+}
+
+begin();

@@ -1,0 +1,85 @@
+"""Steps: from a position to the next or previous event of some sort."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ....engine.errors import PointUnknown, UsageError
+from ...facade.log import Log
+from .lives import life_of
+from .look import Look
+from .pane import selected
+from .rows import fields_of, next_position
+
+NOTABLE = (
+    *("process.panicked", "process.started", "node.deleted", "pod.evicted", "cleanup.retried"),
+)
+"""Kinds of events that people look for when something went wrong."""
+
+WAYS: Mapping[str, str] = MappingProxyType(
+    {
+        "event": "event",
+        "object": "event of the selected object",
+        "change": "change of the selected object",
+        "session": "session",
+        "notable": "crash, start, eviction or lost node",
+    }
+)
+"""What one can step to, in words."""
+
+
+def step(log: Log, look: Look, what: str, *, forwards: bool) -> int:
+    """Return the position of the next or previous event of a sort.
+
+    :raises UsageError: there is no such sort. :raises PointUnknown: there is none.
+    """
+    found = _found(log, look, what, forwards=forwards)
+    if found is None:
+        side = "after" if forwards else "before"
+        raise PointUnknown(f"there is no {WAYS[what]} {side} @{look.position}")
+    return found
+
+
+def _found(log: Log, look: Look, what: str, *, forwards: bool) -> int | None:
+    if what == "event":
+        return next_position(log, look, fields_of(log, look.filter), forwards=forwards)
+    if what in {"object", "change"}:
+        return _of_object(log, look, changed=what == "change", forwards=forwards)
+    if what == "notable":
+        return next_position(log, look, {"kinds": NOTABLE}, forwards=forwards)
+    if what == "session":
+        return _session(log, look, forwards=forwards)
+    raise UsageError(f"there is no step to {what!r}", now=f"choose from: {', '.join(WAYS)}")
+
+
+def _of_object(log: Log, look: Look, *, changed: bool, forwards: bool) -> int | None:
+    named = selected(log, look)
+    if not named:
+        return None
+    places = sorted(
+        one.position
+        for one in life_of(log, named).versions
+        if not changed or one.changes or not one.phase
+    )
+    return _beside(places, look.position, forwards=forwards)
+
+
+def _session(log: Log, look: Look, *, forwards: bool) -> int | None:
+    found = next_position(log, look, {"kinds": ("session.opened",)}, forwards=forwards)
+    if found is not None:
+        return found
+    from .lanes import LONGEST_INFERRED, shown_sessions  # noqa: PLC0415 -- few logs need it
+
+    if look.last > LONGEST_INFERRED:
+        return None
+    return _beside(
+        sorted(one.position for one in shown_sessions(log, look)), look.position, forwards=forwards
+    )
+
+
+def _beside(places: list[int], position: int, *, forwards: bool) -> int | None:
+    """Return the nearest of rising places after or before a position."""
+    if forwards:
+        return next((at for at in places if at > position), None)
+    return next((at for at in reversed(places) if at < position), None)
