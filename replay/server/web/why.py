@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...compare.questions import BOUND, ENQUEUED, Question
 from ...compare.subjects import LogSubject
 from ...facade.documents import document
 from ...facade.log import Log
+from ...pages.why import reasons_of
 from ...render.simulation import spans
 from ...what_if.help import WouldHelp
 from .bounded import MOST_ROWS
@@ -90,7 +91,18 @@ def _json(found: WhyPage) -> Any:
     return {**document(found.why), **more}
 
 
-@page("why/{kind}/{key:path}", template="why_page.html", title="Why", long=True, json=_json)
+def _shown(found: WhyPage, _look: Look) -> Mapping[str, Any]:
+    return {"reasons": reasons_of(found.why)}
+
+
+@page(
+    "why/{kind}/{key:path}",
+    template="why_page.html",
+    title="Why",
+    long=True,
+    json=_json,
+    show=_shown,
+)
 def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     """Return why an object waits; ``help`` and ``others`` of the query ask for more.
 
@@ -128,7 +140,7 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
     times = [_micros(stage.since.time) for stage in found.stages]
     first, last = (times[0] if times else None), now
     whole = 0 if first is None or last is None else last - first
-    ends = [*times[1:], last]
+    ends = [*times[1:], last][: len(times)]
     for stage, begin, end in zip(found.stages, times, ends, strict=True):
         known = whole > 0 and begin is not None and end is not None
         yield Stretch(
