@@ -26,7 +26,7 @@ export function between(samples, from, value) {
 }
 
 export class Ruler {
-  /** @param {{go: (position: number) => void, choose: (begin: number, end: number) => void, all: () => void}} asks */
+  /** @param {{go: (position: number) => void, choose: (begin: number, end: number) => void, mark: (shape: SVGElement) => void, all: () => void}} asks */
   constructor(asks) {
     this.asks = asks;
     /** @type {Sample[]} */
@@ -97,7 +97,7 @@ export class Ruler {
     if (!place || event.button !== 0) return;
     const left = place.getBoundingClientRect().left;
     const from = event.clientX - left;
-    const onMark = event.target instanceof Element && event.target.closest("a");
+    const onMark = event.target instanceof Element && event.target.closest("[data-at]");
     const grabbed = event.target === this.handle;
     let dragged = false;
     const moved = (/** @type {PointerEvent} */ next) => {
@@ -112,13 +112,13 @@ export class Ruler {
       if (this.band) this.band.hidden = true;
       const to = last.clientX - left;
       if (dragged && !grabbed) this.asks.choose(this.at(Math.min(from, to)), this.at(Math.max(from, to)));
-      else if (!dragged && !onMark && !grabbed) this.asks.go(this.at(to));
+      else if (!dragged && onMark instanceof SVGElement) this.asks.mark(onMark);
+      else if (!dragged && !grabbed) this.asks.go(this.at(to));
     };
     place.setPointerCapture?.(event.pointerId);
-    if (onMark) place.releasePointerCapture?.(event.pointerId);
     place.addEventListener("pointermove", moved);
     place.addEventListener("pointerup", up, { once: true });
-    if (!onMark && !grabbed) event.preventDefault();
+    if (!grabbed) event.preventDefault();
   }
 
   /** @param {number} left

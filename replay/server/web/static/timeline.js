@@ -22,6 +22,7 @@ let shown = current();
 const ruler = new Ruler({
   go: (position) => go({ position }, false),
   choose: (begin, end) => end > begin && go({ from: `@${begin}`, to: `@${end}` }, true),
+  mark: ({ dataset }) => go({ position: Number(dataset.at), sel: dataset.object }, true),
   all: () => go({ from: null, to: null }, true),
 });
 
