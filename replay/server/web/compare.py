@@ -64,6 +64,7 @@ class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
     :param labels: what distinguishes them.
     :param difference: the number of the pair with the first difference; None if there is none.
     :param next: what to skip for the next difference after the shown ones; None if there is none.
+    :param causes: of the behaviours that were checked there, those that alone make the difference.
     :param other_behaviours: behaviours that differ and that the sessions checked elsewhere.
     :param without_effect: how many more differ without any effect here.
     """
@@ -77,6 +78,7 @@ class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
     difference: int | None
     next: int | None
     only_differences: bool
+    causes: tuple[Checked, ...]
     checked: tuple[Checked, ...]
     other_behaviours: tuple[Checked, ...]
     without_effect: int
@@ -129,6 +131,7 @@ def compare(log: Log, look: Look) -> SideBySide:
         difference=difference,
         next=_next_difference(shown, part),
         only_differences=only,
+        causes=tuple(_checked(one) for one in found.consulted if one.decides),
         checked=tuple(map(_checked, found.consulted)),
         other_behaviours=tuple(
             Checked(behaviour=one.behaviour, values=one.values, cause="", why=one.why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from ....engine.kubernetes.resources import GroupKind
 from ...facade.log import Log
@@ -27,3 +28,8 @@ def gaps(log: Log, moment: Moment, kinds: Sequence[GroupKind]) -> tuple[str, ...
 def sentences(unknown: Iterable[Unknown]) -> tuple[str, ...]:
     """Return gaps as sentences."""
     return tuple(reasons(tuple(unknown)))
+
+
+def file_name(source: str) -> str:
+    """Return the name of a configuration without the folders of the machine that ingested it."""
+    return PurePath(source).name if source.startswith("/") else source

@@ -6,13 +6,21 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ....engine.machine.layout import FAULTS, Step
+from ....engine.machine.machine import State
+from ....engine.machine.natural import USER
 from ...explore.replaying import Replay
 from ...explore.story import TIME, Moment, Story, story_of
-from ...explore.world import run_steps
+from ...explore.world import World, run_steps
 from ...render.race import shown_moments, used_lanes
 from ...render.tables import cut
 
 MOST_STEPS = 200
+"""Steps of a picture."""
+
+MOST_NATURAL = 5000
+"""Steps of the natural order that are made at most before users have written all."""
+
 _ROW, _TOP, _LEFT, _LETTER, _TEXT = 24, 44, 52, 7, 90
 """The size of a picture: rows, margins, the width of a letter, letters of a sentence."""
 
@@ -77,17 +85,40 @@ def orders_of(found: Replay) -> Iterator[Picture]:
     """Yield the order of a token, and the order in which nothing is held up."""
     yield _picture("This order", found.story, tuple(one.sentence for one in found.violations))
     world = found.world
-    usual = run_steps(world, ())
-    wrong = tuple(one.sentence for one in usual.violations)
-    yield _picture("Nothing is held up", story_of(world, ()), wrong)
+    steps = natural_steps(world)
+    wrong = tuple(one.sentence for one in run_steps(world, steps).violations)
+    yield _picture("Nothing is held up", story_of(world, steps), wrong)
+
+
+def natural_steps(world: World) -> list[Step]:
+    """Return the steps in the natural order until users have written all that they write."""
+    machine, state, found = world.machine, world.start, list[Step]()
+    while len(found) < MOST_NATURAL and _users_go_on(world, state):
+        moves = world.natural.moves(state)
+        usual = next((one for one in moves if not _fails(machine.step(one.step))), None)
+        if usual is None:
+            break
+        found.append(machine.step(usual.step))
+        state = usual.state
+    return found
+
+
+def _users_go_on(world: World, state: State) -> bool:
+    steps = world.machine.enabled(state)
+    return any(world.machine.step(number).part == USER for number in steps)
+
+
+def _fails(step: Step) -> bool:
+    """Return whether a step is a fault, which no natural order has."""
+    return bool(step.fault) or step.part == FAULTS
 
 
 def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> Picture:
     lanes, x = [], _LEFT
     for name in used_lanes(story) or list(story.lanes[:1]):
-        x += max(28, len(name) * _LETTER // 2 + 6)
+        x += max(30, len(name) * _LETTER // 2 + 10)
         lanes.append(Lane(name=name, x=x))
-        x += max(28, len(name) * _LETTER // 2 + 6)
+        x += max(30, len(name) * _LETTER // 2 + 10)
     shown = list(shown_moments(story))
     places = {one.name: one.x for one in lanes}
     rows = {one.number: _TOP + at * _ROW for at, one in enumerate(shown[:MOST_STEPS])}

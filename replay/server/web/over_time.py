@@ -9,6 +9,7 @@ import msgspec
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.kubernetes.units import SECOND_US, format_time
 from ...facade.log import Log
+from ...moments.times import time_text
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...series.incidents import Incident
@@ -29,9 +30,10 @@ _TICKS = 6
 
 
 class Tick(msgspec.Struct, frozen=True, kw_only=True):
-    """A time on the axis. :param time: of day, in UTC."""
+    """A time on the axis. :param share: where it is, in percent. :param time: of day, in UTC."""
 
     x: float
+    share: float
     time: str
 
 
@@ -67,12 +69,16 @@ class LimitLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueueChart(msgspec.Struct, frozen=True, kw_only=True):
-    """One queue. :param area: points of the surface of what it holds."""
+    """One queue. :param areas: points of the surfaces of what it holds.
+
+    :param drawn: it held something, or has a limit.
+    """
 
     queue: str
     depth: int
     children: int
     top: str
+    drawn: bool
     areas: tuple[str, ...]
     limits: tuple[LimitLine, ...]
     highest: str
@@ -151,13 +157,17 @@ def _axis(log: Log, look: Look, period: Period, incidents: Sequence[Incident]) -
         return round(WIDTH * (time - period.begin) / whole, 2)
 
     return Axis(
-        begin=format_time(period.begin),
-        end=format_time(period.end),
+        begin=time_text(period.begin),
+        end=time_text(period.end),
         step=f"{period.step / SECOND_US:g} s",
         now=x(now) if now is not None and period.begin <= now <= period.begin + whole else None,
         ticks=tuple(
-            Tick(x=x(period.time_of(part)), time=format_time(period.time_of(part))[11:19])
-            for part in range(0, period.parts, every)
+            Tick(
+                x=x(period.time_of(part)),
+                share=round(x(period.time_of(part)) * 100 / WIDTH, 2),
+                time=format_time(period.time_of(part))[11:19],
+            )
+            for part in range(0, period.parts - every // 2, every)
         ),
         notable=tuple(
             Notable(
@@ -184,6 +194,7 @@ def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
         children=share.children,
         top=short_amount(found.resource, top),
         highest=short_amount(found.resource, held),
+        drawn=bool(held or inside),
         areas=tuple(_areas(share.allocated, top, parts)),
         limits=tuple(
             LimitLine(

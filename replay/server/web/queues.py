@@ -22,6 +22,8 @@ from .page import page
 AMOUNTS = ("allocated", "inqueue", "deserved", "capability", "guarantee")
 _LIMITS = ("capability", "deserved", "guarantee")
 _ENDED = frozenset({"Succeeded", "Failed"})
+_QUOTAS = ("requests.", "limits.", "count/")
+"""How a PodGroup writes what quotas count: the same amounts under other names."""
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +90,9 @@ class _Queues:
             for entry in truth.of(*QUEUE)
             if isinstance(entry.fact, QueueFact)
         }
-        self._pods, self._phases = dict[str, int](), dict[tuple[str, str], int]()
+        self._phases = dict[tuple[str, str], int]()
         self._held, self._reserved = dict[str, Tree](), dict[str, Tree]()
-        self._shape = Tree()
+        self._shape = Tree()  # and in it, how many pods there are
         for name, fact in self.facts.items():
             self._shape.put(name, fact)
         self._add_pods(truth)
@@ -110,7 +112,7 @@ class _Queues:
             if not isinstance(fact, PodFact) or not fact.node or fact.phase in _ENDED:
                 continue
             queue = queue_of.get((entry.reference.namespace, fact.podgroup), fact.queue)
-            self._pods[queue] = self._pods.get(queue, 0) + 1
+            self._shape.add(queue, 1)
             for resource, amount in fact.requests.items():
                 self._tree(self._held, resource).add(queue, amount)
 
@@ -133,11 +135,13 @@ class _Queues:
                 yield self._line(name, depth, resource, first=not place)
 
     def _resources(self, name: str) -> set[str]:
+        """Return the resources of which a queue has or may have something."""
         fact = self.facts[name]
-        found = {one for limit in _LIMITS for one in getattr(fact, limit)}
+        promised = (*fact.deserved.items(), *fact.guarantee.items())
+        found = {*fact.capability, *(one for one, much in promised if much)}
         for trees in (self._held, self._reserved):
             found |= {one for one, tree in trees.items() if tree.total(name)}
-        return found - {"pods"}
+        return {one for one in found - {"pods"} if not one.startswith(_QUOTAS)}
 
     def _line(self, name: str, depth: int, resource: str, *, first: bool) -> QueueLine:
         fact = self.facts[name]
@@ -152,7 +156,7 @@ class _Queues:
             missing=bool(fact.parent) and fact.parent not in self.facts,
             state=fact.state,
             weight=fact.weight,
-            pods=self._pods.get(name, 0),
+            pods=int(self._shape.total(name)),
             waiting=self._phases.get((name, "Pending"), 0),
             enqueued=self._phases.get((name, "Inqueue"), 0),
             resource=resource,

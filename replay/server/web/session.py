@@ -18,7 +18,7 @@ from ...render.session import number_text
 from ...sessions.session import SessionAnswer
 from .bounded import Some, number, some
 from .look import Look
-from .notes import POD, PODGROUP, QUEUE, sentences
+from .notes import POD, PODGROUP, QUEUE, file_name, sentences
 from .page import page
 
 BUILT_IN = "built-in"
@@ -118,7 +118,7 @@ def session(log: Log, look: Look) -> Session:
     counts = Counter(one.action for one in result.trace)
     return Session(
         release=answer.release,
-        conf=answer.conf,
+        conf=file_name(answer.conf),
         own_conf=own,
         rejected=answer.rejected,
         panic="" if result.panic is None else result.panic.message,

@@ -59,7 +59,8 @@ def sessions(log: Log, look: Look) -> Sessions:
     found = list(log.sessions())
     active = look.get("show") == "active"
     shown = [one for one in found if one.binds or one.evictions or not active]
-    now = max((one.number for one in found if one.position <= look.position), default=0)
+    time = log.truth(look.at).time or 0
+    now = max((one.number for one in found if one.opened <= time), default=0)
     before = sum(one.number < now for one in shown)
     skip = number(look, "skip", before // MOST_ROWS * MOST_ROWS)
     part = some(shown, skip)

@@ -22,7 +22,7 @@ from ...render.simulation import spans
 from ...what_if.help import WouldHelp
 from .bounded import MOST_ROWS
 from .look import Look
-from .notes import sentences
+from .notes import file_name, sentences
 from .page import page
 
 HELP_BUDGET = "20s"
@@ -62,7 +62,8 @@ class OtherReleases(msgspec.Struct, frozen=True, kw_only=True):
 class WhyPage(msgspec.Struct, frozen=True, kw_only=True):
     """An answer.
 
-    :param name: of the object, as links name it. :param stretches: oldest first.
+    :param name: of the object, as links name it. :param conf: the name of the configuration.
+    :param stretches: oldest first.
     :param steps: of the session, about the object; the last ones.
     :param help: and ``others``: None if it was not asked for.
     :param can_help: changes can be tried.
@@ -70,6 +71,7 @@ class WhyPage(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
+    conf: str
     why: Why
     steps: tuple[Step, ...]
     stretches: tuple[Stretch, ...]
@@ -117,6 +119,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     asks = question is not None and look.get("others") == "yes"
     return WhyPage(
         name=f"{found.asked.kind}/{found.asked.name}",
+        conf=file_name(found.asked.conf),
         why=found,
         steps=found.steps[-MOST_ROWS:],
         stretches=tuple(_stretches(found, log.truth(moment).time)),
