@@ -11,6 +11,7 @@ from ....engine.state.facts import JobFact, PodGroupFact
 from ....engine.state.tables import podgroup_members
 from ....engine.state.truth import Entry, Truth
 from ...facade.log import Log
+from ...moments.moment import Moment
 from ...moments.names import shortened, stem_of
 from ...render.amounts import age
 from .bounded import Some, number, some
@@ -67,12 +68,16 @@ class Facet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Jobs(msgspec.Struct, frozen=True, kw_only=True):
-    """The jobs and PodGroups of a moment. :param all: how many there are without any choice."""
+    """The jobs and PodGroups of a moment. :param all: how many there are without any choice.
+
+    :param gone: the jobs of the log that do not exist at the moment, as links name them.
+    """
 
     all: int
     name: str
     facets: tuple[Facet, ...]
     lines: Some[Workload]
+    gone: Some[str]
     not_known: tuple[str, ...]
 
 
@@ -88,8 +93,17 @@ def jobs(log: Log, look: Look) -> Jobs:
         name=look.filter,
         facets=tuple(_facet(name, chosen, named) for name in FACETS),
         lines=some([one for one in named if _fits(one, chosen)], number(look, "skip")),
+        gone=some(_gone(log, moment, look.filter), number(look, "gone")),
         not_known=gaps(log, moment, (JOB, PODGROUP, POD)),
     )
+
+
+def _gone(log: Log, moment: Moment, text: str) -> list[str]:
+    """Return the jobs that the log holds at another time only."""
+    held = {(one.reference.namespace, one.reference.name) for one in log.truth(moment).of(*JOB)}
+    known = log.store.objects_of(*JOB, cluster=moment.cluster)
+    names = {(one.namespace, one.name) for one in known if one.name and text in one.name}
+    return [f"job/{place}/{name}" for place, name in sorted(names - held)]
 
 
 def _rank(one: Workload) -> tuple[bool, str, str]:
