@@ -332,9 +332,11 @@ class Reader:
     def _times(self, part: Segment, low: int, high: int) -> Callable[[int], int]:
         """Return a function from position to the time at which it was appended."""
         batches = self._database.rows(
+            # The index on the last positions gives both ends: without, all later batches are read.
             "SELECT first, last, recorded_at FROM batch WHERE branch_id = ? AND last >= ?"
-            " AND first <= ? ORDER BY last",
-            (part.branch_id, low, high),
+            " AND last <= coalesce((SELECT min(last) FROM batch WHERE branch_id = ?"
+            " AND last >= ?), ?) ORDER BY last",
+            (part.branch_id, low, part.branch_id, high, high),
         )
         firsts = [row[0] for row in batches]
 

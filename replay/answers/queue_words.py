@@ -15,6 +15,10 @@ HOLDERS = 3
 
 ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
 _ROOT = "root"
+ATTACH_LIMIT = "attach-limit"
+_ATTACHED = "attachable-volumes-csi-"
+_LOCAL = "kubernetes.io/no-provisioner"
+"""The provisioner of local volumes: no CSI driver has this name."""
 
 
 def account_of(level: QueueLevel) -> Account:
@@ -84,6 +88,8 @@ def full_queue(
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
+    if all(name.startswith(_ATTACHED) and _LOCAL not in name for name in full.exceeded):
+        cause = ATTACH_LIMIT
     return Blocked(_full(run, check, full, held), f"{cause} {full.queue}", (path,), about)
 
 
@@ -145,7 +151,10 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
         return f"{where} already has its share: {_over(full)}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
     if full.compared == "deserved":
-        return f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
+        share = f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
+        return share + _cluster(run, full) + _volumes(full)
+    if any(_above(full, name) for name in names):
+        return f"{_too_small(where, full, names)}{_by(run, full, held)}{_cluster(run, full)}"
     parts = []
     for name in names:
         left = max(full.left.get(name, 0.0), 0.0)
@@ -156,6 +165,50 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
     return f"{where} is full: it wants {joined(parts)}{_by(run, full, held)}"
 
 
+def _above(full: QueueLevel, name: str) -> bool:
+    """Return whether the whole limit is less than what is wanted."""
+    return full.wanted.get(name, 0.0) > (full.limit or {}).get(name, 0.0)
+
+
+def _too_small(where: str, full: QueueLevel, names: Sequence[str]) -> str:
+    """Return that a queue can never hold what is wanted, also if all else in it is gone."""
+    limit, parts = full.limit or {}, []
+    for name in names:
+        if _above(full, name):
+            wanted, most = apart(full.wanted.get(name, 0.0), limit.get(name, 0.0), name)
+            parts.append(f"it wants {wanted} {name}, and all of the queue may use {most}")
+    return f"{where} is too small: {joined(parts)}"
+
+
+def _cluster(run: Run, full: QueueLevel) -> str:
+    held = {
+        name: full.wanted.get(name, 0.0) + full.allocated.get(name, 0.0) for name in full.exceeded
+    }
+    return beyond_nodes(run, held)
+
+
+def beyond_nodes(run: Run, wanted: Amounts) -> str:
+    """Return what all nodes have of what is wanted, where that is less."""
+    parts = []
+    for name in in_order(wanted):
+        total = sum(
+            info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason
+        )
+        if not total:
+            parts.append(f"no node has {name}")
+        elif total < wanted[name]:
+            has = f"all nodes together have {word(total, name)}"
+            parts.append(has if len(wanted) == 1 else f"{has} {name}")
+    return f" ({joined(parts)})" if parts else ""
+
+
+def _volumes(full: QueueLevel) -> str:
+    """Return how volumes come to be counted, if they are what is exceeded."""
+    if not all(name.startswith(_ATTACHED) for name in full.exceeded):
+        return ""
+    return "; the scheduler counts volumes by their provisioner, but for --ignored-provisioners"
+
+
 def _share(full: QueueLevel) -> str:
     """Return what a queue deserves, holds, and would hold beyond that."""
     parts = []
@@ -164,7 +217,11 @@ def _share(full: QueueLevel) -> str:
             (full.limit or {}).get(name, 0.0), full.allocated.get(name, 0.0), name
         )
         more = word(full.wanted.get(name, 0.0), name)
-        parts.append(f"it deserves {deserves} {name} and holds {has}, and {more} more are wanted")
+        if (full.capability or {}).get(name) == (full.limit or {}).get(name, 0.0):
+            deserves += f" {name}, its capability,"
+        else:
+            deserves += f" {name}"
+        parts.append(f"it deserves {deserves} and holds {has}, and is asked for {more} more")
     return joined(parts)
 
 

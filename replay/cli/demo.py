@@ -32,12 +32,15 @@ DEMO_LOG = "plinian-demo.db"
     help="Only copy the recording's files into this folder, to try ingest with: watches, "
     "an audit log, logs, a configuration.",
 )
-def demo(log: str, files: Path | None) -> None:
+@click.option(
+    "--serve", "serves", is_flag=True, help="Open the recording in a browser, and serve it there."
+)
+def demo(log: str, files: Path | None, serves: bool) -> None:
     """Look at an incident in a real recording.
 
     The recording comes with Plinian: in a cluster with Volcano 1.12.1 a node is drained, and
     another is deleted while pods run on it. The demo ingests it and leaves the log for you to try
-    other commands on. Running it again adds nothing.
+    other commands on. Running it again adds nothing. With --serve, look at it in a browser instead.
     """
     from .. import demo as recording
     from ..moments.log import opened
@@ -48,6 +51,9 @@ def demo(log: str, files: Path | None) -> None:
         return
     with opened(log, create=True) as opened_log:
         _ingest(opened_log)
+        if serves:
+            _serve(log)
+            return
         at, later = recording.BEFORE_INCIDENT, recording.AFTER_INCIDENT
         _shown(f"get nodes,queues,podgroups --at {at} --log {log}")
         _tables(opened_log, at)
@@ -76,6 +82,19 @@ def _ingest(log: Log) -> None:
         ingest(log.store, [str(path) for path in paths], progress=progress)
     build_index(log.store, cluster=only_cluster(log.store, None))
     note(f"a recording of a real cluster is now in the log: {log.store.last()} events")
+
+
+def _serve(log: str) -> None:
+    """Serve the log at the incident, on any free port, until it is interrupted."""
+    from .. import demo as recording
+    from ..server.running import serve
+    from ..server.settings import Settings
+
+    def ready(listening: Settings) -> None:
+        note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
+        click.launch(f"{listening.origin}/")
+
+    serve(Settings(place=log, at=recording.BEFORE_INCIDENT, port=0), ready=ready)
 
 
 def _tables(log: Log, at: str) -> None:

@@ -82,6 +82,15 @@ def budget_seconds(text: str) -> float:
     return seconds
 
 
+def within(budget: str) -> Callable[[], bool]:
+    """Return whether there is time left, as a function; a budget runs from now on.
+
+    :raises UsageError: as :func:`budget_seconds`.
+    """
+    end = monotonic() + budget_seconds(budget)
+    return lambda: monotonic() < end
+
+
 def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:
     """Return the ids of invariants that a search can check.
 

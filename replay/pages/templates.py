@@ -18,6 +18,7 @@ from ..render.screen import one_line
 from ..render.tables import NONE, Table
 
 _JOINT = re.compile(r"(?<=[,/;])")
+_STEP = re.compile(r"(?<=[./])|(?=\[)")
 _FOLDER = Path(__file__).with_name("templates")
 _AMOUNT = r"[0-9][0-9.,]*[A-Za-z]{0,2}"
 _NUMBER = re.compile(rf"[~≥@+-]?(?:rv:)?{_AMOUNT}(?:/{_AMOUNT})?")
@@ -38,6 +39,7 @@ def environment() -> Environment:
     )
     made.filters["numeric"] = numeric
     made.filters["breakable"] = breakable
+    made.filters["dotted"] = dotted
     made.filters["verbatim"] = verbatim
     made.filters["query"] = query_of
     made.globals["absent"] = NONE
@@ -68,6 +70,12 @@ def _holds_numbers(column: Iterable[str]) -> bool:
 def breakable(text: str) -> Markup:
     """Return text that a browser may break after commas and slashes."""
     parts = (escape(part) for part in _JOINT.split(one_line(text)))
+    return Markup("<wbr>").join(parts)
+
+
+def dotted(path: str) -> Markup:
+    """Return the path of a field that a browser may break after dots and before brackets."""
+    parts = (escape(part) for part in _STEP.split(one_line(path)))
     return Markup("<wbr>").join(parts)
 
 

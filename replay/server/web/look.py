@@ -117,12 +117,15 @@ class Look(NamedTuple):
 
     def link(self, path: str = "", *, at: int | None = None, **changes: str | int | None) -> str:
         """Return the link to another page, with the values that all pages share."""
-        kept = {name: value for name, value in self.query if name in SHARED}
-        return self._link(path, at, kept, changes)
+        return self._link(path, at, self._shared, changes)
 
     def object(self, name: str, **changes: str | int | None) -> str:
         """Return the link to the page of an object, as in ``pod/ml/train-0``."""
-        return self.link(name, **changes)
+        return self._link(name, None, self._shared, changes)
+
+    @property
+    def _shared(self) -> dict[str, str]:
+        return {name: value for name, value in self.query if name in SHARED}
 
     def _link(
         self, path: str, at: int | None, kept: dict[str, str], changes: dict[str, str | int | None]

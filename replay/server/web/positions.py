@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from ....engine.errors import PointUnknown
 from ....engine.log import Cut, Query
 from ...moments.log import Log
@@ -49,8 +51,15 @@ def time_at(log: Log, position: int) -> tuple[str, str]:
     Both are empty if it is not known. The lines of a scheduler's log that lie before the position
     may be later: they are no part of the state.
     """
-    by = {"branch": log.branch, "cluster": log.cluster, "newest_first": True, "limit": 1}
-    found = list(log.store.read(Query(**by, until=position, revisions=(0, None))))
+    query = Query(
+        branch=log.branch,
+        cluster=log.cluster,
+        until=position,
+        revisions=(0, None),
+        newest_first=True,
+        limit=1,
+    )
+    found = list(log.store.read(query))
     for _, span in with_spans(found, log.clock()):
         if span.estimate is not None:
             return span_text(span), time_text(span.estimate)
@@ -58,8 +67,14 @@ def time_at(log: Log, position: int) -> tuple[str, str]:
 
 
 def _last_by(moment: Moment) -> Query:
-    by = {"branch": moment.branch, "cluster": moment.cluster, "newest_first": True, "limit": 1}
+    """Return the query for the last version by a moment, or for the last event if it has none."""
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        newest_first=True,
+        limit=1,
+    )
     if moment.revision is not None and moment.revision >= 0:
-        return Query(**by, until=moment.known, revisions=(0, moment.revision))
-    cut = Cut(-1, moment.time or 0)
-    return Query(**by, until=moment.known, happened=(None, cut))
+        return msgspec.structs.replace(query, revisions=(0, moment.revision))
+    return msgspec.structs.replace(query, happened=(None, Cut(-1, moment.time or 0)))

@@ -48,17 +48,20 @@ function follow(next) {
   if (!same(before, next, ["from", "to", "lanes", "sel", "vs"])) ask("time", link, redrawn);
   else ruler.move(next.position, "");
   const row = document.getElementById(`e${next.position}`);
-  if (!same(before, next, ["q"]) || (moved && !row)) ask("events", link, rowsChanged);
-  else markRow();
-  if (moved || !same(before, next, ["sel", "pane", "vs", "release", "wait"])) ask("panel", link, panelChanged);
+  const otherRows = !same(before, next, ["q"]) || (moved && !row);
+  if (!otherRows) markRow();
   correctLinks();
+  // The state comes first: it is what a move is for.
+  const panel = moved || !same(before, next, ["sel", "pane", "vs", "release", "wait"]);
+  const first = panel ? ask("panel", link, panelChanged) : Promise.resolve();
+  if (otherRows) first.then(() => ask("events", linkOf(shown), rowsChanged));
 }
 
 /** @param {string} part
  * @param {string} link
  * @param {() => void} done */
 function ask(part, link, done) {
-  show(place(part), part, link, () => (serverIsBack(), done()), (fault) => serverFailed(fault));
+  return show(place(part), part, link, () => (serverIsBack(), done()), (fault) => serverFailed(fault));
 }
 
 function redrawn() {
