@@ -10,12 +10,12 @@ import httpx
 import pytest
 from answer_worlds import CAPACITY, NODES
 from answer_worlds import log_of as made_log
-from sessions import group, node, pod, queue
 from web_pages import PATHS, data_at, links_of, page_at, pages_of
 
 import plinian
 from plinian.replay.facade.documents import document
 from plinian.replay.facade.log import Log
+from sessions import group, node, pod, queue
 
 AT = "/@1942"
 GANG = "job/default/big-gang"
@@ -60,9 +60,7 @@ def test_a_page_is_well_formed_and_has_one_title(client: httpx.Client, path: str
 
 
 @pytest.mark.parametrize("path", EVERY)
-def test_nothing_in_a_page_needs_an_inline_style_or_script(
-    client: httpx.Client, path: str
-) -> None:
+def test_nothing_in_a_page_needs_an_inline_style_or_script(client: httpx.Client, path: str) -> None:
     page = page_at(client, f"{AT}/{path}")
     for tag, made in page.elements:
         assert tag != "style"
@@ -136,7 +134,9 @@ def test_jobs_that_wait_come_first_and_link_to_why(client: httpx.Client) -> None
     assert f"{AT}/why/{GANG}" in links_of(page)
     rows = data_at(client, f"{AT}/jobs")["lines"]["rows"]
     waits = [row["waits"] for row in rows]
-    assert waits == sorted(waits, reverse=True) and any(waits) and not all(waits)
+    assert waits == sorted(waits, reverse=True)
+    assert any(waits)
+    assert not all(waits)
 
 
 def test_facets_choose_rows_and_count_them(client: httpx.Client) -> None:
@@ -183,7 +183,8 @@ def test_versions_after_the_moment_are_marked(client: httpx.Client, log: Log) ->
     page = page_at(client, f"{AT}/{GANG}")
     classes = [made.get("class") for tag, made in page.elements if tag == "li"]
     later = [one for one in log.history(GANG).happenings if one.position > 1942]
-    assert later and classes.count("later") == len(later)
+    assert later
+    assert classes.count("later") == len(later)
     assert classes.count("now") == 1
 
 
@@ -203,7 +204,8 @@ def test_two_releases_begin_at_the_first_difference(client: httpx.Client) -> Non
 
 def test_a_change_that_cannot_be_made_says_why(client: httpx.Client) -> None:
     page = page_at(client, f"{AT}/what-if?add_node=nowhere")
-    assert "nowhere" in page.text and "What it decides" not in page.text
+    assert "nowhere" in page.text
+    assert "What it decides" not in page.text
     fault = data_at(client, f"{AT}/what-if?add_node=nowhere")["error"]
     assert "nowhere" in fault["what"]
 
@@ -218,10 +220,12 @@ def test_no_page_reads_a_file_that_a_query_names(client: httpx.Client, tmp_path:
 
 def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Client) -> None:
     found = page_at(client, f"{AT}/races?run=yes&budget=5s&objects=job/default/late-1")
-    assert "Assumed:" in found.text and "states and" in found.text
+    assert "Assumed:" in found.text
+    assert "states and" in found.text
     asked = page_at(client, f"{AT}/races?budget=9h")
     chosen = [made.get("selected") for tag, made in asked.elements if tag == "option"]
-    assert chosen and "9h" not in asked.text
+    assert chosen
+    assert "9h" not in asked.text
     wrong = page_at(client, f"{AT}/races?token=plinian1.damaged")
     assert "token" in wrong.text
 
@@ -283,7 +287,8 @@ def test_names_are_never_markup(hostile: httpx.Client, path: str) -> None:
 def _check_harmless(answer: httpx.Response) -> None:
     assert "<img" not in answer.text
     assert "<script>" not in answer.text
-    assert "\x1b" not in answer.text and "\u202e" not in answer.text
+    assert "\x1b" not in answer.text
+    assert "\u202e" not in answer.text
     assert "49" not in [part.strip() for part in answer.text.split(">")]
 
 
@@ -297,7 +302,8 @@ def test_objects_with_hostile_names_have_pages(hostile: httpx.Client) -> None:
                 answer = hostile.get(link)
                 assert answer.status_code == 200, link
                 _check_harmless(answer)
-    assert any("why/" in link for link in seen) and any("%3Cscript%3E" in link for link in seen)
+    assert any("why/" in link for link in seen)
+    assert any("%3Cscript%3E" in link for link in seen)
 
 
 def test_hostile_queries_are_harmless(client: httpx.Client) -> None:
@@ -369,7 +375,8 @@ def test_a_queue_above_its_parent_and_a_full_one_are_marked(tmp_path: Path) -> N
         rows = data_at(client, place)["lines"]["rows"]
         page = page_at(client, place)
     by_name = {row["queue"]: row for row in rows}
-    assert by_name["small"]["full"] and not by_name["big"]["full"]
+    assert by_name["small"]["full"]
+    assert not by_name["big"]["full"]
     assert by_name["big"]["above"] == [{"what": "capability", "parent": "small", "amount": "2"}]
     assert by_name["big"]["depth"] == by_name["small"]["depth"] + 1
     assert "⚠ more capability than small (2)" in page.text
@@ -385,7 +392,8 @@ def test_a_log_of_nothing_says_so_on_every_page(tmp_path: Path) -> None:
         for path in PATHS:
             answer = client.get(f"/@0/{path}")
             if path.endswith("over-time"):
-                assert answer.status_code == 400 and "no times" in answer.text
+                assert answer.status_code == 400
+                assert "no times" in answer.text
             else:
                 assert answer.status_code == 200, path
         assert "There is no queue at this moment." in client.get("/@0/queues").text

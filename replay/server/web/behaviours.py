@@ -48,17 +48,27 @@ def _json(found: Behaviours) -> Any:
     }
 
 
-@page("behaviours", template="behaviours.html", title="Behaviours", nav="Behaviours", key="b",
-      json=_json)
+@page(
+    "behaviours",
+    template="behaviours.html",
+    title="Behaviours",
+    nav="Behaviours",
+    key="b",
+    json=_json,
+)
 def behaviours(log: Log, look: Look) -> Behaviours:  # noqa: ARG001 -- releases are of no log
     """Return the behaviours of the release, or its differences from ``vs_release``.
 
     :raises UsageError: there is no such release, part or subject.
     """
     part, subject, versus = (look.get(name) for name in ("part_of", "subject", "vs_release"))
-    chosen = {"parts": [part] if part else [], "subjects": [subject] if subject else []}
-    differences = release_diff(versus, look.release, **chosen) if versus else []
-    held = [] if versus else held_by(look.release, **chosen)
+    parts, subjects = [part] if part else [], [subject] if subject else []
+    differences: list[BehaviourDiff] = []
+    held: list[Held] = []
+    if versus:
+        differences = release_diff(versus, look.release, parts=parts, subjects=subjects)
+    else:
+        held = held_by(look.release, parts=parts, subjects=subjects)
     text, skip = look.filter, number(look, "skip")
     return Behaviours(
         release=look.release,

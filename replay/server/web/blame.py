@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...answers.blame import Blame, Part
+from ...answers.blamed import Blame, Part
 from ...facade.documents import document
 from ...facade.log import Log
 from .bounded import Some, number, some

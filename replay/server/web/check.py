@@ -90,16 +90,23 @@ def _json(found: Check) -> Any:
     return None if found.report is None else document(found.report)
 
 
-@page("check", template="check.html", title="Invariants", nav="Invariants", key="i", long=True,
-      json=_json)
+@page(
+    "check",
+    template="check.html",
+    title="Invariants",
+    nav="Invariants",
+    key="i",
+    long=True,
+    json=_json,
+)
 def check(log: Log, look: Look) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand."""
     over = MOMENT if look.get("over") == MOMENT else WHOLE
     asked = look.get("run") == "yes" or look.position <= EAGER
     report = None
     if asked:
-        span = {"at": look.at} if over == MOMENT else {"until": look.at}
-        report = log.check(**span, release=look.release)
+        at, until = (look.at, None) if over == MOMENT else (None, look.at)
+        report = log.check(at=at, until=until, release=look.release)
     found = [] if report is None else [_violated(one, report) for one in report.violations]
     wanted = look.get("invariant")
     return Check(

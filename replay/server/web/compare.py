@@ -92,8 +92,15 @@ def _json(found: SideBySide) -> Any:
     return document(found.comparison)
 
 
-@page("compare", template="compare.html", title="Side by side", nav="Side by side", key="v",
-      long=True, json=_json)
+@page(
+    "compare",
+    template="compare.html",
+    title="Side by side",
+    nav="Side by side",
+    key="v",
+    long=True,
+    json=_json,
+)
 def compare(log: Log, look: Look) -> SideBySide:
     """Run the session of the moment twice.
 
@@ -155,7 +162,7 @@ def _versus(look: Look) -> tuple[str, str]:
 
 def _before(release: str) -> str:
     """Return the release before another in the list; the next one if it is the first."""
-    from ....engine.volcano.releases import RELEASES as KNOWN  # noqa: PLC0415, N811
+    from ....engine.volcano.releases import RELEASES as KNOWN  # noqa: PLC0415
 
     names = [str(one) for one in KNOWN if not one.ours]
     if release not in names:
@@ -177,9 +184,7 @@ def _decisions(found: Comparison) -> Iterator[DecisionPair]:
 def _checked(one: CheckedBehaviour) -> Checked:
     said = {True: "yes", False: "no", None: "not tried"}
     row = one.row
-    return Checked(
-        behaviour=row.behaviour, values=row.values, cause=said[one.decides], why=row.why
-    )
+    return Checked(behaviour=row.behaviour, values=row.values, cause=said[one.decides], why=row.why)
 
 
 def _pairs(found: Comparison, names: Names) -> list[Pair]:
@@ -191,10 +196,7 @@ def _pairs(found: Comparison, names: Names) -> list[Pair]:
         (place for place, pair in enumerate(zip(left, right, strict=False)) if _differ(*pair)),
         min(len(left), len(right)),
     )
-    pairs = [
-        _pair(one, other)
-        for one, other in zip(left[:alike], right[:alike], strict=True)
-    ]
+    pairs = [_pair(one, other) for one, other in zip(left[:alike], right[:alike], strict=True)]
     rest = [_pair(*both) for both in _matched(left[alike:], right[alike:])]
     if rest:
         rest[0] = msgspec.structs.replace(rest[0], first=True)

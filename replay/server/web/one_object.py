@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from ....engine.events import Reference
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
 from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
@@ -145,7 +144,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
         uids=past.uids,
         fields=some(list(_fields(held or {}, own)), number(look, "fields")),
         versions=some(versions, number(look, "skip")),
-        links=tuple(_links(truth, entry, reference, past)),
+        links=tuple(_links(truth, entry, past)),
         not_known=sentences(past.not_known),
         object=held,
         history=past,
@@ -194,9 +193,7 @@ def _concerns(changed: str, path: str) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def _links(
-    truth: Truth, entry: Entry | None, reference: Reference, past: ObjectHistory
-) -> Iterator[Links]:
+def _links(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[Links]:
     """Yield the objects around this one, at the moment; those that it owned at any time, too."""
     found: dict[str, list[str]] = {"Owned by it": list(map(object_text, past.belonging))}
     if entry is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BUDGETS = ("5s", "10s", "30s", "60s")
 """How long a search may take in a browser; the command takes any time."""
 
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """An anomaly of a search."""
 

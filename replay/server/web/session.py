@@ -97,8 +97,15 @@ def _json(found: Session) -> Any:
     return document(found.answer)
 
 
-@page("session", template="session.html", title="Session", nav="Session", key="o", long=True,
-      json=_json)
+@page(
+    "session",
+    template="session.html",
+    title="Session",
+    nav="Session",
+    key="o",
+    long=True,
+    json=_json,
+)
 def session(log: Log, look: Look) -> Session:
     """Run the session of the moment, as a release would.
 

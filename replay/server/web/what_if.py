@@ -82,8 +82,15 @@ def _json(found: WhatIfPage) -> Any:
     return None if found.found is None else document(found.found)
 
 
-@page("what-if", template="what_if.html", title="What if", nav="What if", key="w", long=True,
-      json=_json)
+@page(
+    "what-if",
+    template="what_if.html",
+    title="What if",
+    nav="What if",
+    key="w",
+    long=True,
+    json=_json,
+)
 def what_if(log: Log, look: Look) -> WhatIfPage:
     """Run the session of the moment as it was, and with the changes of the query."""
     moment, form = log.moment(look.at), _form(look)

@@ -125,9 +125,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
         stretches=tuple(_stretches(found, log.truth(moment).time)),
         steps_left_out=len(found.steps[:-MOST_ROWS]),
         can_help=waits,
-        help=log.what_would_help(
-            named, at=moment, release=look.release, budget=HELP_BUDGET
-        )
+        help=log.what_would_help(named, at=moment, release=look.release, budget=HELP_BUDGET)
         if helps
         else None,
         question="" if question is None else str(question),
@@ -168,7 +166,7 @@ def _micros(text: str) -> int | None:
 
 
 def _question(found: Why) -> Question | None:
-    """Return what to ask other releases: is a pod bound, or is the PodGroup enqueued?"""
+    """Return what to ask other releases: whether a pod is bound, or the PodGroup enqueued."""
     pods = [link.pod for link in found.chain if isinstance(link, Nodes)]
     if found.asked.kind == "pod":
         return Question(BOUND, found.asked.name)
