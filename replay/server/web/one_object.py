@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ....engine.events import KINDS, Effect
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
 from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
@@ -80,6 +81,7 @@ class OneObject(msgspec.Struct, frozen=True, kw_only=True):
     :param name: as links name it, as in ``pod/ml/train-0``.
     :param exists: at the moment; else it does not yet, or does not any more.
     :param position: of the version at the moment. :param stale: a later write has no result here.
+    :param last: the position of its last version before it was deleted; 0 if there is none.
     :param askable: ``why`` answers about it.
     :param uids: of all objects that had the name.
     :param versions: newest first; also those after the moment.
@@ -90,6 +92,7 @@ class OneObject(msgspec.Struct, frozen=True, kw_only=True):
     exists: bool
     uid: str
     position: int
+    last: int
     resource_version: str
     stale: bool
     phase: str
@@ -137,6 +140,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
         exists=entry is not None,
         uid="" if entry is None else entry.reference.uid,
         position=0 if entry is None else entry.position,
+        last=max((one.position for one in past.happenings if _lives(one)), default=0),
         resource_version="" if entry is None else entry.resource_version,
         stale=entry is not None and entry.stale,
         phase=str(getattr(entry.fact, "phase", "")) if entry is not None else "",
@@ -167,6 +171,11 @@ def _version(one: Happening, now: int) -> Version:
         more=len(one.changes[MOST_FIELDS:]),
         later=one.position > now,
     )
+
+
+def _lives(one: Happening) -> bool:
+    """Return whether an event shows that the object exists."""
+    return KINDS[one.kind].effect is Effect.VERSION
 
 
 def _text(value: object) -> str:
