@@ -14,11 +14,12 @@ from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
 from ....engine.state.tables import NodeTable, node_table
 from ....engine.state.truth import Truth
+from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
-from ...facade.believed import Belief
 from ...facade.documents import document
 from ...facade.log import Log
-from ...moments.drift import CacheDifference, Drift
+from ...facade.options import release_of
+from ...moments.drift import CacheDifference, Drift, both_at
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...render.columns import node_status
@@ -107,7 +108,6 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     others: Some[Differs]
     crashes: tuple[str, ...]
     not_known: tuple[str, ...]
-    belief: Belief
     drift: Drift
 
 
@@ -133,9 +133,9 @@ def _line_document(line: NodeLine) -> Any:
 def nodes(log: Log, look: Look) -> Nodes:
     """Return the nodes of both sides."""
     moment = log.moment(look.at)
-    belief = log.belief(at=moment, release=look.release)
-    drift = log.drift(at=moment, release=look.release)
-    sides = _Sides(log.truth(moment), belief.cache, drift, look.get("resource", "cpu"))
+    behaviours = resolve(release_of(look.release, assume=False))
+    cache, drift = both_at(log.store, moment, behaviours)
+    sides = _Sides(log.truth(moment), cache, drift, look.get("resource", "cpu"))
     lines = list(sides.lines())
     shown = [
         one
@@ -146,7 +146,7 @@ def nodes(log: Log, look: Look) -> Nodes:
     counts = Counter(one.level for one in cells)
     return Nodes(
         at=look.at,
-        release=belief.release,
+        release=drift.release,
         resource=sides.resource,
         resources=tuple(sides.resources),
         only_drift=look.get("show") == DRIFTED,
@@ -161,7 +161,6 @@ def nodes(log: Log, look: Look) -> Nodes:
         others=some(list(sides.others()), number(look, "more")),
         crashes=tuple(drift.crashes),
         not_known=gaps(log, moment, (NODE, POD)),
-        belief=belief,
         drift=drift,
     )
 

@@ -53,7 +53,15 @@ def _json(found: Sessions) -> Any:
     }
 
 
-@page("sessions", template="sessions.html", title="Sessions", nav="Sessions", key="s", json=_json)
+@page(
+    "sessions",
+    template="sessions.html",
+    title="Sessions",
+    nav="Sessions",
+    key="s",
+    long=True,
+    json=_json,
+)
 def sessions(log: Log, look: Look) -> Sessions:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     found = list(log.sessions())
