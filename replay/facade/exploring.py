@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -32,7 +33,7 @@ from ..explore.token import decoded, is_token
 from ..explore.walk import Walk
 from ..explore.windows import ToldWrite, windows_in
 from ..explore.world import world_of
-from ..moments.log import opened
+from ..moments.log import Log, opened
 from ..render.race_files import files_of
 from .cases import Document
 from .options import DEFAULT_RELEASE, FilePath, Names, release_of, several
@@ -111,13 +112,14 @@ def explore_log(
     :raises UsageError: users wrote nothing then, or there is no such point or object.
     """
     with opened(str(log), read_only=True) as recorded:
-        name = release_of(release, assume=assume, pre_releases=True)
-        case = case_at(recorded, at, name, until=until, objects=several(objects)).case
-        result = explore(
-            msgspec.json.decode(msgspec.json.encode(case.document())),
+        return explore_in(
+            recorded,
+            at,
+            until=until,
+            objects=objects,
             release=release,
             steps=steps,
-            budget=budget or default_budget(strategy, of_log=True),
+            budget=budget,
             strategy=strategy,
             seed=seed,
             jobs=jobs,
@@ -127,7 +129,35 @@ def explore_log(
             faults=faults,
             assume=assume,
         )
-        told = compared_with_log(recorded, at, result.plan.release, result.anomalies)
+
+
+def explore_in(
+    recorded: Log,
+    at: str,
+    *,
+    until: str = "end",
+    objects: Names = (),
+    release: str = DEFAULT_RELEASE,
+    budget: str | None = None,
+    strategy: str = EXHAUSTIVE,
+    assume: bool = False,
+    **options: Any,
+) -> Exploration:
+    """Search from a moment of an open log; parameters and errors are those of :func:`explore_log`.
+
+    :param options: the other ones of :func:`explore`.
+    """
+    name = release_of(release, assume=assume, pre_releases=True)
+    case = case_at(recorded, at, name, until=until, objects=several(objects)).case
+    result = explore(
+        msgspec.json.decode(msgspec.json.encode(case.document())),
+        release=release,
+        budget=budget or default_budget(strategy, of_log=True),
+        strategy=strategy,
+        assume=assume,
+        **options,
+    )
+    told = compared_with_log(recorded, at, result.plan.release, result.anomalies)
     return replace(result, anomalies=told)
 
 

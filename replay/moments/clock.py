@@ -40,6 +40,24 @@ def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
     return _clock(StoreKey(store), branch, cluster, store.last(branch))
 
 
+def time_of_moment(store: LogStore, moment: Moment) -> int | None:
+    """Return the time of a moment in microseconds; None if it is not known.
+
+    That of a position is the time of the last version that was known then: what came later in the
+    log is no part of it.
+    """
+    if moment.time is not None:
+        return moment.time
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    revision = moment.revision
+    if revision is None and moment.known < store.last(moment.branch):
+        extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+        if extent.last_revision is None:
+            return None
+        revision = extent.last_revision
+    return clock.time_of(revision)
+
+
 class StoreKey:
     """A store as a key of a cache: equal only if it is the same object."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.drift.drift import Difference
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
@@ -69,6 +70,31 @@ def drift_at(
 
     :param options, use_stored, progress: as for :func:`.belief.belief_at`.
     """
+    return both_at(
+        store, moment, behaviours, options, use_stored=use_stored, progress=progress
+    ).drift
+
+
+class Both(NamedTuple):
+    """The scheduler's cache, and where it differs from the API server."""
+
+    cache: SchedulerCache
+    drift: Drift
+
+
+def both_at(
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    options: CacheOptions | None = None,
+    *,
+    use_stored: bool = True,
+    progress: Progress | None = None,
+) -> Both:
+    """Return the cache and its differences, which costs no more than the differences alone.
+
+    Parameters are those of :func:`drift_at`.
+    """
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:
         start = Start(Projector(behaviours, options), NO_REVISION, [])
@@ -78,9 +104,10 @@ def drift_at(
         history.after(step.event, step.position)
 
     play(store, moment, projector, after=after, after_each=compare, progress=progress)
-    return Drift(
+    found = Drift(
         at=moment.label,
         release=behaviours.release,
         differences=[CacheDifference(*entry) for entry in history.differences()],
         crashes=[str(crash) for crash in projector.crashes],
     )
+    return Both(projector.cache, found)

@@ -26,7 +26,16 @@ from ...engine.state.columns import (
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
-from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of, without_damage
+from .clock import (
+    clock_of,
+    columns_of,
+    facts_of,
+    placed,
+    store_clock,
+    time_of_moment,
+    times_of,
+    without_damage,
+)
 from .later_events import later_events
 from .moment import Moment
 from .read_coverage import read_coverage
@@ -70,7 +79,7 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
         last = until == moment.revision
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
-    return _truth(store, moment, fold, reader, clock)
+    return _truth(store, moment, fold, reader)
 
 
 def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:
@@ -88,7 +97,7 @@ def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:
         columns = _columns(store, window, reader)
         fold.advance(columns, placed(clock, moment, after=after, until=moment.revision))
         after = after if moment.revision is None else moment.revision
-        yield _truth(store, moment, fold, reader, clock)
+        yield _truth(store, moment, fold, reader)
 
 
 def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
@@ -106,7 +115,7 @@ def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
     return [*sorted(cut for cut in cuts if low < cut < high), moment.revision]
 
 
-def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clock: Clock) -> Truth:
+def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
     def lives_on(record: Record) -> bool:
         return has_later(store, moment, record.reference)
 
@@ -121,7 +130,7 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clo
     def fetch(positions: Sequence[int]) -> dict[int, bytes]:
         return dict(store.payloads(positions, moment.branch))
 
-    time = clock.time_of(moment.revision) if moment.time is None else moment.time
+    time = time_of_moment(store, moment)
     records = _settled(store, moment, fold.alive(lives_on))
     return Truth(records, time=time, raw_facts=raw_facts, fetch=fetch)
 

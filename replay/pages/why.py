@@ -36,14 +36,19 @@ def why_part(why: Why, name: str) -> Markup:
         name=name,
         why=why,
         since=[line.strip() for line in since_lines(why) if line.strip()],
-        reasons=[
-            Reason(
-                link.text,
-                link.blocks,
-                [(table.first(MOST_ROWS), len(table.rows)) for table in link_tables(link)],
-            )
-            for link in why.chain
-        ],
+        reasons=reasons_of(why),
         events=event_table("RESTS ON", why.events),
         not_known=reasons(why.not_known),
     )
+
+
+def reasons_of(why: Why) -> list[Reason]:
+    """Return the reasons of an answer, with their tables cut to :data:`MOST_ROWS`."""
+    return [
+        Reason(
+            link.text,
+            link.blocks,
+            [(table.first(MOST_ROWS), len(table.rows)) for table in link_tables(link)],
+        )
+        for link in why.chain
+    ]

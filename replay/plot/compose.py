@@ -135,10 +135,10 @@ def _cell(used: float | None, state: str) -> Cell:
     notes = {nodes.CORDONED: CORDONED, nodes.NOT_READY: NOT_READY}
     if state == nodes.GONE:
         return Cell(None)
-    return Cell(None if used is None else _level(used), notes.get(state))
+    return Cell(None if used is None else level_of(used), notes.get(state))
 
 
-def _level(used: float) -> int:
+def level_of(used: float) -> int:
     """Return the place of a share in :data:`LEVELS`."""
     if used >= 1:
         return len(LEVELS) - (2 if used == 1 else 1)

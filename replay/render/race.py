@@ -33,7 +33,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
     for lane, place in zip(lanes, places, strict=True):
         head = head.ljust(place) + lane
     yield style.bold(head.rstrip()) + "\n"
-    shown = list(story.moments) if every else list(_shown(story))
+    shown = list(story.moments) if every else list(shown_moments(story))
     alone = False
     for moment in shown:
         if moment.alone and not alone:
@@ -46,7 +46,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
         )
 
 
-def _shown(story: Story) -> Iterator[Moment]:
+def shown_moments(story: Story) -> Iterator[Moment]:
     """Yield the steps that matter, or came late; time that passes between them is one step."""
     late = {delay.made for delay in story.delays}
     passed, since = 0.0, None

@@ -23,7 +23,7 @@ from ...engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, pa
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..moments.belief import belief_at
-from ..moments.clock import clock_of
+from ..moments.clock import time_of_moment
 from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -272,12 +272,9 @@ def _with_errors(conf: SchedulerConf, logged: Sequence[str]) -> SchedulerConf:
 def present(store: LogStore, moment: Moment) -> int:
     """Return the current time of a session at a point, in microseconds.
 
-    It is the point's time, else the best estimate of its revision's, else 0.
+    It is the point's time, else the best estimate of its last revision's, else 0.
     """
-    if moment.time is not None:
-        return moment.time
-    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    return clock.time_of(moment.revision) or 0
+    return time_of_moment(store, moment) or 0
 
 
 def answer_document(answer: SessionAnswer) -> dict[str, Any]:

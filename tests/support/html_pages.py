@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 VOID = frozenset({"meta", "br", "hr", "img", "input", "link", "wbr"})
 """Elements without an end."""
 
-SHAPES = frozenset({"rect", "line", "path", "circle", "polyline"})
+SHAPES = frozenset({"rect", "line", "path", "circle", "polyline", "polygon"})
 """Elements of SVG that are written as ``<rect/>``."""
 
 

@@ -4,8 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from . import (
+    behaviours,
+    blame,
+    check,
+    compare,
+    difference,
+    help_page,
+    jobs,
+    nodes,
+    one_object,
+    over_time,
+    queues,
+    races,
+    session,
+    sessions,
+    what_if,
+    why,
+)
 from .page import Page
 from .timeline import timeline
 
-PAGES: Sequence[Page] = (timeline,)
+PAGES: Sequence[Page] = (
+    timeline,
+    *(page for pages in (jobs, queues, nodes, over_time) for page in pages.PAGES),
+    *(page for pages in (why, blame, sessions, session, compare) for page in pages.PAGES),
+    *(page for pages in (difference, what_if, check, behaviours, races) for page in pages.PAGES),
+    *(page for pages in (help_page, one_object) for page in pages.PAGES),
+)
 """The pages of a log."""

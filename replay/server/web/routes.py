@@ -154,11 +154,11 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
     tag = _tag(asked, digest)
     if asked.tag == tag:
         return _Same(tag)
-    path = asked.page.path.format(**{k.partition(":")[0]: v for k, v in asked.parts.items()})
+    rest = asked.rest.removesuffix(".json").strip("/")
     look = Look(
         position=position,
         last=last,
-        path=path if not asked.parts else asked.rest.removesuffix(".json").strip("/"),
+        path=rest if asked.parts else asked.page.path,
         query=asked.query,
         usual_release=asked.settings.release,
     )

@@ -1,0 +1,202 @@
+"""The page of jobs and PodGroups: one row for each thing that is scheduled together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from ....engine.state.facts import JobFact, PodGroupFact
+from ....engine.state.tables import podgroup_members
+from ....engine.state.truth import Entry, Truth
+from ...facade.log import Log
+from ...moments.moment import Moment
+from ...moments.names import shortened, stem_of
+from ...render.amounts import age
+from .bounded import Some, number, some
+from .look import Look
+from .notes import JOB, POD, PODGROUP, gaps
+from .page import page
+
+NO_PHASE = "(none)"
+WAITING = frozenset({NO_PHASE, "Pending", "Inqueue"})
+FACETS = ("phase", "queue", "namespace")
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """A PodGroup with the job that it was made for; or a job without a PodGroup.
+
+    :param name: to show. :param job: and ``podgroup``: as links name them; empty if there is none.
+    :param phase: of the PodGroup; without one, of the job.
+    :param least: how many pods start together. :param pods: of the PodGroup, by status.
+    :param waits: it may be asked why.
+    """
+
+    name: str
+    namespace: str
+    job: str
+    podgroup: str
+    phase: str
+    job_phase: str
+    queue: str
+    least: int
+    pods: Mapping[str, int]
+    age: str
+    waits: bool
+
+    @property
+    def object(self) -> str:
+        """The job, or else the PodGroup, as links name it."""
+        return self.job or self.podgroup
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A value of a facet, and how many rows have it with the other facets as they are."""
+
+    value: str
+    count: int
+    chosen: bool
+
+
+class Facet(msgspec.Struct, frozen=True, kw_only=True):
+    """What rows can be chosen by. :param chosen: empty if all are shown."""
+
+    name: str
+    chosen: str
+    choices: tuple[Choice, ...]
+
+
+class Jobs(msgspec.Struct, frozen=True, kw_only=True):
+    """The jobs and PodGroups of a moment. :param all: how many there are without any choice.
+
+    :param gone: the jobs of the log that do not exist at the moment, as links name them.
+    """
+
+    all: int
+    name: str
+    facets: tuple[Facet, ...]
+    lines: Some[Workload]
+    gone: Some[str]
+    not_known: tuple[str, ...]
+
+
+@page("jobs", template="jobs.html", title="Jobs", nav="Jobs", key="j")
+def jobs(log: Log, look: Look) -> Jobs:
+    """Return the jobs and PodGroups of a moment, those that wait first."""
+    moment = log.moment(look.at)
+    found = sorted(_workloads(log.truth(moment)), key=_rank)
+    chosen = {name: look.get(name) for name in FACETS}
+    named = [one for one in found if look.filter in one.name]
+    return Jobs(
+        all=len(found),
+        name=look.filter,
+        facets=tuple(_facet(name, chosen, named) for name in FACETS),
+        lines=some([one for one in named if _fits(one, chosen)], number(look, "skip")),
+        gone=some(_gone(log, moment, look.filter), number(look, "gone")),
+        not_known=gaps(log, moment, (JOB, PODGROUP, POD)),
+    )
+
+
+def _gone(log: Log, moment: Moment, text: str) -> list[str]:
+    """Return the jobs that the log holds at another time only."""
+    held = {(one.reference.namespace, one.reference.name) for one in log.truth(moment).of(*JOB)}
+    known = log.store.objects_of(*JOB, cluster=moment.cluster)
+    names = {(one.namespace, one.name) for one in known if one.name and text in one.name}
+    return [f"job/{place}/{name}" for place, name in sorted(names - held)]
+
+
+def _rank(one: Workload) -> tuple[bool, str, str]:
+    return not one.waits, one.namespace, one.name
+
+
+def _fits(one: Workload, chosen: Mapping[str, str], without: str = "") -> bool:
+    return all(
+        not value or name == without or getattr(one, name) == value
+        for name, value in chosen.items()
+    )
+
+
+def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> Facet:
+    counts = Counter(getattr(one, name) for one in found if _fits(one, chosen, without=name))
+    if chosen[name]:
+        counts.setdefault(chosen[name], 0)
+    return Facet(
+        name=name,
+        chosen=chosen[name],
+        choices=tuple(
+            Choice(value=value, count=count, chosen=value == chosen[name])
+            for value, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        ),
+    )
+
+
+def _workloads(truth: Truth) -> Iterator[Workload]:
+    """Yield each PodGroup with its job, then the jobs that have none."""
+    held = {(one.reference.namespace, one.reference.name): one for one in truth.of(*JOB)}
+    members = podgroup_members(truth)
+    groups = truth.of(*PODGROUP)
+    short = shortened(one.reference.name for one in groups)
+    taken = set()
+    for entry in groups:
+        place, name = entry.reference.namespace, entry.reference.name
+        job = held.get((place, stem_of(name)))
+        if job is not None:
+            taken.add((place, stem_of(name)))
+        yield _of_group(
+            entry, job, members.get((place, name), {}), short.get(name, name), _age_at(truth)
+        )
+    for key, entry in held.items():
+        if key not in taken:
+            yield _of_job(entry, _age_at(truth))
+
+
+def _age_at(truth: Truth) -> Callable[[Entry], str]:
+    return lambda entry: age(truth.time, entry.fact.created_at)
+
+
+def _of_group(
+    entry: Entry,
+    job: Entry | None,
+    pods: Mapping[str, int],
+    shown: str,
+    old: Callable[[Entry], str],
+) -> Workload:
+    fact, place = entry.fact, entry.reference.namespace
+    assert isinstance(fact, PodGroupFact), "the kind is PodGroup"
+    phase = fact.phase or NO_PHASE
+    return Workload(
+        name=shown if job is None else job.reference.name,
+        namespace=place,
+        job="" if job is None else f"job/{place}/{job.reference.name}",
+        podgroup=f"podgroup/{place}/{entry.reference.name}",
+        phase=phase,
+        job_phase=job.fact.phase if job and isinstance(job.fact, JobFact) else "",
+        queue=fact.queue or "default",
+        least=fact.min_member,
+        pods=pods,
+        age=old(entry),
+        waits=phase in WAITING,
+    )
+
+
+def _of_job(entry: Entry, old: Callable[[Entry], str]) -> Workload:
+    fact, reference = entry.fact, entry.reference
+    assert isinstance(fact, JobFact), "the kind is Job"
+    phase = fact.phase or NO_PHASE
+    return Workload(
+        name=reference.name,
+        namespace=reference.namespace,
+        job=f"job/{reference.namespace}/{reference.name}",
+        podgroup="",
+        phase=phase,
+        job_phase=phase,
+        queue=fact.queue or "default",
+        least=fact.min_available,
+        pods={},
+        age=old(entry),
+        waits=phase in WAITING,
+    )
+
+
+PAGES = (jobs,)

@@ -1,0 +1,35 @@
+"""What a page must say beside its answer: gaps of the log, and what was assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+from ....engine.kubernetes.resources import GroupKind
+from ...facade.log import Log
+from ...moments.coverage import Unknown, reasons, unknown_at
+from ...moments.moment import Moment
+
+JOB: GroupKind = ("batch.volcano.sh", "Job")
+PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
+QUEUE: GroupKind = ("scheduling.volcano.sh", "Queue")
+NODE: GroupKind = ("", "Node")
+POD: GroupKind = ("", "Pod")
+
+ASKABLE = frozenset({"pod", "job", "podgroup", "queue", "node"})
+"""The kinds that ``why`` answers about, as links name them."""
+
+
+def gaps(log: Log, moment: Moment, kinds: Sequence[GroupKind]) -> tuple[str, ...]:
+    """Return what the log does not fully know of some kinds at a moment, as sentences."""
+    return sentences(unknown_at(log, moment, kinds))
+
+
+def sentences(unknown: Iterable[Unknown]) -> tuple[str, ...]:
+    """Return gaps as sentences."""
+    return tuple(reasons(tuple(unknown)))
+
+
+def file_name(source: str) -> str:
+    """Return the name of a configuration without the folders of the machine that ingested it."""
+    return PurePath(source).name if source.startswith("/") else source

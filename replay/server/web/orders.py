@@ -1,0 +1,170 @@
+"""Orders of a cluster's steps as pictures in lanes: where each mark stands, and what was held up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ....engine.machine.layout import FAULTS, Step
+from ....engine.machine.machine import State
+from ....engine.machine.natural import USER
+from ...explore.replaying import Replay
+from ...explore.story import TIME, Moment, Story, story_of
+from ...explore.world import World, run_steps
+from ...render.race import shown_moments, used_lanes
+from ...render.tables import cut
+
+MOST_STEPS = 200
+"""Steps of a picture."""
+
+MOST_NATURAL = 5000
+"""Steps of the natural order that are made at most before users have written all."""
+
+_ROW, _TOP, _LEFT, _LETTER, _TEXT = 24, 44, 52, 7, 90
+"""The size of a picture: rows, margins, the width of a letter, letters of a sentence."""
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """A component, and where its line is."""
+
+    name: str
+    x: int
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """A step. :param shape: ``step``, ``writes`` or ``panics``.
+
+    :param early: another step was due before it. :param alone: nothing is held up any more.
+    :param short: the sentence as far as there is room.
+    """
+
+    number: int
+    x: int
+    y: int
+    shape: str
+    actor: str
+    sentence: str
+    short: str
+    early: bool
+    alone: bool
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that was due and came late, as a line from where it was due to where it came.
+
+    :param made: its number; 0 if it never came.
+    """
+
+    what: str
+    due: int
+    made: int
+    x: int
+    begin: int
+    end: int
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """An order of steps in lanes. :param left_out: how many steps are not in it.
+
+    :param wrong: what is wrong in the end, as sentences.
+    """
+
+    title: str
+    width: int
+    height: int
+    text_x: int
+    lanes: tuple[Lane, ...]
+    marks: tuple[Mark, ...]
+    held: tuple[Held, ...]
+    left_out: int
+    wrong: tuple[str, ...]
+
+
+def orders_of(found: Replay) -> Iterator[Picture]:
+    """Yield the order of a token, and the order in which nothing is held up."""
+    yield _picture("This order", found.story, tuple(one.sentence for one in found.violations))
+    world = found.world
+    steps = natural_steps(world)
+    wrong = tuple(one.sentence for one in run_steps(world, steps).violations)
+    yield _picture("Nothing is held up", story_of(world, steps), wrong)
+
+
+def natural_steps(world: World) -> list[Step]:
+    """Return the steps in the natural order until users have written all that they write."""
+    machine, state, found = world.machine, world.start, list[Step]()
+    while len(found) < MOST_NATURAL and _users_go_on(world, state):
+        moves = world.natural.moves(state)
+        usual = next((one for one in moves if not _fails(machine.step(one.step))), None)
+        if usual is None:
+            break
+        found.append(machine.step(usual.step))
+        state = usual.state
+    return found
+
+
+def _users_go_on(world: World, state: State) -> bool:
+    steps = world.machine.enabled(state)
+    return any(world.machine.step(number).part == USER for number in steps)
+
+
+def _fails(step: Step) -> bool:
+    """Return whether a step is a fault, which no natural order has."""
+    return bool(step.fault) or step.part == FAULTS
+
+
+def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> Picture:
+    lanes, x = [], _LEFT
+    for name in used_lanes(story) or list(story.lanes[:1]):
+        x += max(30, len(name) * _LETTER // 2 + 10)
+        lanes.append(Lane(name=name, x=x))
+        x += max(30, len(name) * _LETTER // 2 + 10)
+    shown = list(shown_moments(story))
+    places = {one.name: one.x for one in lanes}
+    rows = {one.number: _TOP + at * _ROW for at, one in enumerate(shown[:MOST_STEPS])}
+    marks = [_mark(one, rows[one.number], places, lanes[0].x) for one in shown[:MOST_STEPS]]
+    bottom = _TOP + len(marks) * _ROW
+    return Picture(
+        title=title,
+        width=x + 16 + _TEXT * _LETTER,
+        height=bottom,
+        text_x=x + 16,
+        lanes=tuple(lanes),
+        marks=tuple(marks),
+        held=tuple(_held(story, rows, places, bottom)),
+        left_out=len(story.moments) - len(marks),
+        wrong=wrong,
+    )
+
+
+def _mark(one: Moment, y: int, places: dict[str, int], first: int) -> Mark:
+    time = one.actor == TIME
+    return Mark(
+        number=one.number,
+        x=places.get(one.actor, first if time else _LEFT - 14),
+        y=y,
+        shape="panics" if one.panic else "writes" if one.writes else "time" if time else "step",
+        actor=one.actor,
+        sentence=one.sentence,
+        short=cut(one.sentence, _TEXT),
+        early=one.instead_of is not None,
+        alone=one.alone,
+    )
+
+
+def _held(
+    story: Story, rows: dict[int, int], places: dict[str, int], bottom: int
+) -> Iterator[Held]:
+    for one in story.delays:
+        begin = rows.get(one.due)
+        end = rows.get(one.made, bottom - _ROW // 2)
+        if begin is None:
+            begin = next((y for number, y in rows.items() if number >= one.due), bottom)
+        yield Held(
+            what=one.what,
+            due=one.due,
+            made=one.made,
+            x=places.get(one.held.part, _LEFT - 14),
+            begin=begin,
+            end=max(begin, end),
+        )

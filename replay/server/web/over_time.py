@@ -1,0 +1,264 @@
+"""Pages of amounts over time: what queues hold against their limits, and how full nodes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.kubernetes.units import SECOND_US, format_time
+from ...facade.log import Log
+from ...moments.times import time_text
+from ...plot.compose import level_of
+from ...plot.picture import LEVELS
+from ...series.incidents import Incident
+from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse, node_use
+from ...series.period import Period, span_of
+from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of, queue_shares
+from .look import Look
+from .page import page
+
+WIDTH, HEIGHT = 1000, 120
+"""Of a chart, in its own units."""
+
+_LIMITS = ("deserved", "capability", "guarantee")
+_BEYOND = 8
+"""A limit so many times as high as all that is held is named, and not drawn."""
+
+_TICKS = 6
+
+
+class Tick(msgspec.Struct, frozen=True, kw_only=True):
+    """A time on the axis. :param share: where it is, in percent. :param time: of day, in UTC."""
+
+    x: float
+    share: float
+    time: str
+
+
+class Notable(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened. :param queue: of which; empty if of the scheduler or of nodes."""
+
+    x: float
+    time: str
+    queue: str
+    text: str
+
+
+class Axis(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of a picture. :param now: where the moment of the page is; None if outside."""
+
+    begin: str
+    end: str
+    step: str
+    now: float | None
+    ticks: tuple[Tick, ...]
+    notable: tuple[Notable, ...]
+
+
+class LimitLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit over time. :param points: of a line; empty if it is above the chart.
+
+    :param highest: as text.
+    """
+
+    what: str
+    points: tuple[str, ...]
+    highest: str
+
+
+class QueueChart(msgspec.Struct, frozen=True, kw_only=True):
+    """One queue. :param areas: points of the surfaces of what it holds.
+
+    :param drawn: it held something, or has a limit.
+    """
+
+    queue: str
+    depth: int
+    children: int
+    top: str
+    drawn: bool
+    areas: tuple[str, ...]
+    limits: tuple[LimitLine, ...]
+    highest: str
+
+
+class QueuesOverTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The queues over the whole log. :param left_out: those with less allocated."""
+
+    resource: str
+    axis: Axis
+    charts: tuple[QueueChart, ...]
+    left_out: int
+
+
+class HeatRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A node, or several with names beside each other.
+
+    :param runs: parts with one level: begin and width in percent, the level, and the state.
+    """
+
+    name: str
+    last: str
+    count: int
+    runs: tuple[tuple[float, float, int, str], ...]
+
+
+class NodesOverTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The nodes over the whole log. :param levels: the words for levels."""
+
+    resource: str
+    axis: Axis
+    nodes: int
+    rows: tuple[HeatRow, ...]
+    levels: tuple[str, ...]
+
+
+@page("queues/over-time", template="queues_over_time.html", title="Queues over time", long=True)
+def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
+    """Return what queues held over the whole log.
+
+    :raises UsageError: the log has no times, or no such queue or resource.
+    """
+    resource, name = look.get("resource", "cpu"), look.get("queue")
+    found = queue_shares(log, span_of(log), resource, names=[name] if name else [])
+    return QueuesOverTime(
+        resource=resource,
+        axis=_axis(log, look, found.period, found.incidents),
+        charts=tuple(_chart(one, found) for one in found.queues),
+        left_out=found.left_out,
+    )
+
+
+@page("nodes/over-time", template="nodes_over_time.html", title="Nodes over time", long=True)
+def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
+    """Return how full nodes were over the whole log.
+
+    :raises UsageError: the log has no times, or no such resource.
+    """
+    resource = look.get("resource", "cpu")
+    found = node_use(log, span_of(log), resource)
+    return NodesOverTime(
+        resource=resource,
+        axis=_axis(log, look, found.period, found.incidents),
+        nodes=found.nodes,
+        rows=tuple(_heat_row(one, found) for one in found.rows),
+        levels=tuple(one.label for one in LEVELS),
+    )
+
+
+def _axis(log: Log, look: Look, period: Period, incidents: Sequence[Incident]) -> Axis:
+    now = log.truth(look.at).time
+    every = max(1, period.parts // _TICKS)
+    whole = period.parts * period.step
+
+    def x(time: int) -> float:
+        return round(WIDTH * (time - period.begin) / whole, 2)
+
+    return Axis(
+        begin=time_text(period.begin),
+        end=time_text(period.end),
+        step=f"{period.step / SECOND_US:g} s",
+        now=x(now) if now is not None and period.begin <= now <= period.begin + whole else None,
+        ticks=tuple(
+            Tick(
+                x=x(period.time_of(part)),
+                share=round(x(period.time_of(part)) * 100 / WIDTH, 2),
+                time=format_time(period.time_of(part))[11:19],
+            )
+            for part in range(0, period.parts - every // 2, every)
+        ),
+        notable=tuple(
+            Notable(
+                x=x(one.time), time=format_time(one.time)[11:19], queue=one.queue, text=one.text
+            )
+            for one in incidents
+        ),
+    )
+
+
+def _chart(share: QueueShare, found: QueueShares) -> QueueChart:
+    limits = {what: getattr(share, what) for what in _LIMITS if any(getattr(share, what))}
+    held = highest_of(share.allocated)
+    inside = [
+        highest_of(values)
+        for values in limits.values()
+        if not held or highest_of(values) <= held * _BEYOND
+    ]
+    top = max([held, *inside]) or 1.0
+    parts = found.period.parts
+    return QueueChart(
+        queue=share.queue,
+        depth=share.depth,
+        children=share.children,
+        top=short_amount(found.resource, top),
+        highest=short_amount(found.resource, held),
+        drawn=bool(held or inside),
+        areas=tuple(_areas(share.allocated, top, parts)),
+        limits=tuple(
+            LimitLine(
+                what=what,
+                points=tuple(_lines(values, top, parts)) if highest_of(values) <= top else (),
+                highest=short_amount(found.resource, highest_of(values)),
+            )
+            for what, values in limits.items()
+        ),
+    )
+
+
+def _stretches(values: Values) -> Iterator[list[tuple[int, float]]]:
+    """Yield the parts of a line that have a value, each stretch without a gap."""
+    run: list[tuple[int, float]] = []
+    for part, value in enumerate(values):
+        if value is None:
+            if run:
+                yield run
+            run = []
+        else:
+            run.append((part, value))
+    if run:
+        yield run
+
+
+def _lines(values: Values, top: float, parts: int) -> Iterator[str]:
+    """Yield the points of each stretch, as steps; points where nothing changes are left out."""
+    for run in _stretches(values):
+        points: list[tuple[float, float]] = []
+        for part, value in run:
+            y = HEIGHT - HEIGHT * value / top
+            if points and points[-1][1] == y:
+                points[-1] = (WIDTH * (part + 1) / parts, y)
+            else:
+                points += [(WIDTH * part / parts, y), (WIDTH * (part + 1) / parts, y)]
+        yield " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _areas(values: Values, top: float, parts: int) -> Iterator[str]:
+    for points in _lines(values, top, parts):
+        first, last = points.split(" ")[0], points.rsplit(" ", 1)[-1]
+        begin, end = first.partition(",")[0], last.partition(",")[0]
+        yield f"{begin},{HEIGHT} {points} {end},{HEIGHT}"
+
+
+def _heat_row(row: NodeRow, found: NodeUse) -> HeatRow:
+    parts = found.period.parts
+    runs: list[tuple[float, float, int, str]] = []
+    cells = [_cell(used, state) for used, state in zip(row.used, row.states, strict=True)]
+    begin = 0
+    for part in range(1, len(cells) + 1):
+        if part == len(cells) or cells[part] != cells[begin]:
+            level, state = cells[begin]
+            if state != GONE:
+                width = 100 * (part - begin) / parts
+                runs.append((round(100 * begin / parts, 2), round(width, 2), level, state))
+            begin = part
+    return HeatRow(name=row.name, last=row.last, count=row.count, runs=tuple(runs))
+
+
+def _cell(used: float | None, state: str) -> tuple[int, str]:
+    shown = state if state in {CORDONED, NOT_READY, GONE} else ""
+    return (-1 if used is None else level_of(used)), shown
+
+
+PAGES = (queues_over_time, nodes_over_time)

@@ -1,0 +1,216 @@
+"""The page of queues: the tree, with what each queue holds, has reserved, and may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from ....engine.kubernetes.amount_texts import short_amount
+from ....engine.state.facts import PodFact, PodGroupFact, QueueFact
+from ....engine.state.tables import queue_by_podgroup
+from ....engine.state.truth import Truth
+from ...answers.amounts import in_order
+from ...facade.log import Log
+from ...series.queue_tree import Tree
+from .bounded import Some, number, some
+from .look import Look
+from .notes import POD, PODGROUP, QUEUE, gaps
+from .page import page
+
+AMOUNTS = ("allocated", "inqueue", "deserved", "capability", "guarantee")
+_LIMITS = ("capability", "deserved", "guarantee")
+_ENDED = frozenset({"Succeeded", "Failed"})
+_QUOTAS = ("requests.", "limits.", "count/")
+"""How a PodGroup writes what quotas count: the same amounts under other names."""
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit of a queue that is above that of a queue it is in."""
+
+    what: str
+    parent: str
+    amount: str
+
+
+class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One resource of one queue, together with the queues below it.
+
+    :param first: of the lines of its queue. :param missing: the parent that does not exist.
+    :param waiting: how many PodGroups of the queue itself are Pending, and :param enqueued: Inqueue.
+    :param amounts: as texts, by name; only those that there are.
+    :param shares: the same in percent of the width of the bar.
+    :param full: what is held and reserved reaches the capability.
+    """
+
+    queue: str
+    first: bool
+    depth: int
+    parent: str
+    missing: bool
+    state: str
+    weight: int
+    pods: int
+    waiting: int
+    enqueued: int
+    resource: str
+    amounts: Mapping[str, str]
+    shares: Mapping[str, float]
+    full: bool
+    above: tuple[Limit, ...]
+
+
+class Queues(msgspec.Struct, frozen=True, kw_only=True):
+    """All queues, parents before their children. :param queues: how many there are."""
+
+    queues: int
+    lines: Some[QueueLine]
+    not_known: tuple[str, ...]
+
+
+@page("queues", template="queues.html", title="Queues", nav="Queues", key="q")
+def queues(log: Log, look: Look) -> Queues:
+    """Return the tree of queues."""
+    moment = log.moment(look.at)
+    tree = _Queues(log.truth(moment))
+    return Queues(
+        queues=len(tree.facts),
+        lines=some(list(tree.lines()), number(look, "skip")),
+        not_known=gaps(log, moment, (QUEUE, PODGROUP, POD)),
+    )
+
+
+class _Queues:
+    """The queues of a moment, and what is in them."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.facts = {
+            entry.reference.name: entry.fact
+            for entry in truth.of(*QUEUE)
+            if isinstance(entry.fact, QueueFact)
+        }
+        self._phases = dict[tuple[str, str], int]()
+        self._held, self._reserved = dict[str, Tree](), dict[str, Tree]()
+        self._shape = Tree()  # and in it, how many pods there are
+        for name, fact in self.facts.items():
+            self._shape.put(name, fact)
+        self._add_pods(truth)
+        self._add_groups(truth)
+
+    def _tree(self, trees: dict[str, Tree], resource: str) -> Tree:
+        if resource not in trees:
+            trees[resource] = Tree()
+            for name, fact in self.facts.items():
+                trees[resource].put(name, fact)
+        return trees[resource]
+
+    def _add_pods(self, truth: Truth) -> None:
+        queue_of = queue_by_podgroup(truth)
+        for entry in truth.of(*POD):
+            fact = entry.fact
+            if not isinstance(fact, PodFact) or not fact.node or fact.phase in _ENDED:
+                continue
+            queue = queue_of.get((entry.reference.namespace, fact.podgroup), fact.queue)
+            self._shape.add(queue, 1)
+            for resource, amount in fact.requests.items():
+                self._tree(self._held, resource).add(queue, amount)
+
+    def _add_groups(self, truth: Truth) -> None:
+        for entry in truth.of(*PODGROUP):
+            fact = entry.fact
+            if not isinstance(fact, PodGroupFact):
+                continue
+            key = (fact.queue or "default", fact.phase or "Pending")
+            self._phases[key] = self._phases.get(key, 0) + 1
+            if fact.phase == "Inqueue":
+                for resource, amount in fact.min_resources.items():
+                    self._tree(self._reserved, resource).add(key[0], amount)
+
+    def lines(self) -> Iterator[QueueLine]:
+        """Yield a line for each resource that a queue has, or one if it has none."""
+        for depth, name in self._shape.walk():
+            names = in_order(self._resources(name)) or [""]
+            for place, resource in enumerate(names):
+                yield self._line(name, depth, resource, first=not place)
+
+    def _resources(self, name: str) -> set[str]:
+        """Return the resources of which a queue has or may have something."""
+        fact = self.facts[name]
+        promised = (*fact.deserved.items(), *fact.guarantee.items())
+        found = {*fact.capability, *(one for one, much in promised if much)}
+        for trees in (self._held, self._reserved):
+            found |= {one for one, tree in trees.items() if tree.total(name)}
+        return {one for one in found - {"pods"} if not one.startswith(_QUOTAS)}
+
+    def _line(self, name: str, depth: int, resource: str, *, first: bool) -> QueueLine:
+        fact = self.facts[name]
+        amounts = self._amounts(name, resource)
+        taken = amounts.get("allocated", 0.0) + amounts.get("inqueue", 0.0)
+        limit = fact.capability.get(resource)
+        return QueueLine(
+            queue=name,
+            first=first,
+            depth=depth,
+            parent=fact.parent,
+            missing=bool(fact.parent) and fact.parent not in self.facts,
+            state=fact.state,
+            weight=fact.weight,
+            pods=int(self._shape.total(name)),
+            waiting=self._phases.get((name, "Pending"), 0),
+            enqueued=self._phases.get((name, "Inqueue"), 0),
+            resource=resource,
+            amounts={one: short_amount(resource, amount) for one, amount in amounts.items()},
+            shares=_shares(amounts),
+            full=limit is not None and taken >= limit,
+            above=tuple(self._above(name, resource)),
+        )
+
+    def _amounts(self, name: str, resource: str) -> dict[str, float]:
+        """Return the amounts of a resource, those that there are, in the order of the columns."""
+        if not resource:
+            return {}
+        trees = {"allocated": self._held, "inqueue": self._reserved}
+        found = {
+            what: some[resource].total(name) if resource in some else 0.0
+            for what, some in trees.items()
+        }
+        fact = self.facts[name]
+        limits = {what: getattr(fact, what).get(resource) for what in AMOUNTS[2:]}
+        limits = {what: one for what, one in limits.items() if one or what == "capability"}
+        return found | {what: amount for what, amount in limits.items() if amount is not None}
+
+    def _above(self, name: str, resource: str) -> Iterator[Limit]:
+        """Yield the limits that are above those of the nearest queue above that has one."""
+        fact = self.facts[name]
+        for what in _LIMITS:
+            own = getattr(fact, what).get(resource)
+            if not own:
+                continue
+            for parent in self._parents(name):
+                theirs = getattr(self.facts[parent], what).get(resource)
+                if theirs is not None:
+                    if own > theirs:
+                        amount = short_amount(resource, theirs)
+                        yield Limit(what=what, parent=parent, amount=amount)
+                    break
+
+    def _parents(self, name: str) -> Iterator[str]:
+        seen = {name}
+        while (name := self.facts[name].parent) in self.facts and name not in seen:
+            seen.add(name)
+            yield name
+
+
+def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
+    """Return amounts in percent of the widest: the capability, or what is held without one."""
+    taken = amounts.get("allocated", 0.0) + amounts.get("inqueue", 0.0)
+    whole = max(amounts.get("capability", 0.0), taken)
+    if "capability" not in amounts:
+        whole = max(whole, amounts.get("deserved", 0.0), amounts.get("guarantee", 0.0))
+    if whole <= 0:
+        return MappingProxyType({})
+    return {what: round(min(100.0, 100 * one / whole), 1) for what, one in amounts.items()}
+
+
+PAGES = (queues,)

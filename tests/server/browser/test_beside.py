@@ -1,0 +1,127 @@
+"""The pages beside the timeline in a real browser: nobody is kept out, and the way to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsers import Watched
+from playwright.sync_api import Page, expect
+
+Look = Callable[..., Watched]
+
+PAST = "/@1942"
+GANG = "job/default/big-gang"
+TOO_MANY = 10
+"""Clicks within which a new user must have an answer."""
+
+PATHS = (
+    *("jobs", "queues", "queues/over-time", "nodes", "nodes/over-time", "sessions", "session"),
+    *("compare?vs_release=v1.11.2", "diff?vs=@1500", "what-if?add_node=node-3", "check"),
+    *("behaviours?vs_release=v1.11.2", "races", "help", GANG, "queue/gold"),
+    *(f"why/{GANG}?others=yes", "blame/queue/gold?number=allocated.cpu"),
+)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_nobody_is_kept_out(look: Look, path: str, theme: str) -> None:
+    page = look(f"{PAST}/{path}", theme=theme).page
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_narrow_screen_shows_all_without_moving_sideways(look: Look, path: str) -> None:
+    page = look(f"{PAST}/{path}", width=360).page
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wider) <= 0
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_from_the_start_page_to_why_the_gang_waits(look: Look) -> None:
+    """The log ends after the job is gone: it is found among the jobs of other times."""
+    page, clicks = look("/").page, 0
+    steps = (
+        lambda: page.get_by_role("link", name="Jobs", exact=True),
+        lambda: page.get_by_role("link", name="default/big-gang", exact=True),
+        lambda: page.get_by_role("link", name="Look at it before it was gone"),
+        lambda: page.get_by_role("link", name="Why does it wait?"),
+    )
+    for step in steps:
+        step().click()
+        clicks += 1
+        page.wait_for_load_state()
+    assert clicks < TOO_MANY
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Why {GANG}")
+
+
+def test_from_a_time_to_why_the_gang_waits(look: Look) -> None:
+    page = look("/").page
+    page.get_by_label("Position or time").fill("2026-11-21T01:53:36Z")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/@19*")
+    page.get_by_role("link", name="Jobs", exact=True).click()
+    page.get_by_role("link", name="why does it wait? big-gang").click()
+    expect(page.locator(".sentence")).to_contain_text("it wants 20 cpu")
+    expect(page.locator(".blocks")).to_contain_text("This keeps it waiting.")
+
+
+def test_what_helps_is_tried_when_it_is_asked_for(look: Look) -> None:
+    page = look(f"{PAST}/why/{GANG}").page
+    page.get_by_role("link", name="Try changes that may help").click()
+    table = page.get_by_role("region", name="Changes with which it starts")
+    expect(table).to_contain_text("like node-3")
+    assert "help=yes" in page.url
+
+
+def test_a_change_is_tried_in_a_form_and_is_in_the_link(look: Look) -> None:
+    page = look(f"{PAST}/what-if").page
+    page.get_by_label("Nodes that are added").fill("node-3")
+    page.get_by_role("button", name="Run the session").click()
+    rows = page.get_by_role("region", name="Decisions that differ")
+    expect(rows).to_contain_text("pod/default/gpu-2-gpu-0")
+    text = rows.inner_text()
+    page.reload()
+    assert rows.inner_text() == text
+
+
+def test_facets_and_back(look: Look) -> None:
+    page = look(f"{PAST}/jobs").page
+    everything = _rows(page)
+    page.get_by_label("Choose by queue").get_by_role("link", name="gold").click()
+    page.wait_for_url("**queue=gold*")
+    assert 0 < _rows(page) < everything
+    page.go_back()
+    page.wait_for_url("**/jobs")
+    assert _rows(page) == everything
+
+
+def _rows(page: Page) -> int:
+    return page.locator("table.jobs tbody tr").count()
+
+
+def test_a_number_leads_to_the_events_that_made_it(look: Look) -> None:
+    page = look(f"{PAST}/queues").page
+    row = page.locator("tr", has=page.get_by_role("link", name="gold", exact=True))
+    row.get_by_role("link", name="17", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("allocated.cpu of queue/gold")
+    page.get_by_role("link", name="@1144", exact=True).click()
+    page.wait_for_url("**/@1144")
+
+
+def test_two_releases_show_the_first_difference_at_once(look: Look) -> None:
+    page = look(f"{PAST}/compare?vs_release=v1.11.2").page
+    expect(page.locator("#difference")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("key", ["j", "q", "n", "s", "o", "v", "d", "w", "i", "b", "r", "h"])
+def test_keys_open_pages(look: Look, key: str) -> None:
+    page = look(f"{PAST}/help").page
+    page.wait_for_selector("#help-button:not([hidden])")
+    link = page.locator(f"nav.site a[data-key={key}]")
+    path = link.get_attribute("href")
+    page.keyboard.press("g")
+    page.keyboard.press(key)
+    page.wait_for_url(f"**{path}")

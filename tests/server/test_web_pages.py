@@ -1,0 +1,402 @@
+"""The pages beside the timeline: what they say, their links, and their twins as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from answer_worlds import CAPACITY, NODES
+from answer_worlds import log_of as made_log
+from web_pages import PATHS, data_at, links_of, page_at, pages_of
+
+import plinian
+from plinian.replay.facade.documents import document
+from plinian.replay.facade.log import Log
+from sessions import group, node, pod, queue
+
+AT = "/@1942"
+GANG = "job/default/big-gang"
+OBJECTS = (GANG, "queue/gold", "node/node-1", "pod/default/gpu-2-gpu-0")
+ASKED = (
+    *(f"why/{name}" for name in OBJECTS),
+    "blame/queue/gold?number=allocated.cpu",
+    "compare?vs_release=v1.11.2",
+    "compare?vs_conf=built-in",
+    "compare?vs=@1500&with=moments",
+    "diff?vs=@1500",
+    "check?over=moment",
+    "behaviours?vs_release=v1.11.2",
+    "what-if?add_node=node-3&count=2",
+    "session?action=allocate&about=gpu-2",
+)
+EVERY = (*PATHS, *OBJECTS, *ASKED)
+
+
+@pytest.fixture(scope="module")
+def client(demo_log: Path) -> Iterator[httpx.Client]:
+    with pages_of(demo_log) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def log(demo_log: Path) -> Iterator[Log]:
+    with plinian.open(demo_log) as found:
+        yield found
+
+
+# -- every page ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_a_page_is_well_formed_and_has_one_title(client: httpx.Client, path: str) -> None:
+    page = page_at(client, f"{AT}/{path}")
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("h1") == 1 == tags.count("main")
+    ids = [made["id"] for _, made in page.elements if "id" in made]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_nothing_in_a_page_needs_an_inline_style_or_script(client: httpx.Client, path: str) -> None:
+    page = page_at(client, f"{AT}/{path}")
+    for tag, made in page.elements:
+        assert tag != "style"
+        assert not {name for name in made if name == "style" or name.startswith("on")}
+        assert tag != "script" or made.get("src")
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_page_has_a_twin(client: httpx.Client, path: str) -> None:
+    assert data_at(client, f"{AT}/{path}") != []
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_says_something_at_the_begin_of_a_log(client: httpx.Client, path: str) -> None:
+    page_at(client, f"/@0/{path}")
+    page_at(client, f"/@1/{path}")
+
+
+def test_links_of_pages_lead_to_pages(client: httpx.Client) -> None:
+    links = {
+        link.partition("#")[0]
+        for path in ("jobs", "queues", "nodes", f"why/{GANG}", GANG, "blame/queue/gold")
+        for link in links_of(page_at(client, f"{AT}/{path}"))
+        if link.startswith("/@") and not link.startswith("/@4446")  # what is gone by the end
+    }
+    assert len(links) > 60
+    broken = {link: client.get(link).status_code for link in sorted(links)}
+    assert {link: status for link, status in broken.items() if status != 200} == {}
+
+
+# -- the same as the commands ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "ask"),
+    [
+        (f"why/{GANG}", lambda log: log.why(GANG, at="@1942", release="v1.12.1")),
+        ("session", lambda log: log.session(at="@1942", trace=True)),
+        ("diff?vs=@1500", lambda log: log.diff("@1500", "@1942")),
+        ("check?over=moment", lambda log: log.check(at="@1942")),
+        (
+            "compare?vs_release=v1.11.2",
+            lambda log: log.compare(at="@1942", releases=["v1.11.2", "v1.12.1"]),
+        ),
+        (
+            "blame/queue/gold?number=allocated.cpu",
+            lambda log: log.blame("queue/gold", "allocated.cpu", at="@1942"),
+        ),
+        (
+            "what-if?add_node=node-3&cordon=node-0",
+            lambda log: log.what_if(at="@1942", add_nodes=["node-3"], cordon=["node-0"]),
+        ),
+    ],
+)
+def test_a_twin_is_the_document_of_the_command(
+    client: httpx.Client, log: Log, path: str, ask: Any
+) -> None:
+    assert data_at(client, f"{AT}/{path}") == document(ask(log))
+
+
+def test_drift_and_history_are_documents_of_their_commands(client: httpx.Client, log: Log) -> None:
+    assert data_at(client, f"{AT}/nodes")["drift"] == document(log.drift(at="@1942"))
+    assert data_at(client, f"{AT}/{GANG}")["history"] == document(log.history(GANG))
+
+
+# -- what they say --------------------------------------------------------------------------------
+
+
+def test_jobs_that_wait_come_first_and_link_to_why(client: httpx.Client) -> None:
+    page = page_at(client, f"{AT}/jobs")
+    assert f"{AT}/why/{GANG}" in links_of(page)
+    rows = data_at(client, f"{AT}/jobs")["lines"]["rows"]
+    waits = [row["waits"] for row in rows]
+    assert waits == sorted(waits, reverse=True)
+    assert any(waits)
+    assert not all(waits)
+
+
+def test_facets_choose_rows_and_count_them(client: httpx.Client) -> None:
+    found = data_at(client, f"{AT}/jobs?queue=gold&phase=Pending")
+    assert [row["name"] for row in found["lines"]["rows"]] == ["big-gang"]
+    phases = next(one for one in found["facets"] if one["name"] == "phase")
+    counts = {one["value"]: one["count"] for one in phases["choices"]}
+    for phase, count in counts.items():
+        rows = data_at(client, f"{AT}/jobs?queue=gold&phase={phase}")["lines"]["rows"]
+        assert len(rows) == count
+    nothing = page_at(client, f"{AT}/jobs?queue=nowhere")
+    assert "Nothing has all that is chosen." in nothing.text
+
+
+def test_ages_are_those_of_the_moment(client: httpx.Client) -> None:
+    rows = data_at(client, f"{AT}/jobs?q=big-gang")["lines"]["rows"]
+    assert [row["age"] for row in rows] == ["24s"]
+
+
+def test_why_says_the_sentence_and_its_numbers(client: httpx.Client, log: Log) -> None:
+    page = page_at(client, f"{AT}/why/{GANG}")
+    assert log.why(GANG, at="@1942").sentence in page.text
+    assert "This keeps it waiting." in page.text
+    assert "Try changes that may help" in page.text
+
+
+def test_what_would_help_and_other_releases_come_on_demand(client: httpx.Client) -> None:
+    path = f"{AT}/why/{GANG}?help=yes&others=yes"
+    found = data_at(client, path)
+    assert found["would_help"]["tried"] > 0
+    assert [one["releases"] for one in found["other_releases"]] == ["v1.8.0..v1.15.1"]
+    assert "v1.8.0..v1.15.1" in page_at(client, path).text
+
+
+def test_a_field_names_the_event_that_set_it(client: httpx.Client, log: Log) -> None:
+    fields = {one["path"]: one["set_at"] for one in data_at(client, f"{AT}/{GANG}")["fields"]}
+    changes = log.history(GANG, at="@1942").happenings
+    last = {change.path: one.position for one in changes for change in one.changes}
+    assert fields["spec.queue"] == changes[0].position
+    assert fields["status.state.phase"] == last["status.state.phase"] > changes[0].position
+
+
+def test_versions_after_the_moment_are_marked(client: httpx.Client, log: Log) -> None:
+    page = page_at(client, f"{AT}/{GANG}")
+    classes = [made.get("class") for tag, made in page.elements if tag == "li"]
+    later = [one for one in log.history(GANG).happenings if one.position > 1942]
+    assert later
+    assert classes.count("later") == len(later)
+    assert classes.count("now") == 1
+
+
+def test_an_object_that_is_gone_says_where_it_was(client: httpx.Client) -> None:
+    page = page_at(client, f"/@100/{GANG}")
+    assert "It does not exist at @100" in page.text
+
+
+def test_two_releases_begin_at_the_first_difference(client: httpx.Client) -> None:
+    path = f"{AT}/compare?vs_release=v1.11.2"
+    page = page_at(client, path)
+    assert [made for _, made in page.elements if made.get("id") == "difference"]
+    assert "job_requeue (if ready → always)" in " ".join(page.text.split())
+    only = page_at(client, f"{path}&only=differences")
+    assert "the same" not in [row[-1] for row in only.tables[""]]
+
+
+def test_a_change_that_cannot_be_made_says_why(client: httpx.Client) -> None:
+    page = page_at(client, f"{AT}/what-if?add_node=nowhere")
+    assert "nowhere" in page.text
+    assert "What it decides" not in page.text
+    fault = data_at(client, f"{AT}/what-if?add_node=nowhere")["error"]
+    assert "nowhere" in fault["what"]
+
+
+def test_no_page_reads_a_file_that_a_query_names(client: httpx.Client, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.conf"
+    secret.write_text("actions: xyzzy-4711")
+    for path in ("session?conf=", "compare?vs_conf=", "what-if?conf=", "races?token="):
+        answer = client.get(f"{AT}/{path}{secret}")
+        assert "xyzzy-4711" not in answer.text
+
+
+def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Client) -> None:
+    found = page_at(client, f"{AT}/races?run=yes&budget=5s&objects=job/default/late-1")
+    assert "Assumed:" in found.text
+    assert "states and" in found.text
+    asked = page_at(client, f"{AT}/races?budget=9h")
+    chosen = [made.get("selected") for tag, made in asked.elements if tag == "option"]
+    assert chosen
+    assert "9h" not in asked.text
+    wrong = page_at(client, f"{AT}/races?token=plinian1.damaged")
+    assert "token" in wrong.text
+
+
+# -- what does not exist ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/@1942/pod/default/nobody", 404),
+        ("/@1942/why/job/default/nobody", 404),
+        ("/@1942/blame/queue/nobody", 404),
+        ("/@99999/jobs", 404),
+        ("/@1942/nokind/x", 400),
+        ("/@1942/blame/queue/gold?number=nothing", 400),
+        ("/@1942/session?release=v0.1.0", 400),
+        ("/@1942/nodes?resource=nothing", 400),
+        ("/@1942/behaviours?subject=nothing", 400),
+    ],
+)
+def test_what_does_not_exist_is_said_on_a_page(
+    client: httpx.Client, path: str, status: int
+) -> None:
+    page_at(client, path, status=status)
+    place, mark, query = path.partition("?")
+    assert client.get(f"{place}.json{mark}{query}").status_code == status
+
+
+# -- hostile names, long lists, trees --------------------------------------------------------------
+
+EVIL = "<script>alert(1)<script>"
+QUOTED = "\"'><img src=x onerror=alert(1)>{{ 7*7 }}"
+ESCAPE = "\x1b[2J\u202ered"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    folder = tmp_path_factory.mktemp("hostile")
+    tainted = node(EVIL, 1, labels={"zone": QUOTED})
+    waiting = group(QUOTED, 1, "Inqueue", queue=ESCAPE)
+    waiting["status"]["conditions"] = [
+        {"type": "Unschedulable", "status": "True", "message": f"{EVIL}{ESCAPE}", "reason": EVIL}
+    ]
+    world = (tainted, queue(QUOTED), queue(EVIL, parent=QUOTED), queue(ESCAPE), waiting)
+    with made_log(folder, NODES, *world, pod(EVIL, QUOTED, 4), pod(ESCAPE, QUOTED, 1)):
+        pass
+    with pages_of(folder / "log.db") as found:
+        yield found
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if "over-time" not in path])
+def test_names_are_never_markup(hostile: httpx.Client, path: str) -> None:
+    answer = hostile.get(f"/@end/{path}?vs=@1", follow_redirects=True)
+    assert answer.status_code == 200
+    _check_harmless(answer)
+
+
+def _check_harmless(answer: httpx.Response) -> None:
+    assert "<img" not in answer.text
+    assert "<script>" not in answer.text
+    assert "\x1b" not in answer.text
+    assert "\u202e" not in answer.text
+    assert "49" not in [part.strip() for part in answer.text.split(">")]
+
+
+def test_objects_with_hostile_names_have_pages(hostile: httpx.Client) -> None:
+    seen = set()
+    for path in ("jobs", "queues", "nodes", "session"):
+        page = page_at(hostile, hostile.get(f"/@end/{path}").headers["location"])
+        for link in links_of(page):
+            if link.startswith("/@") and link not in seen and not link.endswith(".json"):
+                seen.add(link)
+                answer = hostile.get(link)
+                assert answer.status_code == 200, link
+                _check_harmless(answer)
+    assert any("why/" in link for link in seen)
+    assert any("%3Cscript%3E" in link for link in seen)
+
+
+def test_hostile_queries_are_harmless(client: httpx.Client) -> None:
+    for path in ("jobs?q=", "jobs?phase=", "session?about=", "races?objects=", "what-if?set="):
+        for text in (EVIL, QUOTED, ESCAPE):
+            name = path.partition("=")[0].partition("?")[2]
+            answer = client.get(f"{AT}/{path.partition('?')[0]}", params={name: text})
+            assert answer.status_code == 200
+            _check_harmless(answer)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    folder = tmp_path_factory.mktemp("large")
+    world = [node(f"n{number:03}", 1) for number in range(250)]
+    world += [queue("default"), *(queue(f"q{number:03}") for number in range(220))]
+    for number in range(230):
+        world += [group(f"g{number:03}", 1, "Inqueue"), pod(f"p{number:03}", f"g{number:03}", 4)]
+    with made_log(folder, NODES, *world):
+        pass
+    with pages_of(folder / "log.db") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("path", "what", "total"),
+    [
+        ("jobs", "jobs", 230),
+        ("queues", "lines", 221),
+        ("nodes", "nodes", 250),
+        ("session", "steps", None),
+        ("diff?vs=@1", "objects", None),
+    ],
+)
+def test_at_most_200_rows_are_drawn_with_the_next_ones_in_a_link(
+    large: httpx.Client, path: str, what: str, total: int | None
+) -> None:
+    place = large.get(f"/@end/{path}").headers["location"]
+    first = page_at(large, place)
+    assert sum(tag == "tr" for tag, _ in first.elements) <= 2 * 200 + 30
+    following = [made for tag, made in first.elements if made.get("rel") == "next"]
+    assert following, f"no next {what}"
+    assert f"1 to 200 of {total or ''}" in first.text
+    second = page_at(large, str(following[0]["href"]))
+    assert [made for _, made in second.elements if made.get("rel") == "prev"]
+    assert f"201 to {total or ''}" in second.text
+
+
+def test_a_heat_map_has_a_square_for_each_node(large: httpx.Client) -> None:
+    page = page_at(large, large.get("/@end/nodes").headers["location"])
+    squares = [made for tag, made in page.elements if tag == "rect" and made.get("width") == "12"]
+    assert len(squares) == 250
+
+
+def test_a_queue_above_its_parent_and_a_full_one_are_marked(tmp_path: Path) -> None:
+    world = (
+        node("n1", 30),
+        queue("root"),
+        queue("small", parent="root", capability={"cpu": "2"}),
+        queue("big", parent="small", capability={"cpu": "20"}),
+        queue("lost", parent="nowhere"),
+        group("running", 1, "Running", queue="small"),
+        pod("p", "running", 2, on="n1"),
+    )
+    with made_log(tmp_path, CAPACITY, *world):
+        pass
+    with pages_of(tmp_path / "log.db") as client:
+        place = client.get("/@end/queues").headers["location"]
+        rows = data_at(client, place)["lines"]["rows"]
+        page = page_at(client, place)
+    by_name = {row["queue"]: row for row in rows}
+    assert by_name["small"]["full"]
+    assert not by_name["big"]["full"]
+    assert by_name["big"]["above"] == [{"what": "capability", "parent": "small", "amount": "2"}]
+    assert by_name["big"]["depth"] == by_name["small"]["depth"] + 1
+    assert "⚠ more capability than small (2)" in page.text
+    assert "⚠ no parent nowhere" in page.text
+    assert "FULL" in page.text
+    assert by_name["root"]["amounts"]["allocated"] == "2"
+
+
+def test_a_log_of_nothing_says_so_on_every_page(tmp_path: Path) -> None:
+    with plinian.open(tmp_path / "log.db", create=True):
+        pass
+    with pages_of(tmp_path / "log.db") as client:
+        for path in PATHS:
+            answer = client.get(f"/@0/{path}")
+            if path.endswith("over-time"):
+                assert answer.status_code == 400
+                assert "no times" in answer.text
+            else:
+                assert answer.status_code == 200, path
+        assert "There is no queue at this moment." in client.get("/@0/queues").text
+        assert "There is no node at this moment." in client.get("/@0/nodes").text
+        assert "There is no job" in client.get("/@0/jobs").text
+        assert "The log records no session." in client.get("/@0/sessions").text
