@@ -15,6 +15,7 @@ from ...engine.errors import PlinianError
 from ...engine.version import __version__
 from .faults import json_fault
 from .guard import Guard
+from .kubernetes import routes as kubernetes
 from .readers import Readers
 from .served import Served, served
 from .settings import Settings
@@ -43,7 +44,7 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
 
 
 def _routes() -> Sequence[BaseRoute]:
-    return [Route("/plinian/v1/about", _about)]
+    return [Route("/plinian/v1/about", _about), *kubernetes.routes()]
 
 
 async def _about(request: Request) -> Response:

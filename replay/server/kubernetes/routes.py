@@ -1,0 +1,253 @@
+"""Requests to the Kubernetes API of the past: from paths to answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from ....engine.errors import PlinianError
+from ....engine.version import __version__
+from ...moments.moment import Moment
+from ..served import served
+from . import discovery
+from .asked import asked_of, form_of
+from .lists import Page, object_of, page_of
+from .past import Past
+from .resources import READ, Catalog, Resource
+from .state import LoggedState
+from .status import JSON, StatusError, of_fault, refusal
+
+ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_FOREVER = "private, max-age=31536000, immutable"
+_WARNING_BYTES = 1500
+
+
+class Door(NamedTuple):
+    """What the handlers of this API use."""
+
+    past: Past
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other."""
+    paths = [f"/{root}{rest}" for root in ROOTS for rest in ("", "/{rest:path}")]
+    of_any = ["/at/{point}", "/at/{point}/{rest:path}"]
+    return [Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)]
+
+
+def door_of(request: Request) -> Door:
+    """Return what the handlers use; it is made for the first request."""
+    state = request.app.state
+    if not hasattr(state, "kubernetes"):
+        settings, readers = served(request)
+        state.kubernetes = Door(Past(settings, readers))
+    found: Door = state.kubernetes
+    return found
+
+
+class Place(NamedTuple):
+    """What a path names.
+
+    :param name: of one object; empty is all of the resource. :param below: a subresource.
+    """
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    below: str = ""
+
+
+class Exchange(NamedTuple):
+    """A request, and the moment that it is about.
+
+    :param path: below the moment, in parts. :param pinned: the path names the moment.
+    """
+
+    request: Request
+    door: Door
+    moment: Moment
+    path: tuple[str, ...]
+    pinned: bool
+
+    async def ask(self, question: Callable[[LoggedState], Any]) -> Any:
+        """Return what a question about the state answers."""
+        return await self.door.past.ask(self.moment, question)
+
+
+async def _answer(request: Request) -> Response:
+    """Answer a request; whatever is wrong with it becomes a Status."""
+    try:
+        exchange = await _exchange(request)
+        answer = await _answered(exchange)
+    except StatusError as fault:
+        return fault.response()
+    except PlinianError as fault:
+        return of_fault(fault).response()
+    if exchange.pinned and _is_fixed(request.path_params.get("point", "")):
+        answer.headers.setdefault("Cache-Control", _FOREVER)
+    else:
+        answer.headers.setdefault("Cache-Control", "no-cache, private")
+    return answer
+
+
+def _is_fixed(point: str) -> bool:
+    """Return whether a point names the same state for ever: all that was known at a position."""
+    return "@" in point
+
+
+async def _exchange(request: Request) -> Exchange:
+    door = door_of(request)
+    point = request.path_params.get("point")
+    rest = request.path_params.get("rest", "")
+    if point is None:
+        root = request.url.path.lstrip("/").partition("/")[0]
+        rest = f"{root}/{rest}" if rest else root
+    moment = await door.past.moment(door.past.settings.at if point is None else point)
+    parts = tuple(part for part in rest.split("/") if part)
+    return Exchange(request, door, moment, parts, point is not None)
+
+
+async def _answered(exchange: Exchange) -> Response:
+    """Return the answer to a request.
+
+    :raises StatusError: it cannot be answered.
+    """
+    path, request = exchange.path, exchange.request
+    match path:
+        case ():
+            return _json({"paths": [f"/{root}" for root in ROOTS]})
+        case ("version",):
+            return _json(_version())
+        case ("healthz" | "livez" | "readyz", *_):
+            return PlainTextResponse("ok")
+        case ("api" | "apis", *_):
+            return await _api(exchange)
+    if path[0] not in ROOTS or request.method not in {"GET", "HEAD"}:
+        return PlainTextResponse("404 page not found\n", status_code=404)
+    return PlainTextResponse("404 page not found\n", status_code=404)
+
+
+def _json(document: Any, code: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
+
+
+def _version() -> dict[str, str]:
+    """Return the version of Kubernetes whose API this is."""
+    return {
+        "major": "1",
+        "minor": "35",
+        "gitVersion": f"v1.35.0+plinian-{__version__}",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "2025-12-17T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+    }
+
+
+async def _api(exchange: Exchange) -> Response:
+    path, request = exchange.path, exchange.request
+    catalog: Catalog = await exchange.ask(lambda state: state.catalog)
+    depth = 2 if path[0] == "api" else 3
+    if len(path) <= depth:
+        if request.method not in {"GET", "HEAD"}:
+            raise refusal(request.method, exchange.moment.label)
+        return discovery.answer(request, catalog, READ, path)
+    place = place_in(catalog, path)
+    if request.method not in {"GET", "HEAD"}:
+        raise refusal(request.method, exchange.moment.label)
+    return await _read(exchange, place)
+
+
+def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
+    """Return what a path below a group and version names.
+
+    :raises StatusError: there is no such resource.
+    """
+    core = path[0] == "api"
+    group, version = ("", path[1]) if core else (path[1], path[2])
+    rest = list(path[2 if core else 3 :])
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 2 and catalog.find(group, version, rest[2]):
+        namespace, rest = rest[1], rest[2:]
+    resource = catalog.find(group, version, rest[0])
+    if resource is None or len(rest) > 3 or (namespace and not resource.namespaced):
+        raise StatusError(404, "the server could not find the requested resource", details={})
+    name, below = ([*rest[1:], "", ""])[:2]
+    if name and resource.namespaced and not namespace:
+        raise StatusError(404, "the server could not find the requested resource", details={})
+    return Place(resource, namespace, name, below)
+
+
+async def _read(exchange: Exchange, place: Place) -> Response:
+    request, resource = exchange.request, place.resource
+    query, accept = request.query_params, request.headers.get("accept", "")
+    if not place.name:
+        asked = asked_of(resource, place.namespace, query, accept)
+        page: Page = await exchange.ask(lambda state: page_of(state, resource, asked))
+        return await _listed(exchange, place, page)
+    if place.below not in {"", "status"}:
+        raise _not_recorded(place)
+    form = form_of(accept, query.get("includeObject", ""))
+    body = await exchange.ask(
+        lambda state: object_of(state, resource, place.namespace, place.name, form)
+    )
+    return Response(body, media_type=JSON)
+
+
+def _not_recorded(place: Place) -> StatusError:
+    """Return the answer for what a log of objects does not hold."""
+    what = {
+        "log": "what containers print is not in the log",
+        "exec": "this is the past: nothing can be run in its containers",
+        "attach": "this is the past: nothing can be attached to its containers",
+        "portforward": "this is the past: nothing listens in its containers",
+        "proxy": "this is the past: nothing can be reached in it",
+    }
+    said = what.get(place.below)
+    if said is None:
+        return StatusError(404, "the server could not find the requested resource", details={})
+    return StatusError(405, said, allow="")
+
+
+async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
+    moment = page.state.moment if isinstance(page.state, LoggedState) else exchange.moment
+    past = exchange.door.past
+    doubts = await past.ask(
+        moment, lambda state: state.doubts(place.resource.pair, place.namespace)
+    )
+    parts = list(page.parts())
+    first = await _items(past, moment, parts[0]) if parts else b""
+
+    async def written() -> AsyncIterator[bytes]:
+        yield page.begin() + first
+        for part in parts[1:]:
+            yield b"," + await _items(past, moment, part)
+        yield b"]}"
+
+    headers = {"Warning": warning(doubts)} if doubts else {}
+    if len(parts) > 1:
+        return StreamingResponse(written(), media_type=JSON, headers=headers)
+    body = page.begin() + first + b"]}"
+    return Response(body, media_type=JSON, headers=headers)
+
+
+async def _items(past: Past, moment: Moment, part: Page) -> bytes:
+    return await past.ask(moment, part.items)
+
+
+def warning(doubts: Sequence[str]) -> str:
+    """Return sentences as a header that clients show to people."""
+    text = "; ".join(doubts).encode("ascii", "replace").decode()
+    text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 plinian "{text}"'
+
+
