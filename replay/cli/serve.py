@@ -43,6 +43,13 @@ from .shell import note
     metavar="NAME",
     help="A name by which the server may be addressed, beside localhost and addresses; repeatable.",
 )
+@click.option(
+    "--play",
+    "speed",
+    metavar="SPEED",
+    help="Let the moment move on for kubectl and other clients, as in 10x: ten times faster than "
+    "it happened. plinian play steers it.",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
 @options.cluster
@@ -54,6 +61,7 @@ def serve(
     listen: str,
     token_file: Path | None,
     names: tuple[str, ...],
+    speed: str | None,
     show: bool,
     release: str,
     cluster: str | None,
@@ -67,6 +75,7 @@ def serve(
     from ..server.running import serve as run
     from ..server.settings import Settings
     from ..server.token import token_in
+    from .play import speed_of
 
     settings = Settings(
         place=log,
@@ -77,6 +86,7 @@ def serve(
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),
+        play=0 if speed is None else speed_of(speed),
     )
 
     def ready(listening: Settings) -> None:

@@ -29,8 +29,9 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
     readers = Readers(settings)
 
     @asynccontextmanager
-    async def living(_app: Starlette) -> AsyncIterator[None]:
-        yield
+    async def living(app: Starlette) -> AsyncIterator[None]:
+        async with kubernetes.opened(app, settings, readers):
+            yield
         readers.close()
 
     app = Starlette(

@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     :param release: the release of Volcano that answers are about, unless a request names one.
     :param address: the address to listen on. :param port: the port; 0 is any free one.
     :param token: what a request must show; empty if it needs none.
+    :param play: how many times faster than it happened the moment moves on; 0 is not at all.
     """
 
     place: str
@@ -34,6 +35,7 @@ class Settings(NamedTuple):
     address: str = LOOPBACK
     port: int = DEFAULT_PORT
     token: str = ""
+    play: float = 0
 
     @property
     def origin(self) -> str:

@@ -31,6 +31,8 @@ SECOND = "default/second"
 NEEDS_NONE = {
     "completion": "it is about a shell",
     "serve": "it is a process of its own, for other programs",
+    "kubeconfig": "a file for clients of plinian serve",
+    "play": "it steers a running plinian serve",
     "version": "plinian.__version__",
     "db": "a group of commands",
     "db upgrade": "done once, by whoever keeps the log",

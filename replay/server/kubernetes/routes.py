@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import msgspec
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -13,42 +15,66 @@ from starlette.routing import BaseRoute, Route
 from ....engine.errors import PlinianError
 from ....engine.version import __version__
 from ...moments.moment import Moment
-from ..served import served
+from ..readers import Readers
+from ..settings import Settings
 from . import discovery
-from .asked import asked_of, form_of
+from .asked import Asked, asked_of, form_of
+from .channels import Watcher
+from .course import Course
+from .follower import Follower
 from .lists import Page, object_of, page_of
 from .past import Past
+from .play import play
 from .resources import READ, Catalog, Resource
 from .state import LoggedState
 from .status import JSON, StatusError, of_fault, refusal
+from .watches import refused, watched
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _WARNING_BYTES = 1500
+_GONE = 410
 
 
 class Door(NamedTuple):
     """What the handlers of this API use."""
 
     past: Past
+    follower: Follower
+    course: Course
 
 
 def routes() -> list[BaseRoute]:
     """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other."""
     paths = [f"/{root}{rest}" for root in ROOTS for rest in ("", "/{rest:path}")]
     of_any = ["/at/{point}", "/at/{point}/{rest:path}"]
-    return [Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)]
+    return [
+        Route("/plinian/v1/play", play, methods=["GET", "POST"]),
+        *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
+    ]
+
+
+@asynccontextmanager
+async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncIterator[None]:
+    """Let an application answer requests to this API."""
+    past = Past(settings, readers)
+    follower = Follower(settings, past.kept)
+    course = Course(settings.at, follower)
+    app.state.kubernetes = Door(past, follower, course)
+    if settings.play:
+        await course.begin(settings.play)
+    try:
+        yield
+    finally:
+        await course.close()
+        follower.close()
 
 
 def door_of(request: Request) -> Door:
-    """Return what the handlers use; it is made for the first request."""
-    state = request.app.state
-    if not hasattr(state, "kubernetes"):
-        settings, readers = served(request)
-        state.kubernetes = Door(Past(settings, readers))
-    found: Door = state.kubernetes
+    """Return what the handlers use."""
+    found: Door = request.app.state.kubernetes
     return found
 
 
@@ -109,7 +135,7 @@ async def _exchange(request: Request) -> Exchange:
     if point is None:
         root = request.url.path.lstrip("/").partition("/")[0]
         rest = f"{root}/{rest}" if rest else root
-    moment = await door.past.moment(door.past.settings.at if point is None else point)
+    moment = await (door.course.now() if point is None else door.past.moment(point))
     parts = tuple(part for part in rest.split("/") if part)
     return Exchange(request, door, moment, parts, point is not None)
 
@@ -190,8 +216,10 @@ def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
 async def _read(exchange: Exchange, place: Place) -> Response:
     request, resource = exchange.request, place.resource
     query, accept = request.query_params, request.headers.get("accept", "")
-    if not place.name:
+    if not place.name or query.get("watch", "0") not in {"0", "false"}:
         asked = asked_of(resource, place.namespace, query, accept)
+        if asked.watch:
+            return await _watched(exchange, place, asked)
         page: Page = await exchange.ask(lambda state: page_of(state, resource, asked))
         return await _listed(exchange, place, page)
     if place.below not in {"", "status"}:
@@ -201,6 +229,23 @@ async def _read(exchange: Exchange, place: Place) -> Response:
         lambda state: object_of(state, resource, place.namespace, place.name, form)
     )
     return Response(body, media_type=JSON)
+
+
+async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
+    selection = asked.selection._replace(name=place.name)
+    asked = asked._replace(selection=selection)
+    follower = exchange.door.follower
+    pinned = exchange.moment if exchange.pinned else None
+    try:
+        opening = await follower.open(place.resource, asked, pinned)
+    except StatusError as fault:
+        if fault.code != _GONE:
+            raise
+        return refused(Watcher(place.resource, asked.form), fault)
+    revision = opening.revision if exchange.pinned else None
+    return watched(
+        follower, opening, asked, lambda: follower.revision if revision is None else revision
+    )
 
 
 def _not_recorded(place: Place) -> StatusError:

@@ -155,20 +155,24 @@ class LoggedState:
         """Return objects as JSON: the bytes of the log, unless the log lacks something of them."""
         stored = [entry.position for entry in entries if entry.position]
         payloads = self._log.store.payloads(stored, self.moment.branch)
-        is_event = resource.pair in {EVENT, NEW_EVENT}
-        held = self._held().get(resource.pair) if resource.is_custom else None
-        other = held is not None and held.version != resource.version
-        found = []
-        for entry in entries:
-            body = payloads[entry.position] if entry.position else _derived_namespace(entry)
-            if entry.node_bound:
-                body = _bound(entry, body)
-            if is_event:
-                body = event_in_group(body, resource.group)
-            elif other:
-                body = _in_version(body, resource)
-            found.append(body)
-        return found
+        return [
+            self.shown(
+                entry,
+                payloads[entry.position] if entry.position else _derived_namespace(entry),
+                resource,
+            )
+            for entry in entries
+        ]
+
+    def shown(self, entry: Entry, body: bytes, resource: Resource) -> bytes:
+        """Return an object of the log as a resource shows it."""
+        if entry.node_bound:
+            body = _bound(entry, body)
+        if resource.pair in {EVENT, NEW_EVENT}:
+            return event_in_group(body, resource.group)
+        if resource.is_custom and not _is_in(body, resource):
+            return _in_version(body, resource)
+        return body
 
     def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
         """Return what the log does not know of a kind at the moment, and what may be outdated."""
@@ -280,6 +284,11 @@ def _bound(entry: Entry, body: bytes) -> bytes:
     document = bound_document(body, entry.node_bound)
     metadata = {**document["metadata"], "resourceVersion": str(entry.revision + 1)}
     return msgspec.json.encode({**document, "metadata": metadata})
+
+
+def _is_in(body: bytes, resource: Resource) -> bool:
+    """Return whether an object is of a resource's version; payloads begin with it."""
+    return body.startswith(b'{"apiVersion":"%s"' % resource.group_version.encode())
 
 
 def _in_version(body: bytes, resource: Resource) -> bytes:
