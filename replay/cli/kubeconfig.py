@@ -59,9 +59,9 @@ def kubeconfig(
     kubectl, k9s and other clients then see the cluster as it was. The context of a moment is named
     LOG@POINT. ~/.kube/config is never changed: name the file with KUBECONFIG or --kubeconfig.
     """
+    from ..render.yaml_text import YamlWriter
     from ..server.kubernetes.kubeconfig import kubeconfig as made
     from ..server.token import token_in
-    from ..render.yaml_text import YamlWriter
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

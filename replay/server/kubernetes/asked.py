@@ -82,6 +82,11 @@ class Selection(NamedTuple):
     name: str = ""
 
     @property
+    def key(self) -> tuple[str, str, tuple[str, str]]:
+        """What distinguishes it from other selections of a resource."""
+        return self.namespace, self.name, self.texts
+
+    @property
     def is_all(self) -> bool:
         """Whether it selects by neither labels nor fields."""
         return not self.labels.requirements and not self.fields.conditions
@@ -184,8 +189,9 @@ def _paths(resource: Resource, text: str) -> str:
     """Return a field selector with the places of fields in ``v1`` in place of their labels."""
     if resource.pair not in {EVENT, NEW_EVENT}:
         return text
-    return ",".join(_EVENT_LABEL.sub(lambda found: _EVENT_PATHS[found[0]], term)
-                    for term in text.split(","))
+    return ",".join(
+        _EVENT_LABEL.sub(lambda found: _EVENT_PATHS[found[0]], term) for term in text.split(",")
+    )
 
 
 def _flag(query: Mapping[str, str], name: str) -> bool:

@@ -18,7 +18,9 @@ from .columns import AGE_COLUMN, NAME_COLUMN, NONE, Cell, Column, Row, time_in
 WIDE = 1
 
 
-def _field(name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0) -> Column:
+def _field(
+    name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0
+) -> Column:
     """Return a column that shows a field."""
 
     def cell(row: Row) -> Any:
@@ -105,10 +107,12 @@ def _pod_ip(row: Row) -> str:
 
 
 def _gates(row: Row) -> str:
-    gates = row.at("spec", "readinessGates") or ()
+    gates = row.at("spec", "readinessGates")
+    if not gates:
+        return NONE
     conditions = row.at("status", "conditions") or ()
     true = {one.get("type") for one in conditions if one.get("status") == "True"}
-    return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}" if gates else NONE
+    return f"{sum(one.get('conditionType') in true for one in gates)}/{len(gates)}"
 
 
 def _node_of_pod(row: Row) -> str:
@@ -307,9 +311,7 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             AGE_COLUMN,
             _wide("IP", _pod_ip),
             _wide("Node", _node_of_pod),
-            _field(
-                *("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE
-            ),
+            _field(*("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE),
             _wide("Readiness Gates", _gates),
         ),
         ("", "Node"): (
@@ -321,9 +323,7 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             _wide("Internal-IP", _address("InternalIP")),
             _wide("External-IP", _address("ExternalIP")),
             *(
-                _field(
-                    *(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE
-                )
+                _field(*(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE)
                 for name, field in (
                     ("OS-Image", "osImage"),
                     ("Kernel-Version", "kernelVersion"),
@@ -418,9 +418,11 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             Column("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
             Column(
                 "Last Schedule",
-                lambda row: row.age_of(row.at("status", "lastScheduleTime"))
-                if row.at("status", "lastScheduleTime")
-                else NONE,
+                lambda row: (
+                    row.age_of(row.at("status", "lastScheduleTime"))
+                    if row.at("status", "lastScheduleTime")
+                    else NONE
+                ),
             ),
             AGE_COLUMN,
             *_containers("spec", "jobTemplate", *_OF_TEMPLATE),

@@ -71,23 +71,22 @@ def changes_between(
 
     :param held: the objects at the earlier moment; they become those of the later one.
     """
+    walk = _Walk(after, resource, held)
     steps = _steps(log, before, after, resource)
     for start in range(0, len(steps), _PAYLOADS_AT_ONCE):
         some = steps[start : start + _PAYLOADS_AT_ONCE]
         positions = [step.position for step in some]
         payloads = log.store.payloads(positions, after.moment.branch)
         for step in some:
-            yield from _applied(after, resource, held, step, payloads[step.position])
-    yield from _reconciled(after, resource, held)
+            yield from walk.applied(step, payloads[step.position])
+    yield from walk.reconciled()
 
 
 def _pairs(resource: Resource) -> tuple[GroupKind, ...]:
     return (EVENT, NEW_EVENT) if resource.pair in {EVENT, NEW_EVENT} else (resource.pair,)
 
 
-def _steps(
-    log: Log, before: LoggedState, after: LoggedState, resource: Resource
-) -> list[_Step]:
+def _steps(log: Log, before: LoggedState, after: LoggedState, resource: Resource) -> list[_Step]:
     """Return the events between two moments in order of revisions, without their payloads."""
     moment = after.moment
     query = Query(
@@ -112,46 +111,58 @@ def _effect(recorded: Recorded) -> Effect:
     return KINDS[recorded.event.kind].effect
 
 
-def _applied(
-    state: LoggedState, resource: Resource, held: dict[Name, Entry], step: _Step, payload: bytes
-) -> Iterator[Change]:
-    """Yield what one event changes."""
-    reference = step.recorded.event.reference
-    name = reference.namespace, reference.name
-    old = held.get(name)
-    is_other = old is not None and reference.uid not in {"", old.reference.uid}
-    if _effect(step.recorded) is Effect.DELETED:
-        if old is not None and not is_other and old.revision <= step.revision:
-            yield _gone(state, resource, held, old, step.revision, payload)
-        return
-    if old is not None and old.revision >= step.revision:
-        return
-    if old is not None and is_other:  # Its deletion was not recorded.
-        yield _gone(state, resource, held, old, step.revision - 1)
-        old = None
-    entry = Entry(
-        reference=reference,
-        position=step.position,
-        revision=step.revision,
-        fact=extract_fact(reference.group, reference.kind, payload),
-    )
-    held[name] = entry
-    yield Change(step.revision, old, entry, state.shown(entry, payload, resource))
+class _Walk:
+    """The objects of a resource on the way to a later moment."""
 
+    def __init__(self, after: LoggedState, resource: Resource, held: dict[Name, Entry]) -> None:
+        self._after, self._resource, self._held = after, resource, held
 
-def _gone(
-    state: LoggedState,
-    resource: Resource,
-    held: dict[Name, Entry],
-    old: Entry,
-    revision: int,
-    payload: bytes = b"",
-) -> Change:
-    """Return the deletion of an object, with its last state at the revision of the deletion."""
-    del held[name_of(old)]
-    whole = b'"metadata":' in payload
-    body = state.shown(old, payload, resource) if whole else state.bodies([old], resource)[0]
-    return Change(revision, old, None, at_revision(body, revision))
+    def applied(self, step: _Step, payload: bytes) -> Iterator[Change]:
+        """Yield what one event changes."""
+        reference = step.recorded.event.reference
+        name = reference.namespace, reference.name
+        old = self._held.get(name)
+        is_other = old is not None and reference.uid not in {"", old.reference.uid}
+        if _effect(step.recorded) is Effect.DELETED:
+            if old is not None and not is_other and old.revision <= step.revision:
+                yield self._gone(old, step.revision, payload)
+            return
+        if old is not None and old.revision >= step.revision:
+            return
+        if old is not None and is_other:  # Its deletion was not recorded.
+            yield self._gone(old, step.revision - 1)
+            old = None
+        entry = Entry(
+            reference=reference,
+            position=step.position,
+            revision=step.revision,
+            fact=extract_fact(reference.group, reference.kind, payload),
+        )
+        self._held[name] = entry
+        body = self._after.shown(entry, payload, self._resource)
+        yield Change(step.revision, old, entry, body)
+
+    def reconciled(self) -> Iterator[Change]:
+        """Yield what is otherwise at the later moment than its versions and deletions say."""
+        after, held = self._after, self._held
+        now = held_at(after, self._resource)
+        for name in sorted(held.keys() - now.keys()):
+            yield self._gone(held[name], after.revision)
+        for name, entry in now.items():
+            old = held.get(name)
+            held[name] = entry
+            if old is None or _version(old) != _version(entry):
+                (body,) = after.bodies([entry], self._resource)
+                yield Change(after.revision, old, entry, body)
+
+    def _gone(self, old: Entry, revision: int, payload: bytes = b"") -> Change:
+        """Return the deletion of an object: its last state, with the revision of the deletion."""
+        del self._held[name_of(old)]
+        if b'"metadata":' in payload:
+            body = self._after.shown(old, payload, self._resource)
+        else:
+            (body,) = self._after.bodies([old], self._resource)
+        return Change(revision, old, None, at_revision(body, revision))
 
 
 def at_revision(body: bytes, revision: int) -> bytes:
@@ -162,23 +173,6 @@ def at_revision(body: bytes, revision: int) -> bytes:
     return msgspec.json.encode(
         {**document, "metadata": {**metadata, "resourceVersion": str(revision)}}
     )
-
-
-def _reconciled(
-    after: LoggedState, resource: Resource, held: dict[Name, Entry]
-) -> Iterator[Change]:
-    """Yield what is otherwise at the later moment than its versions and deletions say."""
-    now = held_at(after, resource)
-    for name in sorted(held.keys() - now.keys()):
-        yield _gone(after, resource, held, held[name], after.revision)
-    for name, entry in now.items():
-        old = held.get(name)
-        if old is None or _version(old) != _version(entry):
-            held[name] = entry
-            (body,) = after.bodies([entry], resource)
-            yield Change(after.revision, old, entry, body)
-        else:
-            held[name] = entry
 
 
 def _version(entry: Entry) -> tuple[str, int, str]:

@@ -61,7 +61,7 @@ class Watcher:
             self._last = line("ERROR", msgspec.json.encode(StatusError(code, message).document))
             self._news.set()
 
-    async def take(self, seconds: float) -> bytes:  # noqa: ASYNC109 -- it is no error
+    async def take(self, seconds: float) -> bytes:
         """Return all that waits, with the error at the end; empty if nothing comes in time."""
         if not self._parts and self._last is None:
             try:
@@ -108,9 +108,7 @@ class Channel:
         held: Sequence[Entry],
     ) -> None:
         self.resource, self._selection, self._form = resource, selection, form
-        self._shown = {
-            name_of(entry): entry for entry in chosen(state, resource, selection, held)
-        }
+        self._shown = {name_of(entry): entry for entry in chosen(state, resource, selection, held)}
         self.watchers: list[Watcher] = []
         self._fresh: set[int] = set()
 
@@ -134,9 +132,7 @@ class Channel:
         first = True
         for some in in_parts(entries, _AT_ONCE):
             bodies = state.bodies(some, self.resource)
-            told = [
-                Told(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)
-            ]
+            told = [Told(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)]
             yield b"".join(self._lines(state, told, columns=first))
             first = False
 
@@ -171,9 +167,7 @@ class Channel:
         for change in changes:
             before = self._shown.get(change.name)
             after = change.after
-            if after is not None and not chosen(
-                state, self.resource, self._selection, [after]
-            ):
+            if after is not None and not chosen(state, self.resource, self._selection, [after]):
                 after = None
             if after is not None:
                 self._shown[change.name] = after
@@ -195,5 +189,3 @@ class Channel:
         for one in told:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False
-
-

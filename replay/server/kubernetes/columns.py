@@ -100,7 +100,5 @@ def time_in(text: object) -> int | None:
         return None
 
 
-NAME_COLUMN = Column(
-    "Name", lambda row: row.entry.reference.name, format="name", description=_NAME
-)
+NAME_COLUMN = Column("Name", lambda row: row.entry.reference.name, format="name", description=_NAME)
 AGE_COLUMN = Column("Age", lambda row: row.age, description=CREATED)

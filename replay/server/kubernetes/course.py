@@ -200,9 +200,7 @@ def _place(log: Log, moment: Moment) -> tuple[int, int | None]:
     """Return the revision and the time of a moment."""
     revision = moment.revision
     if revision is None:
-        extent = log.store.extent(
-            known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         revision = extent.last_revision or 0
     time = log.clock(moment).time_of(moment.revision) if moment.time is None else moment.time
     return revision, time

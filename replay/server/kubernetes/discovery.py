@@ -19,7 +19,9 @@ from .status import JSON, StatusError
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 
 
-def answer(request: Request, catalog: Catalog, verbs: Sequence[str], path: Sequence[str]) -> Response:
+def answer(
+    request: Request, catalog: Catalog, verbs: Sequence[str], path: Sequence[str]
+) -> Response:
     """Answer a request to ``/api``, ``/apis``, or a group or version below.
 
     :param verbs: what can be done with every resource.
@@ -31,14 +33,14 @@ def answer(request: Request, catalog: Catalog, verbs: Sequence[str], path: Seque
             version = _aggregated(accept)
             if version:
                 document = _all(catalog, version, verbs, core=root == ("api",))
-                return _tagged(request, document, _AGGREGATED.format(version))
-            return _tagged(request, _plain(catalog, core=root == ("api",)), JSON)
+                return tagged(request, document, _AGGREGATED.format(version))
+            return tagged(request, _plain(catalog, core=root == ("api",)), JSON)
         case ("apis", group) if group in catalog.groups():
-            return _tagged(request, _group(group, catalog.groups()[group], top=True), JSON)
+            return tagged(request, _group(group, catalog.groups()[group], top=True), JSON)
         case ("api", version) if version in catalog.groups()[""]:
-            return _tagged(request, _resources(catalog, "", version, verbs), JSON)
+            return tagged(request, _resources(catalog, "", version, verbs), JSON)
         case ("apis", group, version) if version in catalog.groups().get(group, ()):
-            return _tagged(request, _resources(catalog, group, version, verbs), JSON)
+            return tagged(request, _resources(catalog, group, version, verbs), JSON)
     raise StatusError(404, "the server could not find the requested resource", details={})
 
 
@@ -54,7 +56,7 @@ def _aggregated(accept: str) -> str:
     return ""
 
 
-def _tagged(request: Request, document: dict[str, Any], media: str) -> Response:
+def tagged(request: Request, document: dict[str, Any], media: str) -> Response:
     """Return an answer that clients keep, and ask again whether it still holds."""
     body = msgspec.json.encode(document)
     tag = f'"{hashlib.sha256(body).hexdigest()[:32].upper()}"'
@@ -109,8 +111,13 @@ def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str])
             }
         )
     found += [
-        {"name": plural, "singularName": kind.lower(), "namespaced": False, "kind": kind,
-         "verbs": ["create"]}
+        {
+            "name": plural,
+            "singularName": kind.lower(),
+            "namespaced": False,
+            "kind": kind,
+            "verbs": ["create"],
+        }
         for kind, plural in REVIEWS.get((group, version), ())
     ]
     return {
@@ -128,7 +135,8 @@ def _all(catalog: Catalog, form: str, verbs: Sequence[str], *, core: bool) -> di
         "metadata": {},
         "items": [
             {
-                "metadata": {"name": group, "creationTimestamp": None} if group
+                "metadata": {"name": group, "creationTimestamp": None}
+                if group
                 else {"creationTimestamp": None},
                 "versions": [
                     {

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from ....engine.errors import PointTooEarly
+from ....engine.state.truth import Entry
 from ...moments.log import Log, opened
 from ...moments.moment import Moment
 from ..settings import Settings
@@ -15,12 +16,12 @@ from .asked import Asked, Form, Selection
 from .changes import Name, changes_between, held_at
 from .channels import Channel, Watcher
 from .resources import Resource
-from .state import Entry, Kept, LoggedState
+from .state import Kept, LoggedState
 from .status import expired, too_large
 
 T = TypeVar("T")
 
-_Key = tuple[str, tuple[str, str], str, Form]
+_Key = tuple[tuple[str, str, tuple[str, str]], Form]
 
 
 class _Feed:
@@ -56,7 +57,7 @@ class Follower:
         self._log: Log | None = None
         self.revision = 0
         self._moment: Moment | None = None
-        self._feeds: dict[Resource, _Feed] = {}
+        self._feeds: dict[tuple[str, str, str], _Feed] = {}
         self._of: dict[Watcher, tuple[_Feed, _Key]] = {}
 
     @property
@@ -120,9 +121,7 @@ class Follower:
         before, after = self._state(self._moment), self._state(moment)
         found = []
         for feed in self._feeds.values():
-            changes = list(
-                changes_between(self._opened(), before, after, feed.resource, feed.held)
-            )
+            changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
             for channel in feed.channels.values():
                 found += channel.news(after, changes)
         self._moment = moment
@@ -141,8 +140,12 @@ class Follower:
         state = self._state(moment)
         since, now = asked.revision or 0, state.revision
         if since > now:
-            raise too_large(since, now) if asked.initial else expired(
-                f"resourceVersion {since} is later than the moment that is served, at rv:{now}"
+            raise (
+                too_large(since, now)
+                if asked.initial
+                else expired(
+                    f"resourceVersion {since} is later than the moment that is served, at rv:{now}"
+                )
             )
         if asked.initial or not since:
             channel = self._made(state, watcher, asked.selection)
@@ -173,11 +176,11 @@ class Follower:
     def _add(
         self, state: LoggedState, watcher: Watcher, selection: Selection, *, fresh: bool
     ) -> None:
-        feed = self._feeds.get(watcher.resource)
+        feed = self._feeds.get(watcher.resource.key)
         if feed is None:
             feed = _Feed(watcher.resource, held_at(state, watcher.resource))
-            self._feeds[watcher.resource] = feed
-        key = selection.namespace, selection.texts, selection.name, watcher.form
+            self._feeds[watcher.resource.key] = feed
+        key = selection.key, watcher.form
         channel = feed.channels.get(key)
         if channel is None:
             channel = self._made(state, watcher, selection)
@@ -195,4 +198,4 @@ class Follower:
         if not channel.watchers:
             del feed.channels[key]
         if not feed.channels:
-            self._feeds.pop(feed.resource, None)
+            self._feeds.pop(feed.resource.key, None)

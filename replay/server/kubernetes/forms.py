@@ -74,7 +74,7 @@ class Shaper:
         if self._form.shape is not Shape.TABLE:
             return item
         version = _METADATA.decode(body).metadata
-        revision = msgspec.json.decode(version, type=_Revision).resourceVersion
+        revision = msgspec.json.decode(version, type=_Revision).resource_version
         head = _ENCODER.encode({"resourceVersion": revision})
         return b"".join(self._table(head, [item], columns=columns))
 
@@ -126,11 +126,14 @@ class Shaper:
 
     def _table_begin(self, head: bytes, *, columns: bool) -> bytes:
         shown = [column.definition for column in self._columns] if columns else []
-        return b'{"kind":"Table","apiVersion":"%s/%s","metadata":%s,"columnDefinitions":%s,"rows":[' % (
-            _META.encode(),
-            self._form.version.encode(),
-            head,
-            _ENCODER.encode(shown),
+        return (
+            b'{"kind":"Table","apiVersion":"%s/%s","metadata":%s,"columnDefinitions":%s,"rows":['
+            % (
+                _META.encode(),
+                self._form.version.encode(),
+                head,
+                _ENCODER.encode(shown),
+            )
         )
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
@@ -160,5 +163,5 @@ class Shaper:
         }
 
 
-class _Revision(msgspec.Struct):
-    resourceVersion: str = ""
+class _Revision(msgspec.Struct, rename="camel"):
+    resource_version: str = ""

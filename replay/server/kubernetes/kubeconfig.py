@@ -21,15 +21,15 @@ def kubeconfig(server: str, log: str, points: Sequence[str], token: str = "") ->
     if token:
         base += f"{TOKEN_PREFIX}{token}"
     name = Path(log.partition("?")[0].rstrip("/")).stem or "log"
-    places = [(f"{name}@{_bare(point)}", f"{base}/at/{quote(point, safe='@:')}") for point in points]
+    places = [
+        (f"{name}@{_bare(point)}", f"{base}/at/{quote(point, safe='@:')}") for point in points
+    ]
     places = places or [(name, base)]
     return {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": places[0][0],
-        "clusters": [
-            {"name": place, "cluster": _cluster(address)} for place, address in places
-        ],
+        "clusters": [{"name": place, "cluster": _cluster(address)} for place, address in places],
         "contexts": [
             {
                 "name": place,

@@ -5,7 +5,8 @@ Source: https://kubernetes.io/docs/reference/using-api/api-concepts/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -31,6 +32,13 @@ class Page(NamedTuple):
     form: Form
     entries: Sequence[Entry]
     head: ListHead
+    selection: Selection
+
+    @property
+    def key(self) -> Hashable:
+        """What the encoded items depend on."""
+        names = (_name(self.entries[0]), len(self.entries)) if self.entries else ()
+        return self.state.key, self.resource.key, self.form, self.selection.key, names
 
     def parts(self) -> Iterator[Page]:
         """Yield the page a part at a time."""
@@ -63,7 +71,7 @@ def page_of(state: State, resource: Resource, asked: Asked) -> Page:
     state, after = _state_for(state, asked)
     entries = selected(state, resource, asked.selection)
     if after is not None:
-        entries = [entry for entry in entries if _name(entry) > after]
+        entries = entries[bisect_right(entries, after, key=_name) :]
     revision = state.revision
     head = ListHead(revision)
     if asked.limit and len(entries) > asked.limit:
@@ -71,7 +79,7 @@ def page_of(state: State, resource: Resource, asked: Asked) -> Page:
         entries = entries[: asked.limit]
         token = token_of(Start(revision, _name(entries[-1])))
         head = ListHead(revision, token, left if asked.selection.is_all else None)
-    return Page(state, resource, asked.form, entries, head)
+    return Page(state, resource, asked.form, entries, head, asked.selection)
 
 
 def _state_for(state: State, asked: Asked) -> tuple[State, tuple[str, str] | None]:

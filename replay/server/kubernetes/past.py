@@ -9,6 +9,7 @@ from ...moments.log import Log
 from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
+from .parts import Parts
 from .state import Kept, LoggedState
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class Past:
 
     def __init__(self, settings: Settings, readers: Readers) -> None:
         self.settings, self._readers = settings, readers
-        self.kept = Kept()
+        self.kept, self.parts = Kept(), Parts()
 
     async def moment(self, point: str) -> Moment:
         """Return the moment that a point names.

@@ -59,12 +59,12 @@ _IN_ALL: frozenset[GroupKind] = frozenset(
 _LEASES = ("coordination.k8s.io", "Lease")
 
 
-class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True):
+class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A column that a CustomResourceDefinition asks for."""
 
     name: str
     type: str = "string"
-    jsonPath: str = ""
+    json_path: str = ""
     format: str = ""
     description: str = ""
     priority: int = 0
@@ -102,6 +102,11 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """Its place in URLs."""
+        return self.group, self.version, self.plural
+
+    @property
     def is_custom(self) -> bool:
         """Whether a CustomResourceDefinition defines it."""
         return self.columns is not None or self.group not in _ORDER
@@ -115,7 +120,7 @@ class Catalog:
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self.resources = tuple(sorted(resources, key=_order))
-        self._by_name = {(one.group, one.version, one.plural): one for one in self.resources}
+        self._by_name = {one.key: one for one in self.resources}
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """Return a resource by its place in URLs, or None."""
@@ -228,29 +233,29 @@ def _unlisted(pair: GroupKind, kind: HeldKind) -> Resource:
     )
 
 
-class _Names(msgspec.Struct):
+class _Names(msgspec.Struct, rename="camel"):
     kind: str
     plural: str
     singular: str = ""
-    shortNames: tuple[str, ...] = ()
+    short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    listKind: str = ""
+    list_kind: str = ""
 
 
-class _Selectable(msgspec.Struct):
-    jsonPath: str
+class _Selectable(msgspec.Struct, rename="camel"):
+    json_path: str
 
 
 class _Schema(msgspec.Struct):
-    openAPIV3Schema: dict[str, Any] | None = None
+    schema: dict[str, Any] | None = msgspec.field(default=None, name="openAPIV3Schema")
 
 
-class _Version(msgspec.Struct):
+class _Version(msgspec.Struct, rename="camel"):
     name: str
     served: bool = True
     storage: bool = False
-    additionalPrinterColumns: tuple[PrinterColumn, ...] = ()
-    selectableFields: tuple[_Selectable, ...] = ()
+    additional_printer_columns: tuple[PrinterColumn, ...] = ()
+    selectable_fields: tuple[_Selectable, ...] = ()
     schema: _Schema = msgspec.field(default_factory=_Schema)
 
 
@@ -281,10 +286,10 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[Resource]:
                 plural=names.plural,
                 singular=names.singular or names.kind.lower(),
                 namespaced=spec.scope == "Namespaced",
-                short_names=names.shortNames,
+                short_names=names.short_names,
                 categories=names.categories,
-                list_kind=names.listKind,
-                columns=version.additionalPrinterColumns,
-                schema=version.schema.openAPIV3Schema,
-                selectable=tuple(one.jsonPath.lstrip(".") for one in version.selectableFields),
+                list_kind=names.list_kind,
+                columns=version.additional_printer_columns,
+                schema=version.schema.schema,
+                selectable=tuple(one.json_path.lstrip(".") for one in version.selectable_fields),
             )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ from ....engine.version import __version__
 from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
-from . import discovery
+from . import discovery, openapi
 from .asked import Asked, asked_of, form_of
 from .channels import Watcher
 from .course import Course
@@ -25,10 +26,12 @@ from .follower import Follower
 from .lists import Page, object_of, page_of
 from .past import Past
 from .play import play
-from .resources import READ, Catalog, Resource
+from .resources import READ, REVIEWS, Catalog, Resource
+from .reviews import reviewed
 from .state import LoggedState
-from .status import JSON, StatusError, of_fault, refusal
+from .status import JSON, StatusError, already_exists, of_fault, refusal
 from .watches import refused, watched
+from .wire import MAGIC, fields, text, unwrapped
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
 
@@ -36,6 +39,17 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _WARNING_BYTES = 1500
 _GONE = 410
+
+_NOT_RECORDED: Mapping[str, str] = MappingProxyType(
+    {
+        "log": "what containers print is not in the log",
+        "exec": "this is the past: nothing can be run in its containers",
+        "attach": "this is the past: nothing can be attached to its containers",
+        "portforward": "this is the past: nothing listens in its containers",
+        "proxy": "this is the past: nothing can be reached in it",
+    }
+)
+"""Subresources that a log of objects does not hold, and what is said of them."""
 
 
 class Door(NamedTuple):
@@ -145,7 +159,7 @@ async def _answered(exchange: Exchange) -> Response:
 
     :raises StatusError: it cannot be answered.
     """
-    path, request = exchange.path, exchange.request
+    path = exchange.path
     match path:
         case ():
             return _json({"paths": [f"/{root}" for root in ROOTS]})
@@ -155,9 +169,26 @@ async def _answered(exchange: Exchange) -> Response:
             return PlainTextResponse("ok")
         case ("api" | "apis", *_):
             return await _api(exchange)
-    if path[0] not in ROOTS or request.method not in {"GET", "HEAD"}:
-        return PlainTextResponse("404 page not found\n", status_code=404)
+        case ("openapi", "v3", *rest):
+            return await _openapi(exchange, tuple(rest))
     return PlainTextResponse("404 page not found\n", status_code=404)
+
+
+async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
+    if not path:
+        found = await exchange.ask(lambda state: openapi.index(state.catalog))
+        return discovery.tagged(exchange.request, found, JSON)
+    match path:
+        case ("api", version):
+            group = ""
+        case ("apis", group, version):
+            pass
+        case _:
+            return PlainTextResponse("404 page not found\n", status_code=404)
+    found = await exchange.ask(lambda state: openapi.document(state, group, version))
+    if found is None:
+        return PlainTextResponse("404 page not found\n", status_code=404)
+    return discovery.tagged(exchange.request, found, JSON)
 
 
 def _json(document: Any, code: int = 200) -> Response:
@@ -187,10 +218,61 @@ async def _api(exchange: Exchange) -> Response:
         if request.method not in {"GET", "HEAD"}:
             raise refusal(request.method, exchange.moment.label)
         return discovery.answer(request, catalog, READ, path)
+    review = _review(path)
+    if review is not None and request.method == "POST":
+        return _json(reviewed(*review, await request.body()), 201)
     place = place_in(catalog, path)
+    if request.method == "POST":
+        if place.below in _NOT_RECORDED:
+            raise _not_recorded(place)
+        await _check_new(exchange, place)
     if request.method not in {"GET", "HEAD"}:
         raise refusal(request.method, exchange.moment.label)
     return await _read(exchange, place)
+
+
+def _review(path: Sequence[str]) -> tuple[str, str] | None:
+    """Return the plural and the group of a review that a path names; None if it names none."""
+    match tuple(path):
+        case ("apis", group, version, plural) if (group, version) in REVIEWS:
+            known = {name for _, name in REVIEWS[group, version]}
+            return (plural, group) if plural in known else None
+    return None
+
+
+async def _check_new(exchange: Exchange, place: Place) -> None:
+    """Say that an object exists, if a request would create it: clients go on then.
+
+    :raises StatusError: it exists.
+    """
+    name = _name_in(await exchange.request.body())
+    if place.name or not name:
+        return
+    resource, namespace = place.resource, place.namespace
+    entries = await exchange.ask(lambda state: state.of(resource.pair))
+    if any(
+        (entry.reference.namespace, entry.reference.name) == (namespace, name) for entry in entries
+    ):
+        raise already_exists(resource, name)
+
+
+def _name_in(body: bytes) -> str:
+    """Return the name of an object in a body; empty if it has none."""
+    if body.startswith(MAGIC):  # Of every kind, both are the first fields.
+        _, message = unwrapped(body)
+        return text(fields(fields(message).get(1, b"")), 1)
+    try:
+        return msgspec.json.decode(body, type=_Named).metadata.name
+    except msgspec.MsgspecError:
+        return ""
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Named(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
@@ -250,17 +332,10 @@ async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
 
 def _not_recorded(place: Place) -> StatusError:
     """Return the answer for what a log of objects does not hold."""
-    what = {
-        "log": "what containers print is not in the log",
-        "exec": "this is the past: nothing can be run in its containers",
-        "attach": "this is the past: nothing can be attached to its containers",
-        "portforward": "this is the past: nothing listens in its containers",
-        "proxy": "this is the past: nothing can be reached in it",
-    }
-    said = what.get(place.below)
+    said = _NOT_RECORDED.get(place.below)
     if said is None:
         return StatusError(404, "the server could not find the requested resource", details={})
-    return StatusError(405, said, allow="")
+    return StatusError(405, said)
 
 
 async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
@@ -286,7 +361,9 @@ async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
 
 
 async def _items(past: Past, moment: Moment, part: Page) -> bytes:
-    return await past.ask(moment, part.items)
+    return await past.ask(
+        moment, lambda state: past.parts.part(part.key, lambda: part.items(state))
+    )
 
 
 def warning(doubts: Sequence[str]) -> str:
@@ -294,5 +371,3 @@ def warning(doubts: Sequence[str]) -> str:
     text = "; ".join(doubts).encode("ascii", "replace").decode()
     text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
     return f'299 plinian "{text}"'
-
-

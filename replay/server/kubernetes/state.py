@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import NAMESPACE_DNS, uuid5
 
@@ -39,6 +39,10 @@ _STALE = "{} of these may be outdated: a later write was accepted, but its resul
 
 class State(Protocol):
     """The objects of a cluster at a moment."""
+
+    @property
+    def key(self) -> Hashable:
+        """What distinguishes it from all other states."""
 
     @property
     def revision(self) -> int:
@@ -125,6 +129,11 @@ class LoggedState:
         self.label = moment.label
 
     @property
+    def key(self) -> Moment:
+        """The moment."""
+        return self.moment
+
+    @property
     def revision(self) -> int:
         """The last revision that had happened."""
         moment = self.moment
@@ -179,9 +188,9 @@ class LoggedState:
         if kind == NEW_EVENT:
             kind = EVENT
         found = []
-        if kind in self._log.coverage(self.moment).kinds() or self._log.truth(
-            self.moment
-        ).of(*kind):
+        if kind in self._log.coverage(self.moment).kinds() or self._log.truth(self.moment).of(
+            *kind
+        ):
             found = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
         stale = sum(entry.stale for entry in self.of(kind))
         if stale:
@@ -206,7 +215,7 @@ class LoggedState:
         truth = self._log.truth(self.moment)
         if kind in {EVENT, NEW_EVENT}:
             return _merged([*truth.of(*EVENT), *truth.of(*NEW_EVENT)])
-        found = truth.of(*kind)
+        found: Sequence[Entry] = truth.of(*kind)
         if kind == NAMESPACE:
             known = {entry.reference.name for entry in found}
             named = {record.reference.namespace for record in truth.records()}
@@ -220,7 +229,7 @@ class LoggedState:
         for kind in truth.kinds():
             first = next(iter(truth.of(*kind)))
             body = self._log.store.payloads([first.position], self.moment.branch)[first.position]
-            version = msgspec.json.decode(body, type=_Versioned).apiVersion.rpartition("/")[2]
+            version = msgspec.json.decode(body, type=_Versioned).api_version.rpartition("/")[2]
             found[kind] = HeldKind(version=version, namespaced=bool(first.reference.namespace))
         return found
 
@@ -230,8 +239,8 @@ class LoggedState:
         return catalog_of(self._held(), list(documents))
 
 
-class _Versioned(msgspec.Struct):
-    apiVersion: str
+class _Versioned(msgspec.Struct, rename="camel"):
+    api_version: str
 
 
 def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -70,13 +70,26 @@ class StatusError(Exception):
 
 def not_found(resource: Resource, name: str) -> StatusError:
     """Return the answer for an object that does not exist."""
-    details = {"name": name, "group": resource.group, "kind": resource.plural}
-    named = resource.plural + (f".{resource.group}" if resource.group else "")
+    return StatusError(404, f'{_named(resource)} "{name}" not found', details=_of(resource, name))
+
+
+def already_exists(resource: Resource, name: str) -> StatusError:
+    """Return the answer to a request that would create an object that exists."""
     return StatusError(
-        404,
-        f'{named} "{name}" not found',
-        details={field: value for field, value in details.items() if value},
+        409,
+        f'{_named(resource)} "{name}" already exists',
+        reason="AlreadyExists",
+        details=_of(resource, name),
     )
+
+
+def _named(resource: Resource) -> str:
+    return resource.plural + (f".{resource.group}" if resource.group else "")
+
+
+def _of(resource: Resource, name: str) -> dict[str, str]:
+    details = {"name": name, "group": resource.group, "kind": resource.plural}
+    return {field: value for field, value in details.items() if value}
 
 
 def too_large(asked: int, now: int) -> StatusError:

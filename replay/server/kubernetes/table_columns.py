@@ -23,7 +23,7 @@ _CUSTOM_AGE = Column("Age", lambda row: row.age, "date", description=CREATED)
 
 
 def _printed(name: str, path: str, kind: str = "string", priority: int = 0) -> PrinterColumn:
-    return PrinterColumn(name=name, type=kind, jsonPath=path, priority=priority)
+    return PrinterColumn(name=name, type=kind, json_path=path, priority=priority)
 
 
 _AGE = _printed("AGE", ".metadata.creationTimestamp", "date")
@@ -74,10 +74,10 @@ def columns_of(resource: Resource) -> Sequence[Column]:
 
 def _custom(column: PrinterColumn) -> Column:
     said = column.description
-    said = said or f"Custom resource definition column (in JSONPath format): {column.jsonPath}"
+    said = said or f"Custom resource definition column (in JSONPath format): {column.json_path}"
     return Column(
         column.name,
-        _by_path(column.jsonPath, column.type),
+        _by_path(column.json_path, column.type),
         column.type,
         column.format,
         said,
