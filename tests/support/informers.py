@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -76,24 +77,20 @@ class Informer:
         self._thread.start()
 
     def close(self) -> None:
-        """End it."""
+        """End it, once the server ends its watch."""
         self._closed = True
-        self._client.close()
 
     def versions(self) -> dict[str, str]:
         """Return the resourceVersions of the objects by uid."""
         return {uid: version(one) for uid, one in list(self.store.items())}
 
     def _run(self) -> None:
-        try:
+        with self._client, suppress(httpx.TransportError):  # The server ends before it does.
             while not self._closed:
                 self.relisted += 1
                 if not self._streaming:
                     self._list()
                 self._watch()
-        except (httpx.HTTPError, RuntimeError):
-            if not self._closed:
-                raise
 
     def _list(self) -> None:
         found: dict[str, Any] = {}

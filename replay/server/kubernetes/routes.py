@@ -324,6 +324,8 @@ async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
         if fault.code != _GONE:
             raise
         return refused(Watcher(place.resource, asked.form), fault)
+    if not exchange.pinned:
+        exchange.door.course.watched()
     revision = opening.revision if exchange.pinned else None
     return watched(
         follower, opening, asked, lambda: follower.revision if revision is None else revision

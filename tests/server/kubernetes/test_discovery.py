@@ -206,7 +206,7 @@ def test_namespaces_that_the_log_lacks_are_derived_and_marked(trains: Running) -
     ],
 )
 def test_permissions_are_answered_truthfully(
-    server: Running, verb: str, below: str, allowed: bool
+    server: Running, verb: str, below: str, *, allowed: bool
 ) -> None:
     asked = {"verb": verb, "resource": "pods", "subresource": below, "namespace": "default"}
     answer = server.client.post(

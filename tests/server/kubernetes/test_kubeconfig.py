@@ -17,6 +17,8 @@ from serving import Running, ended, run, serving
 TOKEN = "a-token-that-is-long-enough"
 KUBECTL = shutil.which("kubectl")
 
+needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="no kubectl is installed here")
+
 
 @pytest.fixture(scope="module")
 def token_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -53,7 +55,7 @@ def test_without_a_moment_it_is_the_one_that_is_served(demo_log: Path) -> None:
 
 def test_a_point_that_the_log_does_not_have_is_refused(demo_log: Path) -> None:
     done = run("kubeconfig", "--log", str(demo_log), "--at", "@999999")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "beyond the end of the log" in done.stderr
 
 
@@ -66,9 +68,7 @@ def test_a_file_is_new_and_private(demo_log: Path, tmp_path: Path) -> None:
     assert "exists already" in again.stderr
 
 
-def test_the_token_is_in_the_address(
-    demo_log: Path, protected: Running, token_file: Path
-) -> None:
+def test_the_token_is_in_the_address(demo_log: Path, protected: Running, token_file: Path) -> None:
     server = f"http://127.0.0.1:{protected.port}"
     made = run(
         *("kubeconfig", "--log", str(demo_log), "--at", "rv:391"),
@@ -80,84 +80,84 @@ def test_the_token_is_in_the_address(
     assert protected.client.get(address).json()["metadata"]["resourceVersion"] == "391"
 
 
-@pytest.mark.skipif(KUBECTL is None, reason="no kubectl is installed here")
-class TestKubectl:
-    """The kubectl that is installed here."""
-
-    @pytest.fixture(scope="class")
-    def config(
-        self,
-        demo_log: Path,
-        protected: Running,
-        token_file: Path,
-        tmp_path_factory: pytest.TempPathFactory,
-    ) -> Path:
-        """Return a kubeconfig of the protected server."""
-        file = tmp_path_factory.mktemp("kc") / "kc"
-        server = f"http://127.0.0.1:{protected.port}"
-        run(
-            *("kubeconfig", "--log", str(demo_log), "--at", "rv:391", "--at", "end"),
-            *("--server", server, "--token-file", str(token_file), "-o", str(file)),
-        )
-        return file
-
-    def kubectl(self, config: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run kubectl."""
-        assert KUBECTL is not None
-        home = {**os.environ, "HOME": str(config.parent)}
-        return subprocess.run(
-            [KUBECTL, "--kubeconfig", str(config), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-            env=home,
-        )
-
-    def test_get_shows_what_the_log_holds(self, config: Path, demo_log: Path) -> None:
-        done = self.kubectl(config, "get", "pods", "-A", "-o", "json")
-        names = {one["metadata"]["name"] for one in json.loads(done.stdout)["items"]}
-        own = run("get", "pods", "-A", "--at", "rv:391", "--log", str(demo_log), "-o", "json")
-        assert names == {one["metadata"]["name"] for one in json.loads(own.stdout)["items"]}
-        assert names
-
-    def test_tables_have_a_servers_columns(self, config: Path) -> None:
-        done = self.kubectl(config, "get", "pg,q")
-        assert "STATUS" in done.stdout
-        assert "MINMEMBER" in done.stdout
-        assert "queue.scheduling.volcano.sh/gold" in done.stdout
-
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (("describe", "node", "node-1"), "Allocatable:"),
-            (("explain", "pod.spec.nodeName"), "FIELD: nodeName"),
-            (("explain", "podgroup.spec.minMember"), "<integer>"),
-            (("api-resources",), "podgroups"),
-            (("auth", "can-i", "list", "pods"), "yes"),
-            (("wait", "--for=condition=Ready", "node/node-1", "--timeout=60s"), "condition met"),
-            (("get", "pods", "--chunk-size=3", "-o", "name"), "pod/"),
-        ],
+@pytest.fixture(scope="module")
+def config(
+    demo_log: Path,
+    protected: Running,
+    token_file: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Return a kubeconfig of the protected server."""
+    file = tmp_path_factory.mktemp("kc") / "kc"
+    server = f"http://127.0.0.1:{protected.port}"
+    run(
+        *("kubeconfig", "--log", str(demo_log), "--at", "rv:391", "--at", "end"),
+        *("--server", server, "--token-file", str(token_file), "-o", str(file)),
     )
-    def test_a_question_is_answered(
-        self, config: Path, arguments: tuple[str, ...], said: str
-    ) -> None:
-        done = self.kubectl(config, *arguments)
-        assert done.returncode == 0, done.stderr
-        assert said in done.stdout
+    return file
 
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (("delete", "node", "node-1"), "MethodNotAllowed"),
-            (("create", "namespace", "new"), "MethodNotAllowed"),
-            (("get", "pod", "nope"), 'pods "nope" not found'),
-            (("top", "nodes"), "Metrics API not available"),
-        ],
+
+def kubectl(config: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run kubectl."""
+    assert KUBECTL is not None
+    home = {**os.environ, "HOME": str(config.parent)}
+    return subprocess.run(
+        [KUBECTL, "--kubeconfig", str(config), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=home,
     )
-    def test_what_cannot_be_done_is_said(
-        self, config: Path, arguments: tuple[str, ...], said: str
-    ) -> None:
-        done = self.kubectl(config, *arguments)
-        assert done.returncode == 1
-        assert said in done.stderr
+
+
+@needs_kubectl
+def test_get_shows_what_the_log_holds(config: Path, demo_log: Path) -> None:
+    done = kubectl(config, "get", "pods", "-A", "-o", "json")
+    names = {one["metadata"]["name"] for one in json.loads(done.stdout)["items"]}
+    own = run("get", "pods", "-A", "--at", "rv:391", "--log", str(demo_log), "-o", "json")
+    assert names == {one["metadata"]["name"] for one in json.loads(own.stdout)["items"]}
+    assert names
+
+
+@needs_kubectl
+def test_tables_have_a_servers_columns(config: Path) -> None:
+    done = kubectl(config, "get", "pg,q")
+    assert "STATUS" in done.stdout
+    assert "MINMEMBER" in done.stdout
+    assert "queue.scheduling.volcano.sh/gold" in done.stdout
+
+
+@needs_kubectl
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("describe", "node", "node-1"), "Allocatable:"),
+        (("explain", "pod.spec.nodeName"), "FIELD: nodeName"),
+        (("explain", "podgroup.spec.minMember"), "<integer>"),
+        (("api-resources",), "podgroups"),
+        (("auth", "can-i", "list", "pods"), "yes"),
+        (("wait", "--for=condition=Ready", "node/node-1", "--timeout=60s"), "condition met"),
+        (("get", "pods", "--chunk-size=3", "-o", "name"), "pod/"),
+    ],
+)
+def test_a_question_is_answered(config: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = kubectl(config, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+@needs_kubectl
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("delete", "node", "node-1"), "MethodNotAllowed"),
+        (("create", "namespace", "new"), "MethodNotAllowed"),
+        (("get", "pod", "nope"), 'pods "nope" not found'),
+        (("top", "nodes"), "Metrics API not available"),
+    ],
+)
+def test_what_cannot_be_done_is_said(config: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = kubectl(config, *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr

@@ -43,7 +43,7 @@ def informers(server: Running) -> list[Informer]:
 def test_it_stands_where_it_was_told_to(steered: Running) -> None:
     found = steered.client.get(PLAY).json()
     assert (found["revision"], found["playing"]) == (391, False)
-    assert found["time"].startswith("2026-11-21T01:53:")
+    assert found["time"].startswith("2026-11-21T01:52:58")
     assert version(steered.client.get(PODS).json()) == "391"
 
 
