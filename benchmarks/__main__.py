@@ -1,6 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why.
+Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
+serve.
 At scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
 and 12 GB of disk. Exit 1 when a limit is not kept.
 """
@@ -25,6 +26,7 @@ from . import (
     comparison,
     races,
     seek,
+    serve,
     session,
     space,
     startup,
@@ -46,6 +48,7 @@ BENCHMARKS = {
     "startup": startup.run,
     "races": races.run,
     "why": why.run,
+    "serve": serve.run,
 }
 
 

@@ -30,6 +30,7 @@ class Watcher:
     """What waits for one client. It is used in the thread of the event loop.
 
     :param resource: what is watched. :param form: how objects are shown.
+    :ivar drained: whether its end was taken, so that nothing more comes.
     """
 
     def __init__(self, resource: Resource, form: Form) -> None:
@@ -38,11 +39,7 @@ class Watcher:
         self._size = 0
         self._news = asyncio.Event()
         self._last: bytes | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more comes after what waits."""
-        return self._last is not None
+        self.drained = False
 
     def put(self, part: bytes) -> None:
         """Add lines; a client that is too slow loses all that waits, and its watch."""
@@ -61,15 +58,16 @@ class Watcher:
             self._last = line("ERROR", msgspec.json.encode(StatusError(code, message).document))
             self._news.set()
 
-    async def take(self, seconds: float) -> bytes:
-        """Return all that waits, with the error at the end; empty if nothing comes in time."""
+    async def take(self, seconds: float) -> list[bytes]:
+        """Return all that waits, with the error at the end; nothing if nothing comes in time."""
         if not self._parts and self._last is None:
             try:
                 await asyncio.wait_for(self._news.wait(), seconds)
             except TimeoutError:
-                return b""
+                return []
         self._news.clear()
-        found = b"".join(self._parts) + (self._last or b"")
+        found = [*self._parts, *([] if self._last is None else [self._last])]
+        self.drained = self._last is not None
         self._parts.clear()
         self._size = 0
         return found

@@ -21,6 +21,8 @@ from .status import expired, too_large
 
 T = TypeVar("T")
 
+_MOST_ENTRIES = 1
+
 _Key = tuple[tuple[str, str, tuple[str, str]], Form]
 
 
@@ -51,8 +53,9 @@ class Follower:
     :ivar revision: up to where all watches have seen everything.
     """
 
-    def __init__(self, settings: Settings, kept: Kept) -> None:
-        self._settings, self._kept = settings, kept
+    def __init__(self, settings: Settings) -> None:
+        # Moments that are played pass quickly: what is kept of them would be of no use to others.
+        self._settings, self._kept = settings, Kept(_MOST_ENTRIES)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="follower")
         self._log: Log | None = None
         self.revision = 0
@@ -118,6 +121,7 @@ class Follower:
         if self._moment is None or not self._feeds:
             self._moment = moment
             return [], self._state(moment).revision
+        self._opened().forget()  # States are large, and of those that passed none is needed.
         before, after = self._state(self._moment), self._state(moment)
         found = []
         for feed in self._feeds.values():

@@ -74,7 +74,7 @@ def routes() -> list[BaseRoute]:
 async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncIterator[None]:
     """Let an application answer requests to this API."""
     past = Past(settings, readers)
-    follower = Follower(settings, past.kept)
+    follower = Follower(settings)
     course = Course(settings.at, follower)
     app.state.kubernetes = Door(past, follower, course)
     if settings.play:

@@ -28,7 +28,7 @@ from .resources import CRD, EVENT, NAMESPACE, NEW_EVENT, Catalog, HeldKind, Reso
 
 T = TypeVar("T")
 
-MOST_ENTRIES = 300_000
+MOST_ENTRIES = 80_000
 """Entries that are kept for further answers."""
 
 MOST_CATALOGS = 16
@@ -74,9 +74,13 @@ class State(Protocol):
 
 
 class Kept:
-    """Entries and catalogs of moments, for further answers; threads share it."""
+    """Entries and catalogs of moments, for further answers; threads share it.
 
-    def __init__(self) -> None:
+    :param most: the number of entries; those of one moment are kept even if they are more.
+    """
+
+    def __init__(self, most: int = MOST_ENTRIES) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[Moment, GroupKind], Sequence[Entry]] = OrderedDict()
         self._catalogs: OrderedDict[Moment, Catalog] = OrderedDict()
@@ -97,7 +101,7 @@ class Kept:
             if key not in self._entries:
                 self._count += len(made)
                 self._entries[key] = made
-            while self._count > MOST_ENTRIES and len(self._entries) > 1:
+            while self._count > self._most and len(self._entries) > 1:
                 self._count -= len(self._entries.popitem(last=False)[1])
         return made
 

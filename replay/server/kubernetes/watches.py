@@ -35,7 +35,8 @@ def refused(watcher: Watcher, fault: StatusError) -> Response:
     watcher.end(fault.code, str(fault))
 
     async def lines() -> AsyncIterator[bytes]:
-        yield await watcher.take(0)
+        for part in await watcher.take(0):
+            yield part
 
     return StreamingResponse(lines(), media_type=JSON)
 
@@ -63,12 +64,12 @@ async def _news(watcher: Watcher, asked: Asked, revision: Revision) -> AsyncIter
     until = loop.time() + min(asked.seconds or LONGEST_SECONDS, LONGEST_SECONDS)
     while True:
         left = until - loop.time()
-        if left <= 0 and not watcher.ended:
+        if left <= 0:
             return
-        part = await watcher.take(max(0.0, min(left, BOOKMARK_SECONDS)))
-        if part:
+        parts = await watcher.take(max(0.0, min(left, BOOKMARK_SECONDS)))
+        for part in parts:  # Not joined: all watches share them.
             yield part
-        elif asked.bookmarks and not watcher.ended:
-            yield watcher.bookmark(revision())
-        if watcher.ended:
+        if watcher.drained:
             return
+        if not parts and asked.bookmarks:
+            yield watcher.bookmark(revision())
