@@ -117,7 +117,7 @@ def _watched(server: _Server) -> Iterator[Result]:
 
 
 class _Server:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, place: Path, at: str) -> None:
         self._process = subprocess.Popen(

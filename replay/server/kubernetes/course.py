@@ -38,7 +38,7 @@ class Position(NamedTuple):
 class Course:
     """Moves the moment that is served.
 
-    :param point: where it begins. :param follower: told of every move.
+    :param point: where it begins. :param follower: follows every move.
     """
 
     def __init__(self, point: str, follower: Follower) -> None:

@@ -1,4 +1,4 @@
-"""Follows the moment that is served, for all watches: one thread with a log of its own."""
+"""Follows the moment that is served, for all watches: one thread with a separate log."""
 
 from __future__ import annotations
 

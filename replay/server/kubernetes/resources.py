@@ -222,7 +222,7 @@ def _version(pair: GroupKind, held: Mapping[GroupKind, HeldKind]) -> str:
 
 
 def _unlisted(pair: GroupKind, kind: HeldKind) -> Resource:
-    """Return the resource of a kind that only its objects tell of."""
+    """Return the resource of a kind that only its objects show."""
     return Resource(
         group=pair[0],
         version=kind.version,

@@ -259,7 +259,7 @@ def _merged(entries: Sequence[Entry]) -> Sequence[Entry]:
 
 
 def _namespace_entry(name: str) -> Entry:
-    """Return a namespace that only its objects tell of."""
+    """Return a namespace that only its objects show."""
     uid = str(uuid5(NAMESPACE_DNS, f"{name}.namespace.plinian"))
     return Entry(
         reference=Reference("", "Namespace", "", name, uid),
