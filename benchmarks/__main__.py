@@ -1,7 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
 Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
-serve.
+help, forecast, fidelity, plot, report, pack, serve.
 At scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
 and 12 GB of disk. Exit 1 when a limit is not kept.
 """
@@ -24,7 +24,13 @@ from . import (
     bare_copy,
     belief,
     comparison,
+    fidelities,
+    forecasts,
+    helps,
+    packs,
+    plots,
     races,
+    reports,
     seek,
     serve,
     session,
@@ -48,6 +54,12 @@ BENCHMARKS = {
     "startup": startup.run,
     "races": races.run,
     "why": why.run,
+    "help": helps.run,
+    "forecast": forecasts.run,
+    "fidelity": fidelities.run,
+    "plot": plots.run,
+    "report": reports.run,
+    "pack": packs.run,
     "serve": serve.run,
 }
 

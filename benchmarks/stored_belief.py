@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.answers.why import why_at
 from plinian.replay.moments.belief import belief_at
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened
@@ -40,6 +41,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
         yield _warm("belief", opened_log, points, _believe)
         yield _warm("session", opened_log, points, _decide)
         yield _warm("drift", opened_log, points, _part)
+        yield _warm("why", opened_log, points, _wonder)
 
 
 def _building(log: str, count: int) -> Iterator[Result]:
@@ -118,3 +120,15 @@ def _decide(log: Log, point: str) -> None:
 
 def _part(log: Log, point: str) -> None:
     drift_at(log.store, log.moment(point), resolve(RELEASE))
+
+
+def _wonder(log: Log, point: str) -> None:
+    """Ask why the first PodGroup that is not running waits, and since when."""
+    waiting = (one for one in log.entries("podgroups", at=point) if _waits(one.fact))
+    reference = next(waiting).reference
+    named = log.object(f"podgroup/{reference.namespace}/{reference.name}")
+    why_at(log, named, point, release=RELEASE)
+
+
+def _waits(fact: object) -> bool:
+    return getattr(fact, "phase", "") in {"Pending", "Inqueue"}

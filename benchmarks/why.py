@@ -43,17 +43,24 @@ tiers:
 
 def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
     """Ask about waiting objects; at scale 1 among 5,000 nodes and 20,000 pods."""
-    (folder / "cluster.json").write_bytes(_listing(scale))
-    (folder / "volcano-scheduler.conf").write_text(CONF)
-    with opened(folder / "log.db", create=True) as log:
-        ingest(log.store, [str(folder / "cluster.json"), str(folder / "volcano-scheduler.conf")])
-        build_beliefs(log.store, resolve(RELEASE), branch="main", cluster="default")
+    with opened(written(folder, scale), read_only=True) as log:
         with clock() as alone:
             session_at(log, release=RELEASE)
         size = f"{int(NODES * scale):,} nodes"
         yield _milliseconds(f"cache and one session, {size}", alone.cpu, None)
         for named in ASKED:
             yield _milliseconds(f"why {named}, {size}", _asked(log, named), LIMIT_MS)
+
+
+def written(folder: Path, scale: float) -> str:
+    """Write the log, with the scheduler's cache stored, and return its place."""
+    (folder / "cluster.json").write_bytes(_listing(scale))
+    (folder / "volcano-scheduler.conf").write_text(CONF)
+    place = str(folder / "log.db")
+    with opened(place, create=True) as log:
+        ingest(log.store, [str(folder / "cluster.json"), str(folder / "volcano-scheduler.conf")])
+        build_beliefs(log.store, resolve(RELEASE), branch="main", cluster="default")
+    return place
 
 
 def _asked(log: Log, named: str) -> float:

@@ -60,17 +60,26 @@ def _awaited(future: Future[Result], waiting: Callable[[], None] | None) -> Resu
 
 
 def run_beside(
-    own: Callable[[], Result], work: Callable[[Task], Result], tasks: Sequence[Task]
+    own: Callable[[], Result],
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    finished: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
     """Do one's own part of some work in this process, and the rest in others at the same time.
 
     :param own: this process's part: it may report progress. :param work: as for :func:`run_all`.
+    :param finished: called with the place of a task and its result, as soon as it is there, in any
+        thread: what is finished is then known also if an interrupt ends the rest.
     :returns: the result of the own part, then those of the tasks.
     :raises PlinianError: of the first part that failed.
     """
     if not tasks:
         return [own()]
     with _submitted(work, tasks, len(tasks)) as futures:
+        if finished is not None:
+            for place, future in enumerate(futures):
+                future.add_done_callback(partial(_passed_on, finished, place))
         return [own(), *(future.result() for future in futures)]
 
 
@@ -94,6 +103,11 @@ def _submitted(
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def _passed_on(finished: Callable[[int, Result], None], place: int, future: Future[Result]) -> None:
+    if not future.cancelled() and future.exception() is None:
+        finished(place, future.result())
 
 
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:

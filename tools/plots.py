@@ -28,6 +28,7 @@ class Drawn(NamedTuple):
 
     :param file: below ``docs``. :param recording: below ``docs``; empty for that of the demo.
     :param what: and ``names``: as after ``plinian plot``. :param resource: None is the default.
+    :param from_: where to begin; None is the usual begin.
     """
 
     file: str
@@ -35,6 +36,7 @@ class Drawn(NamedTuple):
     what: str
     names: Sequence[str] = ()
     resource: str | None = None
+    from_: str | None = None
 
 
 DRAWN = (
@@ -45,6 +47,13 @@ DRAWN = (
     Drawn("plots/waits.svg", "", "waits"),
     Drawn("articles/000-nodes.svg", "articles/000-recording.tar.gz", "nodes"),
     Drawn("articles/001-queues.svg", "articles/001-recording.tar.gz", "queues"),
+    Drawn(
+        "articles/002-gang.svg",
+        "articles/002-recording.tar.gz",
+        "gang",
+        ["podgroup/podgroup-97e9e731-d7e1-41b5-aea7-df031b6edee8"],
+        from_="2026-11-21T02:14:40Z",
+    ),
     Drawn("articles/004-gang.svg", "articles/004-recording.tar.gz", "gang", ["job/job-2"]),
 )
 """The pictures, with those of one recording beside each other."""
@@ -70,7 +79,8 @@ def pictures() -> Iterator[tuple[Path, bytes]]:
             with log_of(recording, Path(folder)) as log:
                 for one in DRAWN:
                     if one.recording == recording:
-                        plot = log.plot(one.what, one.names, resource=one.resource)
+                        period = {"from_": one.from_, "resource": one.resource}
+                        plot = log.plot(one.what, one.names, **period)
                         yield DOCS / one.file, plot.data("svg")
 
 

@@ -10,7 +10,7 @@ from ...engine.state.coverage import Pair
 from .amounts import joined
 from .finding import Finding
 from .records import Note, Recorded
-from .run import NODE, POD, PODGROUP, QUEUE, Run
+from .run import CLAIM, CSI_NODE, NODE, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _FULL = (NODE, QUEUE, PODGROUP)
@@ -24,6 +24,10 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "overcommitted": _FULL,
         "no-queue": (QUEUE,),
         "no-node": (NODE, POD),
+        "no-claim": (CLAIM,),
+        "unbound-claim": (CLAIM, STORAGE_CLASS),
+        "no-volume": (VOLUME,),
+        "attach-limit": (*_FULL, CSI_NODE),
         "gang-incomplete": (NODE, POD),
         "gang-lacks-pods": (POD,),
         "no-pods": (POD,),

@@ -31,14 +31,16 @@ class PartChange(NamedTuple):
 def changes_in(log: Log, moment: Moment, about: ObjectKey, read: Read) -> Iterator[PartChange]:
     """Yield the events of an object up to a moment that changed a part of it, in order.
 
-    A recorded binding counts as a change; versions of the pod may show the node only later.
+    A recorded binding counts as a change of the part that has the node; versions of the pod may
+    show it only later.
     """
     before: object = None
     for recorded in versions_of(log, moment, about):
         effect = KINDS[recorded.event.kind].effect
         document = msgspec.json.decode(recorded.event.payload)
         if effect is Effect.BOUND:
-            yield PartChange(recorded, before, document.get("node"))
+            if read({"spec": {"nodeName": document.get("node")}}) is not None:
+                yield PartChange(recorded, before, document.get("node"))
             continue
         now = None if effect is Effect.DELETED else read(document)
         if now != before:

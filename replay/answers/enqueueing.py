@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine.session.framework.details import QueueCheck, ReservationCheck, TreeFault
+from ...engine.session.framework.details import Amounts, QueueCheck, ReservationCheck, TreeFault
 from ...engine.session.framework.trace import TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
-from .queue_words import ENQUEUE, HOLDERS, full_queue, held_of, invalid_tree, path_of
+from .queue_words import ENQUEUE, HOLDERS, beyond_nodes, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
 from .run import NODE, QUEUE, Run
 
@@ -83,11 +83,11 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
             return found
     seen = run.detail(ReservationCheck, "overcommit", key)
     if step.by == "overcommit" and seen is not None:
-        return _overcommitted(run, seen)
+        return _overcommitted(run, seen, job.queue)
     found = refusal(run, step, job.queue)
     if step.by == "resourcequota":
         quota = str(step.numbers.get("quota", ""))
-        text = f"ResourceQuota {quota} of its namespace has no room: {_of_quota(step)}"
+        text = f"ResourceQuota {quota} of its namespace has too little left: {_of_quota(step)}"
         (link,) = found.links
         assert isinstance(link, Refusal)
         link = Refusal(
@@ -104,11 +104,21 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
 
 
 def _of_quota(step: TraceStep) -> str:
+    """Return what a PodGroup wants of a quota, of what the scheduler writes into an event."""
     message = str(step.numbers.get("message", ""))
-    return message.partition(", ")[2] or message
+    maps = [part.partition("]")[0] for part in message.split("map[")[1:]]
+    wanted, used, hard = (
+        dict(pair.rpartition(":")[::2] for pair in found.split())
+        for found in (*maps, "", "", "")[:3]
+    )
+    parts = [
+        f"it wants {amount} {name}, and {used.get(name, '0')} of {hard.get(name)} are used"
+        for name, amount in wanted.items()
+    ]
+    return joined(parts) or message
 
 
-def _overcommitted(run: Run, seen: ReservationCheck) -> Blocked:
+def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:
     wanted, reserved, idle = seen.wanted, seen.reserved, seen.idle
     names, parts = in_order(seen.exceeded), []
     for name in names:
@@ -121,6 +131,8 @@ def _overcommitted(run: Run, seen: ReservationCheck) -> Blocked:
     text = (
         f"enqueued jobs may reserve no more than {seen.factor:g} times what all nodes have, less "
         f"what is used: it wants {joined(parts)}{_reserved_by(run, seen)}"
+        f"{beyond_nodes(run, {name: wanted.get(name, 0.0) for name in names})}"
+        f"{_beyond_queue(run, queue, wanted)}"
     )
     link = Overcommitted(
         text=text,
@@ -132,6 +144,19 @@ def _overcommitted(run: Run, seen: ReservationCheck) -> Blocked:
         holders=tuple(held_of(run, one) for one in seen.holders),
     )
     return Blocked(text, "overcommitted", (link,), ((NODE, ""),))
+
+
+def _beyond_queue(run: Run, queue: str, wanted: Amounts) -> str:
+    """Return that a queue's capability is too small, also if the cluster had room."""
+    info = run.cache.queues.get(queue)
+    if info is None:
+        return ""
+    parts = [
+        f"{word(info.capability.get(name), name)} {name}"
+        for name in in_order(wanted)
+        if name in info.queue.spec.capability and wanted[name] > info.capability.get(name)
+    ]
+    return f"; also, its queue {queue} may use no more than {joined(parts)}" if parts else ""
 
 
 def _reserved_by(run: Run, seen: ReservationCheck) -> str:

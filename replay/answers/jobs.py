@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
-from ...engine.model.status import STATUS_NAMES
+from ...engine.model.status import STATUS_NAMES, Status
 from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, counted, joined
 from .drift import drift_links
@@ -34,8 +34,22 @@ def job_finding(run: Run, key: str, subject: str) -> Finding:
     links = [*_head(run, key, group), *enqueue_links(run, key)]
     if blocked is not None:
         tail = (*blocked.links, *_tail(run, key, group))
-        return blocked._replace(links=tail).finding(subject).after(links, about)
+        verb = _partly(run, key) or "waits because"
+        return blocked._replace(links=tail).finding(subject, verb=verb).after(links, about)
     return _unblocked(run, key, subject).after(links, about)
+
+
+def _partly(run: Run, key: str) -> str:
+    """Return how a job is said to wait whose gang runs already; empty if its gang does not run."""
+    job = run.cache.jobs.get(key)
+    if job is None or job.pod_group is None or job.pod_group.status.phase != "Running":
+        return ""
+    running = len(job.index.get(Status.RUNNING, {}))
+    waiting = sum(placed(run, pod) is None for pod in run.waiting_pods(key))
+    if not waiting or running < job.pod_group.spec.min_member:
+        return ""
+    more = "more waits" if waiting == 1 else "more wait"
+    return f"runs with {counted(running, 'pod')}, and {waiting} {more} because"
 
 
 def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
@@ -206,7 +220,8 @@ def _gated(run: Run, pods: list[str]) -> Blocked | None:
     }
     if not gates:
         return None
-    text = f"its pods have scheduling gates: {joined(sorted(gates))}"
+    what = "gate" if len(gates) == 1 else "gates"
+    text = f"the scheduling {what} {joined(sorted(gates))} of its pods must be removed first"
     about = tuple((POD, name) for name in pods[:1])
     return Blocked(text, "gated", (Note(text=text, blocks=True),), about)
 
@@ -222,8 +237,11 @@ def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
         parts = [f"{valid} of {least} {role}" for role, (least, valid) in gang.lacking.items()]
         text = f"its gang lacks pods of a role: only {joined(parts)} exist"
     else:
-        text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {gang.valid}"
-        text += f" can count (its pods: {states})"
+        text = f"its gang needs {counted(gang.least, 'pod')} at once, and has only {gang.valid}"
+        text += f" ({states})"
+        if gang.lacking:
+            roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
+            text += f": task {joined(roles)}"
     return Blocked(text, "gang-lacks-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 
@@ -255,7 +273,7 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     if later:
         nodes = sorted({run.pipelined[pod] for pod in later})
         text = (
-            f"{subject} waits until pods that are going free resources: "
+            f"{subject} waits until {leaving(run, nodes)} free resources: "
             f"{counted(len(later), 'pod')} of it will go to node {joined(nodes[:3])}"
         )
         return Finding(text, True, "releasing", tuple(links), about)
@@ -269,6 +287,21 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     phase = "" if job.pod_group is None else job.pod_group.status.phase
     states = f", pods: {joined(counts)}" if counts else ""
     return Finding(f"{subject} does not wait: its PodGroup is {phase}{states}", False, "runs")
+
+
+def leaving(run: Run, nodes: Collection[str]) -> str:
+    """Return the pods that go from nodes: those that the session evicts, if it evicts any."""
+    evicted = [
+        name
+        for name, _ in run.answer.result.evictions
+        if (pod := run.pod(name)) is not None and pod.spec.node_name in nodes
+    ]
+    if not evicted:
+        return "pods that are being deleted"
+    rest = len(evicted) - 3
+    named = [*evicted[:3], f"{rest} more"] if rest > 0 else evicted
+    verb = "which this session evicts,"
+    return f"{'pod' if len(evicted) == 1 else 'pods'} {joined(named)}, {verb}"
 
 
 def _decision(run: Run, pod: str) -> str:

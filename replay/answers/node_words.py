@@ -7,12 +7,15 @@ from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
 from .amounts import amounts_of, counted, in_order, joined, word
+from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
 
+_UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
+_CROWDED = ("has as many pods as it may have", "have as many pods as they may have")
 _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "node(s) were unschedulable": ("is cordoned", "are cordoned"),
-        "node(s) didn't match Pod's node affinity/selector": (
+        _UNSELECTED: (
             "does not match the pod's node selector or affinity",
             "do not match the pod's node selector or affinity",
         ),
@@ -23,6 +26,10 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "node(s) didn't match pod anti-affinity rules": (
             "has a pod that the pod's anti-affinity keeps away from",
             "have pods that the pod's anti-affinity keeps away from",
+        ),
+        "node(s) didn't match pod topology spread constraints (missing required label)": (
+            "lacks a label of the pod's topology spread",
+            "lack a label of the pod's topology spread",
         ),
         "node(s) didn't match pod topology spread constraints": (
             "would make the pod's topology spread too uneven",
@@ -40,10 +47,8 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "has no free host port for the pod",
             "have no free host port for the pod",
         ),
-        "node(s) pod number exceeded": (
-            "has as many pods as it may have",
-            "have as many pods as they may have",
-        ),
+        "node(s) pod number exceeded": _CROWDED,
+        "Insufficient pods": _CROWDED,
         "node(s) were out of sync": (
             "uses more than it has, so sessions skip it",
             "use more than they have, so sessions skip them",
@@ -51,11 +56,23 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 _TAINT = "node(s) had untolerated taint {"
+_CORDONED = "node(s) were unschedulable"
+_STATES: Mapping[str, str] = MappingProxyType(
+    {
+        "node.kubernetes.io/not-ready": "not ready",
+        "node.kubernetes.io/unreachable": "not reachable",
+        "node.kubernetes.io/unschedulable": "cordoned",
+    }
+)
+_NAMED = 3
 _LACKS = "Insufficient "
 
 
-def node_reason(group: NodeGroup) -> NodeReason:
-    """Return a group of nodes as a record."""
+def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
+    """Return a group of nodes as a record.
+
+    :param own: what is said instead of the words here, with what the pod demands.
+    """
     nearest = tuple(
         Miss(
             node=one.node,
@@ -68,64 +85,102 @@ def node_reason(group: NodeGroup) -> NodeReason:
     )
     return NodeReason(
         reasons=group.reasons,
-        text=_text(group),
+        text=_text(group, own),
         final=group.final,
         nodes=group.nodes,
         nearest=nearest,
     )
 
 
-def refusal_of(group: NodeGroup, name: str) -> str:
+def refusal_of(group: NodeGroup, name: str, own: Demands = NO_DEMANDS) -> str:
     """Return why one node of a group refuses a pod."""
     near = next((one for one in group.nearest if one.node == name), None)
     alone = () if near is None else (near,)
-    return _text(group._replace(nodes=(name,), nearest=alone))
+    return _text(group._replace(nodes=(name,), nearest=alone), own)
 
 
-def refusals(groups: Sequence[NodeGroup]) -> str:
-    """Return why nodes refuse a pod; those with enough resources come first."""
-    return "; ".join(_text(group) for group in sorted(groups, key=_lacks))
+def refusals(groups: Sequence[NodeGroup], own: Demands = NO_DEMANDS) -> str:
+    """Return why nodes refuse a pod: first those that could take it if they were opened."""
+    return "; ".join(_text(group, own) for group in sorted(groups, key=_far))
 
 
-def _lacks(group: NodeGroup) -> bool:
-    return any(reason.startswith(_LACKS) for reason in group.reasons)
-
-
-def _text(group: NodeGroup) -> str:
-    count = len(group.nodes)
-    near = group.nearest[0] if group.nearest else None
-    if count == 1 and near is not None and near.missing:
-        others = [*(text for text in group.reasons if not text.startswith(_LACKS)), *near.also]
-        says = [f"lacks {_missing(near)}", *(_phrase(text, one=True) for text in others)]
-        return f"{near.node} {joined(says)}"
-    says = [_phrase(reason, one=count == 1) for reason in group.reasons]
-    if count == 1:
-        return f"{group.nodes[0]} {joined(says)}" + (", with room for it" if near else "")
-    return f"{count} nodes {joined(says)}{_nearest(near)}"
-
-
-def _phrase(reason: str, *, one: bool) -> str:
+def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
+    """Return a filter's reason in words, without the node."""
+    if reason in own.phrases:
+        return own.phrases[reason][not one]
     if reason in _WORDS:
         return _WORDS[reason][not one]
-    verb = "has" if one else "have"
     if reason.startswith(_LACKS):
         return f"{'lacks' if one else 'lack'} {reason.removeprefix(_LACKS)}"
     if reason.startswith(_TAINT):
-        taint = reason.removeprefix(_TAINT).removesuffix("}")
-        return f"{verb} a taint that the pod does not tolerate ({taint})"
+        return _tainted(reason.removeprefix(_TAINT).removesuffix("}"), one=one)
     return f'{"says" if one else "say"} "{reason}"'
 
 
-def _nearest(near: NodeMiss | None) -> str:
-    """Return what the node lacks that lacks least."""
-    if near is None or not near.missing:
-        return ""
-    says = [f"lacks {_missing(near)}", *(_phrase(text, one=True) for text in near.also)]
-    return f" (the nearest, {near.node}, {joined(says)})"
+def _tainted(taint: str, *, one: bool) -> str:
+    """Return what a taint means, of ``key: value``."""
+    key, _, value = taint.partition(": ")
+    state = _STATES.get(key)
+    if state is not None:
+        return f"{'is' if one else 'are'} {state} (taint {key})"
+    named = f"{key}={value}" if value else key
+    return f"{'has' if one else 'have'} a taint that the pod does not tolerate ({named})"
+
+
+def _far(group: NodeGroup) -> int:
+    """Return how far a group is from taking a pod: closed nodes, others, those without room."""
+    if any(reason.startswith(_LACKS) for reason in group.reasons):
+        return 2
+    opens = all(reason == _CORDONED or reason.startswith(_TAINT) for reason in group.reasons)
+    return 0 if opens else 1
+
+
+def _text(group: NodeGroup, own: Demands) -> str:
+    count = len(group.nodes)
+    near = group.nearest[0] if group.nearest else None
+    if count == 1 and near is not None and _lacking(near):
+        others = [*(text for text in group.reasons if not text.startswith(_LACKS)), *near.also]
+        says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in others)]
+        return f"{near.node} {joined(says)}"
+    if count == 1:
+        return _alone(group, near, own)
+    says = [phrase(reason, own, one=False) for reason in group.reasons]
+    return f"{count} nodes {joined(says)}{_nearest(group, own)}"
+
+
+def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
+    """Return why the only node of a group refuses a pod, and whether it has room for it."""
+    name, further = group.nodes[0], () if near is None else near.also
+    says = [phrase(reason, own, one=True) for reason in (*group.reasons, *further)]
+    if name in own.excluded:
+        says.append(phrase(_UNSELECTED, own, one=True))
+    room = near is not None and not near.missing and name not in own.excluded
+    return f"{name} {joined(dict.fromkeys(says))}{', with room for it' if room else ''}"
+
+
+def _nearest(group: NodeGroup, own: Demands) -> str:
+    """Return what the node lacks that lacks least, or which closed nodes have room."""
+    near = group.nearest[0] if group.nearest else None
+    if near is not None and _lacking(near):
+        says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in near.also)]
+        return f" (the nearest, {near.node}, {joined(says)})"
+    if _far(group) == 0:
+        roomy = [
+            one.node for one in group.nearest if not one.missing and one.node not in own.excluded
+        ]
+        shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED
+        more = [f"perhaps {rest} more"] if len(roomy) >= _NAMED and rest > 0 else []
+        return f" (with room for it: {joined([*shown, *more])})" if roomy else ""
+    return ""
+
+
+def _lacking(near: NodeMiss) -> list[str]:
+    """Return what a node lacks, but for pods: there are separate words for a count of pods."""
+    return [name for name in in_order(near.missing) if name != "pods"]
 
 
 def _missing(near: NodeMiss) -> str:
-    return joined(f"{word(near.missing[name], name)} {name}" for name in in_order(near.missing))
+    return joined(f"{word(near.missing[name], name)} {name}" for name in _lacking(near))
 
 
 def skipped_words(skipped: Mapping[str, str]) -> str:

@@ -11,9 +11,10 @@ from ...engine.model.status import Status
 from ...engine.session.framework.details import NodeGroup, NodesChecked
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, counted, in_order, joined, word
+from .demands import demands_of
 from .drift import differences
 from .finding import Finding
-from .node_words import refusal_of
+from .node_words import phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
@@ -33,10 +34,10 @@ def node_finding(run: Run, name: str) -> Finding:
     closed = _closed(info)
     links = [
         _state(info, closed=closed is not None),
-        *_refusals(name, refused),
+        *_refusals(run, name, refused),
         *differences(run, [("Node", name)]),
     ]
-    waiting = f"; {_would(refused)}" if refused else ""
+    waiting = f"; {_would(name, refused)}" if refused else ""
     if closed is not None:
         cause, because = closed
         text = f"node {name} takes no pods: {because}{waiting}"
@@ -113,19 +114,22 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
                     yield pod, group
 
 
-def _refusals(name: str, refused: dict[str, NodeGroup]) -> Iterator[Link]:
+def _refusals(run: Run, name: str, refused: dict[str, NodeGroup]) -> Iterator[Link]:
     for pod, group in refused.items():
-        text = f"it does not take pod {pod}: {refusal_of(group, name)}"
+        own = demands_of(run, pod)
+        text = f"it does not take pod {pod}: {refusal_of(group, name, own)}"
         yield Waiting(text=text, names=(pod,))
 
 
-def _would(refused: dict[str, NodeGroup]) -> str:
-    """Return how many waiting pods a node refuses, and why."""
-    by_reason: dict[str, list[str]] = {}
-    for pod, group in refused.items():
-        by_reason.setdefault(joined(group.reasons), []).append(pod)
-    parts = [f"{counted(len(pods), 'pod')}: {reason}" for reason, pods in by_reason.items()]
-    verb = "waits" if len(refused) == 1 else "wait"
-    return (
-        f"it does not take {counted(len(refused), 'pod')} that {verb} ({'; '.join(parts[:_NAMED])})"
-    )
+def _would(name: str, refused: dict[str, NodeGroup]) -> str:
+    """Return which waiting pods a node refuses, or how many, and why."""
+    if len(refused) == 1:
+        ((pod, group),) = refused.items()
+        return f"it does not take pod {pod}, which waits: {refusal_of(group, name)}"
+    by_reason: dict[str, int] = {}
+    for group in refused.values():
+        says = joined(f"it {phrase(reason, one=True)}" for reason in group.reasons)
+        by_reason[says] = by_reason.get(says, 0) + 1
+    parts = [f"{says} ({counted(pods, 'pod')})" for says, pods in by_reason.items()]
+    many = f"it does not take {counted(len(refused), 'pod')} that wait"
+    return f"{many}: {joined(parts[:_NAMED])}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from ...engine.session.framework.details import (
     EvictionSearch,
@@ -11,13 +12,14 @@ from ...engine.session.framework.details import (
     NodesChecked,
     QueueCheck,
 )
-from .amounts import amounts_of, counted, joined
+from .amounts import amounts_of, counted, in_order, joined, word
+from .demands import demands_of, unbound_claim
 from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
-from .queue_words import ALLOCATE, OVERUSED, full_queue, path_of
+from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
 from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
-from .run import NODE, PODGROUP, Run
+from .run import CSI_NODE, NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
@@ -49,7 +51,7 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
         if seen is not None and not seen.passing:
             return _no_node(run, pod, seen)
     text = run.answer.result.fit_errors.get(pod, "")
-    return _unprepared(text) if text else None
+    return _unprepared(run, pod, text) if text else None
 
 
 def node_links(run: Run, pod: str) -> Iterator[Link]:
@@ -183,25 +185,52 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     if check is not None and check.plugin == refused.by and not refused.numbers.get("message"):
         found = full_queue(run, check, refused.action, ALLOCATE, own)
         if found is not None:
-            return found
+            return _unbound_first(run, pod, found)
     return refusal(run, refused, queue)
+
+
+def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
+    """Return why a pod waits whose claim has no volume, if the limits of volumes are not known."""
+    if not found.cause.startswith(ATTACH_LIMIT) or not run.never_listed(CSI_NODE):
+        return found
+    claim = unbound_claim(run, run.pod(pod))
+    return found._replace(because=claim, cause="unbound-claim") if claim else found
 
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     count = sum(len(group.nodes) for group in seen.groups)
-    skipped = not_ready(run)
+    skipped, own = not_ready(run), demands_of(run, pod)
     if not count:
         text = "there is no node that the scheduler could use"
         text += f" ({skipped_words(skipped)})" if skipped else ""
     elif count == 1:
-        text = f"the only node does not take it: {refusals(seen.groups)}"
+        text = f"the only node does not take it: {refusals(seen.groups, own)}"
     else:
-        text = f"none of {count} nodes takes it: {refusals(seen.groups)}"
+        text = f"none of {count} nodes takes it: {refusals(seen.groups, own)}"
+    text += _above_every_node(run, seen.request) if count else ""
     if skipped and count:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen)
-    return Blocked(text, "no-node", (link,), about)
+    absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
+    return Blocked(text, "no-volume" if absent else "no-node", (link,), about)
+
+
+def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
+    """Return of what a pod requests more than any node has, even an empty one."""
+    most = {
+        name: max(
+            (info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason),
+            default=0.0,
+        )
+        for name in request
+    }
+    parts = [
+        f"no node has {word(request[name], name)} {name}, even when it is empty"
+        for name in in_order(request)
+        if request[name] > most[name]
+    ]
+    return f"; {joined(parts)}" if parts else ""
 
 
 def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
@@ -211,11 +240,12 @@ def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
 
 def nodes_link(run: Run, pod: str, seen: NodesChecked) -> Nodes:
     """Return the nodes that were checked for a pod as a record."""
-    groups = tuple(map(node_reason, seen.groups))
+    own = demands_of(run, pod)
+    groups = tuple(node_reason(group, own) for group in seen.groups)
     total = len(seen.passing) + sum(len(group.nodes) for group in groups)
     text = f"{len(seen.passing)} of {counted(total, 'node')} take pod {pod}"
     if groups:
-        text += f"; {refusals(seen.groups)}"
+        text += f"; {refusals(seen.groups, own)}"
     return Nodes(
         text=text,
         blocks=not seen.passing,
@@ -237,19 +267,39 @@ def not_ready(run: Run) -> dict[str, str]:
 
 
 _PREPARING = " pre-predicates failed "
+_VOLUMES = "VolumeBinding"
+_NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
+_LOST = "bound to non-existent persistentvolume"
+_MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 
 
-def _unprepared(text: str) -> Blocked:
+def _unprepared(run: Run, pod: str, text: str) -> Blocked:
     """Return why filters could not even be prepared for a pod, as for a missing claim."""
     head, failed, why = text.partition(_PREPARING)
-    because = f"no node takes it: {text}"
+    because, cause = f"no node takes it: {text}", "no-node"
     if failed:
         plugin = head.rpartition("plugin ")[2]
-        because = f"filter {plugin} fails for all nodes: {why.removesuffix('.')}"
+        says = why.removesuffix(".")
+        because = f"filter {plugin} fails for all nodes: {says}"
+        if plugin == _VOLUMES:
+            because, cause = _volume(run, pod, says)
     link = Refusal(
         text=because, blocks=True, action="allocate", point="predicate", plugin="", message=text
     )
-    return Blocked(because, "no-node", (link,))
+    return Blocked(because, cause, (link,))
+
+
+def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
+    """Return why a pod's volumes keep it from all nodes, and the cause."""
+    because = f"its volumes keep it from all nodes: {says}"
+    if says == _UNBOUND or _LOST in says:
+        return unbound_claim(run, run.pod(pod)) or because, "unbound-claim"
+    missing = _MISSING_CLAIM.fullmatch(says)
+    if missing is not None:
+        place = pod.partition("/")[0]
+        return f"its PersistentVolumeClaim {place}/{missing[1]} does not exist", "no-claim"
+    return because, "no-node"
 
 
 def _scores(scores: dict[str, float]) -> list[str]:

@@ -9,7 +9,7 @@ from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, joined
 from .drift import differences
 from .finding import Blocked, Finding
-from .jobs import job_finding, missing_group, panics, pod_conditions
+from .jobs import job_finding, leaving, missing_group, panics, pod_conditions
 from .placing import (
     eviction_links,
     gang_short,
@@ -158,7 +158,8 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if together is not None:
         return together.finding(subject)
     if link is not None:
-        text = f"{subject} waits until pods that are going free resources on node {link.node}"
+        going = leaving(run, [link.node])
+        text = f"{subject} waits until {going} free resources on node {link.node}"
         return Finding(text, True, "releasing", (*node_links(run, key), link))
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:

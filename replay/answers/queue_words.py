@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
@@ -15,6 +16,12 @@ HOLDERS = 3
 
 ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
 _ROOT = "root"
+ATTACH_LIMIT = "attach-limit"
+_ATTACHED = "attachable-volumes-csi-"
+_NOT_LEAF = re.compile(r"The Queue <([^>]*)> of Job <([^>]*)> is not leaf queue")
+_NO_PARENT = re.compile(r"the queue ([^ ]+) has invalid parent queue ([^ ]+)")
+_LOCAL = "kubernetes.io/no-provisioner"
+"""The provisioner of local volumes: no CSI driver has this name."""
 
 
 def account_of(level: QueueLevel) -> Account:
@@ -84,6 +91,8 @@ def full_queue(
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
     cause = "queue-overused" if point == OVERUSED else "queue-full"
+    if all(name.startswith(_ATTACHED) and _LOCAL not in name for name in full.exceeded):
+        cause = ATTACH_LIMIT
     return Blocked(_full(run, check, full, held), f"{cause} {full.queue}", (path,), about)
 
 
@@ -115,7 +124,7 @@ def invalid_tree(fault: TreeFault) -> Blocked:
             f" {joined(parts)}"
         )
     else:
-        text += f": {fault.text.rpartition('error: ')[2]}"
+        text += f": {_tree_words(fault.text.rpartition('error: ')[2])}"
     link = QueueTree(
         text=text,
         blocks=True,
@@ -132,6 +141,19 @@ def invalid_tree(fault: TreeFault) -> Blocked:
     return Blocked(text, f"queue-tree {fault.queue} {fault.what}".strip(), (link,), about)
 
 
+def _tree_words(text: str) -> str:
+    """Return what the scheduler logs about a tree of queues, in plain words."""
+    misplaced = _NOT_LEAF.fullmatch(text)
+    if misplaced is not None:
+        queue, podgroup = misplaced.groups()
+        return (
+            f"queue {queue} has queues below it, and only queues without any may have jobs, but "
+            f"podgroup {podgroup} is in it"
+        )
+    orphan = _NO_PARENT.fullmatch(text)
+    return f"the parent {orphan[2]} of queue {orphan[1]} does not exist" if orphan else text
+
+
 def _first_full(check: QueueCheck) -> QueueLevel | None:
     """Return the first account without room that the release checks."""
     if check.permits:
@@ -145,7 +167,10 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
         return f"{where} already has its share: {_over(full)}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
     if full.compared == "deserved":
-        return f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
+        share = f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
+        return share + _cluster(run, full) + _volumes(full)
+    if any(_above(full, name) for name in names):
+        return f"{_too_small(where, full, names)}{_by(run, full, held)}{_cluster(run, full)}"
     parts = []
     for name in names:
         left = max(full.left.get(name, 0.0), 0.0)
@@ -156,6 +181,50 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
     return f"{where} is full: it wants {joined(parts)}{_by(run, full, held)}"
 
 
+def _above(full: QueueLevel, name: str) -> bool:
+    """Return whether the whole limit is less than what is wanted."""
+    return full.wanted.get(name, 0.0) > (full.limit or {}).get(name, 0.0)
+
+
+def _too_small(where: str, full: QueueLevel, names: Sequence[str]) -> str:
+    """Return that a queue can never hold what is wanted, also if all else in it is gone."""
+    limit, parts = full.limit or {}, []
+    for name in names:
+        if _above(full, name):
+            wanted, most = apart(full.wanted.get(name, 0.0), limit.get(name, 0.0), name)
+            parts.append(f"it wants {wanted} {name}, and all of the queue may use {most}")
+    return f"{where} is too small: {joined(parts)}"
+
+
+def _cluster(run: Run, full: QueueLevel) -> str:
+    held = {
+        name: full.wanted.get(name, 0.0) + full.allocated.get(name, 0.0) for name in full.exceeded
+    }
+    return beyond_nodes(run, held)
+
+
+def beyond_nodes(run: Run, wanted: Amounts) -> str:
+    """Return what all nodes have of what is wanted, where that is less."""
+    parts = []
+    for name in in_order(wanted):
+        total = sum(
+            info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason
+        )
+        if not total:
+            parts.append(f"no node has {name}")
+        elif total < wanted[name]:
+            has = f"all nodes together have {word(total, name)}"
+            parts.append(has if len(wanted) == 1 else f"{has} {name}")
+    return f"; {joined(parts)}" if parts else ""
+
+
+def _volumes(full: QueueLevel) -> str:
+    """Return how volumes come to be counted, if they are what is exceeded."""
+    if not all(name.startswith(_ATTACHED) for name in full.exceeded):
+        return ""
+    return "; the scheduler counts volumes by their provisioner, but for --ignored-provisioners"
+
+
 def _share(full: QueueLevel) -> str:
     """Return what a queue deserves, holds, and would hold beyond that."""
     parts = []
@@ -164,7 +233,11 @@ def _share(full: QueueLevel) -> str:
             (full.limit or {}).get(name, 0.0), full.allocated.get(name, 0.0), name
         )
         more = word(full.wanted.get(name, 0.0), name)
-        parts.append(f"it deserves {deserves} {name} and holds {has}, and {more} more are wanted")
+        if (full.capability or {}).get(name) == (full.limit or {}).get(name, 0.0):
+            deserves += f" {name}, its capability,"
+        else:
+            deserves += f" {name}"
+        parts.append(f"it deserves {deserves} and holds {has}, and needs {more} more")
     return joined(parts)
 
 

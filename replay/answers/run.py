@@ -21,6 +21,12 @@ NODE: Pair = ("", "Node")
 POD: Pair = ("", "Pod")
 QUEUE: Pair = ("scheduling.volcano.sh", "Queue")
 PODGROUP: Pair = ("scheduling.volcano.sh", "PodGroup")
+CLAIM: Pair = ("", "PersistentVolumeClaim")
+VOLUME: Pair = ("", "PersistentVolume")
+STORAGE_CLASS: Pair = ("storage.k8s.io", "StorageClass")
+CSI_NODE: Pair = ("storage.k8s.io", "CSINode")
+STORAGE = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE)
+"""What sessions also need for pods with volumes."""
 JOB: Pair = ("batch.volcano.sh", "Job")
 
 CLOSELY = 32
@@ -34,7 +40,7 @@ class Run(NamedTuple):
 
     :param cache: the scheduler's cache before the session, which does not change it.
     :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
-    :param unknown: what sessions need and the log does not know at the moment.
+    :param unknown: what sessions need and the log does not know at the moment, also of volumes.
     """
 
     moment: Moment

@@ -11,7 +11,7 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
-from ..compare.session_moments import at_revision, session_places
+from ..compare.session_moments import at_revision, session_revisions
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH
@@ -41,7 +41,7 @@ _CHANGING = frozenset({Effect.VERSION, Effect.DELETED, Effect.BOUND})
 class Sample(NamedTuple):
     """What the session at one moment said.
 
-    :param place: the number of the moment among all at which sessions ran.
+    :param place: the number of the moment among all looked for at which sessions ran.
     """
 
     moment: Moment
@@ -52,7 +52,7 @@ class Sample(NamedTuple):
 class Plan(NamedTuple):
     """Which earlier moments to look at.
 
-    :param moments: ascending, each with its number among all at which sessions ran.
+    :param moments: ascending, each with its number among all looked for at which sessions ran.
     :param last: the number of the present.
     :param whole: they reach back to the beginning; else nothing is known of the time before.
     """
@@ -74,21 +74,16 @@ def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size:
     :param began: the revision. :param marks: the revisions at which the object changed.
     :param size: how many objects a session sees, about.
     """
-    places = [
-        one.moment.revision
-        for one in session_places(log, moment, since=began).found
-        if one.moment.revision is not None
-    ]
     now = moment.revision
     if now is None:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         now = extent.last_revision or 0
-    places = [one for one in places if one < now]
-    first = _near(log, moment, places)
+    first = _near(log, moment, began, now)
+    places = [one for one in session_revisions(log, moment, since=first) if one < now]
     count = max(1, min(MOST, _WORK // max(1, size)))
-    chosen = [first + at for at in _chosen(places[first:], marks, count)]
+    chosen = _chosen(places, marks, count)
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
-    return Plan(moments, len(places), first == 0)
+    return Plan(moments, len(places), first == began)
 
 
 def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, ...]:
@@ -99,16 +94,15 @@ def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, .
     return tuple(_stages(log, plan, samples))
 
 
-def _near(log: Log, moment: Moment, places: Sequence[int]) -> int:
-    """Return the first place from which not much of the log must be read up to a moment."""
+def _near(log: Log, moment: Moment, began: int, now: int) -> int:
+    """Return the first revision from which not much of the log must be read up to a moment."""
 
-    def is_far(revision: int) -> bool:
-        window = moment.window(revision)
-        return log.store.revision_after(window, EVENTS) is not None
+    def is_near(revision: int) -> bool:
+        return log.store.revision_after(moment.window(revision), EVENTS) is None
 
-    if not places or not is_far(places[0]):
-        return 0
-    return bisect_left(places, True, key=lambda revision: not is_far(revision))
+    if is_near(began):
+        return began
+    return began + bisect_left(range(began, now), True, key=is_near)
 
 
 def changes_of(versions: Iterable[Recorded]) -> list[int]:

@@ -20,6 +20,7 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
+from .assumed import marked
 from .carried import carried
 from .evidence import first_version, last_versions, versions_of
 from .finding import Finding
@@ -29,14 +30,19 @@ from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
-from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, Run, closely_of_job, run_of
+from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, STORAGE, Run, closely_of_job, run_of
 from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
 from .target import Target, target_of
+from .tasks import with_dependencies
+
+Progress = Callable[[int, int], None]
 
 
 class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
+    :param storage: what the log does not know of volumes.
+    :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
 
@@ -44,7 +50,16 @@ class Question(NamedTuple):
     scene: SessionInputs
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
+    storage: tuple[Unknown, ...]
+    built_in: bool
     assumed: tuple[str, ...]
+
+
+class Whys(NamedTuple):
+    """Answers about one moment. :param cache: the scheduler's cache then."""
+
+    answers: tuple[Why, ...]
+    cache: SchedulerCache
 
 
 def why_at(
@@ -65,60 +80,115 @@ def why_at(
     :raises UsageError: it is no pod, job, podgroup, queue or node.
     :raises ObjectNotFound: there is no such object at that moment.
     """
+    basis = (release, conf, assumed)
+    return whys_at(log, [named], at, namespace=namespace, basis=basis).answers[0]
+
+
+def whys_at(
+    log: Log,
+    named: Sequence[ObjectName],
+    at: str | Moment = "end",
+    *,
+    namespace: str | None = None,
+    basis: tuple[str, ConfText | None, Sequence[str]],
+    progress: Progress | None = None,
+) -> Whys:
+    """Return why several objects wait at a moment: the log is read once for all of them.
+
+    :param basis: the release, the configuration and what was assumed, as of :func:`why_at`.
+    :param progress: called with (sessions run, all).
+    :raises UsageError: one is no pod, job, podgroup, queue or node.
+    :raises ObjectNotFound: there is no such object at that moment.
+    """
+    release, conf, assumed = basis
     scene = scene_at(log, at, conf)
     moment, sentences = scene.moment, list(assumed)
-    if conf is None and has_no_conf(log, moment):
+    built_in = conf is None and has_no_conf(log, moment)
+    if built_in:
         sentences.append(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
-    question = Question(
-        target_of(log, named, named.place(namespace) or "default", moment),
-        scene,
-        resolve(release),
-        tuple(unknown_at(log, moment, SCHEDULING)),
-        tuple(sentences),
-    )
-    return _answer(log, question)
+    behaviours = resolve(release)
+    unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, STORAGE))
+    asking = [
+        _Asking(
+            log,
+            Question(
+                target_of(log, one, one.place(namespace) or "default", moment),
+                scene,
+                behaviours,
+                unknown,
+                storage,
+                built_in,
+                tuple(sentences),
+            ),
+        )
+        for one in named
+    ]
+    earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
+    done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
+    moments = [earlier[revision] for revision in sorted(earlier)]
+    for then, cache in beliefs_until(log.store, moments, moment, behaviours):
+        for each in asking:
+            if each.looks_at(then):
+                each.look(then, cache)
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+    return Whys(tuple(each.answer() for each in asking), cache)
 
 
-def _answer(log: Log, question: Question) -> Why:
-    """Run the sessions at earlier moments and at the present, and put the answer together."""
-    target, moment = question.target, question.scene.moment
-    began = first_version(log, moment, (target.pair, target.key), target.uid)
-    plan = _plan(log, question)
-    numbers = {earlier.label: at for at, earlier in plan.moments}
-    earlier = [one for _, one in plan.moments]
-    samples: list[Sample] = []
-    for then, cache in beliefs_until(log.store, earlier, moment, question.behaviours):
-        run = _run(log, question, then, cache)
-        finding = _finding(run, target)
-        if finding is not None:
-            samples.append(Sample(then, numbers.get(then.label, plan.last), finding))
-    if finding is None:
+class _Asking:
+    """A question while its sessions run: at earlier moments, ascending, and then at the present."""
+
+    def __init__(self, log: Log, question: Question) -> None:
+        self._log, self._question = log, question
+        self.plan = _plan(log, question)
+        self._numbers = {earlier.revision: at for at, earlier in self.plan.moments}
+        self._samples: list[Sample] = []
+
+    def looks_at(self, then: Moment) -> bool:
+        """Return whether the question needs the session at a moment."""
+        return then is self._question.scene.moment or then.revision in self._numbers
+
+    def look(self, then: Moment, cache: SchedulerCache) -> None:
+        """Run the session at a moment."""
+        self._run = _run(self._log, self._question, then, cache)
+        self._finding = _finding(self._run, self._question.target)
+        if self._finding is not None:
+            present = then is self._question.scene.moment
+            place = self.plan.last if present else self._numbers[then.revision]
+            self._samples.append(Sample(then, place, self._finding))
+
+    def answer(self) -> Why:
+        """Put the answer together; the last session was that of the present."""
+        log, question, run = self._log, self._question, self._run
+        target, moment = question.target, question.scene.moment
         finding = _unread(target)
-    stages = stages_of(log, plan, samples) if finding.waits else ()
-    return Why(
-        asked=Asked(
-            kind=plain_name(*target.pair),
-            name=target.key,
-            at=moment.label,
-            revision=moment.revision,
-            release=question.behaviours.release,
-            conf=run.answer.conf,
-            assumed=question.assumed,
-        ),
-        sentence=finding.sentence,
-        waits=finding.waits,
-        cause=finding.cause,
-        chain=finding.chain,
-        began=began,
-        stages=stages,
-        made_by=makers_of(log, run, finding) if finding.waits else (),
-        sessions=len(samples),
-        events=tuple(last_versions(log, moment, finding.about)),
-        steps=tuple(_steps(run, target)),
-        not_known=question.unknown,
-    )
+        if self._finding is not None:
+            finding = with_dependencies(log, run, target, self._finding)
+        return Why(
+            asked=Asked(
+                kind=plain_name(*target.pair),
+                name=target.key,
+                at=moment.label,
+                revision=moment.revision,
+                release=question.behaviours.release,
+                conf=run.answer.conf,
+                assumed=question.assumed,
+            ),
+            sentence=marked(run, finding, built_in=question.built_in),
+            waits=finding.waits,
+            cause=finding.cause,
+            chain=finding.chain,
+            began=first_version(log, moment, (target.pair, target.key), target.uid),
+            stages=stages_of(log, self.plan, self._samples) if finding.waits else (),
+            made_by=makers_of(log, run, finding) if finding.waits else (),
+            sessions=len(self._samples),
+            events=tuple(last_versions(log, moment, finding.about)),
+            steps=tuple(_steps(run, target)),
+            not_known=question.unknown,
+        )
 
 
 def _plan(log: Log, question: Question) -> Plan:
@@ -141,7 +211,7 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
     if then is not scene.moment:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
-    return run_of(scene, question.behaviours, cache, names, question.unknown)
+    return run_of(scene, question.behaviours, cache, names, (*question.unknown, *question.storage))
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
@@ -158,7 +228,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
 def _finding(run: Run, target: Target) -> Finding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
-    if target.pair == JOB and (not target.podgroup or target.phase in _ENDED):
+    if target.pair == JOB and (not target.podgroup or target.phase in {*_ENDED, *_ENDING}):
         return _without_group(target)
     if run.cache.stores.get(pair[1], key) is None:
         return None
@@ -169,10 +239,19 @@ def _without_group(target: Target) -> Finding:
     """Return the answer about a job that sessions do not see."""
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"
+        if target.phase == "Aborted":
+            text += ", until somebody resumes it"
         return Finding(text, False, "ended", (Note(text=text),), ((JOB, target.key),))
+    if target.phase in _ENDING:
+        text = f"{target.title} is {target.phase}: Volcano's job controller deletes its pods"
+        if target.phase == _RESTARTING:
+            text = f"{target.title} waits because it is {_RESTARTING}: {_AGAIN}"
+        waits = target.phase == _RESTARTING
+        note = Note(text=text, blocks=waits)
+        return Finding(text, waits, target.phase.lower(), (note,), ((JOB, target.key),))
     text = (
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
-        f"and the job is {target.phase or 'without a phase'}"
+        f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
     )
     return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
 
@@ -201,6 +280,9 @@ _FEW = 3
 """How many pending pods of each job of a queue are followed."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
+_RESTARTING = "Restarting"
+_ENDING = frozenset({_RESTARTING, "Completing", "Aborting", "Terminating"})
+_AGAIN = "Volcano's job controller deletes its pods, and then creates them again"
 _FINDERS: Mapping[Pair, Callable[[Run, Target], Finding]] = MappingProxyType(
     {
         POD: _of_pod,

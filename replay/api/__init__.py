@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
     from .replay.answers.answer import Why
-    from .replay.answers.blame import Blame
+    from .replay.answers.blamed import Blame
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import Held as Behaviour
@@ -226,7 +226,7 @@ _PLACES = MappingProxyType(
     {
         "engine.events": "Event Recorded Reference",
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
-        "replay.answers.blame": "Blame",
+        "replay.answers.blamed": "Blame",
         "replay.answers.answer": "Why",
         "replay.forecast.run": "Forecast",
         "replay.what_if.help": "WouldHelp",

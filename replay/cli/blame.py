@@ -13,7 +13,7 @@ from .coverage_warnings import warn_unknown
 from .shell import style
 
 if TYPE_CHECKING:
-    from ..answers.blame import Blame
+    from ..answers.blamed import Blame
 
 
 @command("blame")
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 @click.argument(
     "number",
     metavar="NUMBER",
-    help="As in allocated.cpu, inqueue.memory or pods of a queue, used.cpu or idle.cpu of a node, "
-    "or a field: capability.cpu, spec.minMember.",
+    help="As in allocated.cpu, inqueue.memory or pods of a queue; used.cpu, idle.cpu or "
+    "releasing.cpu of a node; allocated.cpu or members.Running of a job or PodGroup; or a field: "
+    "capability.cpu, spec.minMember.",
 )
 @options.log
 @options.namespace

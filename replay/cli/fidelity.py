@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "unfold", is_flag=True, help="List all differences, also those with a known cause."
 )
+@options.plot
 @options.text_json_or_review
 @options.assume
 @options.as_known_at
@@ -54,6 +55,7 @@ def fidelity(
     jobs: int,
     exit_code: bool,
     unfold: bool,
+    plot: bool,
     output: str,
     assume: bool,
     as_known_at: str | None,
@@ -83,7 +85,9 @@ def fidelity(
     from ..render.fidelity import fidelity_lines
     from ..render.progress import counting
     from .open_log import opened
+    from .pictures import check_plot, write_answer_plot
 
+    check_plot(output, plot=plot)
     taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
@@ -110,6 +114,8 @@ def fidelity(
         write_review(fidelity_review(found, unfold=unfold), output)
     else:
         sys.stdout.writelines(fidelity_lines(found, unfold=unfold, style=style()))
+    if plot:
+        write_answer_plot(opened_log, log, found)
     _end(found, exit_code=exit_code)
 
 

@@ -77,6 +77,7 @@ FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
     help="With -o json or yaml: leave out what only this cluster has, as status, uid and owners, "
     "so that the objects can be applied to another one.",
 )
+@options.plot
 @click.option("--node-names", is_flag=True, help="With --clean: keep the nodes of pods.")
 @options.cluster
 @options.branch
@@ -100,6 +101,7 @@ def get(
     watch_only: bool,
     watch_events: bool,
     clean: bool,
+    plot: bool,
     node_names: bool,
     cluster: str | None,
     branch: str,
@@ -113,15 +115,21 @@ def get(
     A PodGroup can be named by its job, or by its shortened name: big-gang-09629e74…. Tables shorten
     the uids in PodGroup names; -o wide and all other forms do not.
 
+    --plot draws queues, nodes, or one named job or PodGroup over time until the moment.
+
     A watch with --at first prints what the log holds after that moment, and then waits for more.
     """
     from .open_log import opened
+    from .pictures import check_plot
 
+    check_plot(output, plot=plot)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
         look = ObjectQuery(opened_log, moment, place, selector, field_selector)
         wanted = wanted_of(resources, look)
+        if plot:
+            _check_drawn(wanted, watch=watch or watch_only)
         printer = _Printer(
             opened_log,
             moment,
@@ -146,9 +154,46 @@ def get(
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]
         single = len(wanted) == 1 and len(wanted[0].names) == 1
         printer.print(found, output, single=single and not missing)
+        if plot:
+            _plot(look, log, found)
         _remark(found, [] if ignore_not_found else missing, wanted, place)
         if not any(some.entries for some in found):
             _guess_namespace(look)
+
+
+_DRAWN = ("Queue", "Node", "Job", "PodGroup")
+
+
+def _check_drawn(wanted: Sequence[RequestedKind], *, watch: bool) -> None:
+    """Refuse ``--plot`` for what has no picture.
+
+    :raises UsageError: it is a watch, a kind that is not drawn, or a kind of gangs without a name.
+    """
+    from ...engine.errors import UsageError
+
+    kinds = {one.kind[1] for one in wanted}
+    gangs = [one for one in wanted if one.kind[1] in _DRAWN[2:]]
+    if watch or not kinds <= {*_DRAWN} or any(len(one.names) != 1 for one in gangs):
+        raise UsageError(
+            "--plot draws queues, nodes, and one named job or podgroup",
+            now="as in: plinian get queues --plot; not with a watch",
+        )
+
+
+def _plot(look: ObjectQuery, place: str, found: Sequence[FoundObjects]) -> None:
+    """Print a picture of each kind until the moment, of the objects that were found."""
+    from ..plot.asked import GANG, NODES, QUEUES, Asked
+    from .pictures import write_plot
+
+    for kind, entries in _joined(found):
+        names = tuple(entry.reference.name for entry in entries)
+        if kind[1] in {"Queue", "Node"}:
+            asked = Asked(QUEUES if kind[1] == "Queue" else NODES, names, None, look.moment)
+            write_plot(look.log, place, asked)
+            continue
+        namespace = entries[0].reference.namespace
+        gang = (f"{kind[1].lower()}/{names[0]}",)
+        write_plot(look.log, place, Asked(GANG, gang, None, look.moment, None, namespace))
 
 
 def _cleaned(output: str, *, clean: bool, node_names: bool, watch: bool) -> Cleaned | None:

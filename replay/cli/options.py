@@ -77,6 +77,9 @@ ignore = click.option(
 )
 
 
+plot = click.option(
+    "--plot", help="Also draw it over time, in characters; only below text.", is_flag=True
+)
 strict = click.option(
     "--strict",
     help="Fail (exit code 2) if the log does not know all that the command needs.",
@@ -94,12 +97,21 @@ release = click.option(
 )
 
 
-conf = click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A configuration instead of the log's.",
-)
+def conf_with(text: str, *, several: bool = False) -> Callable[[Any], Any]:
+    """Return the ``--conf`` option with this help.
+
+    :param several: it may be repeated.
+    """
+    return click.option(
+        "--conf",
+        multiple=several,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help=text,
+    )
+
+
+conf = conf_with("A configuration instead of the log's.")
 jobs = click.option(
     "--jobs",
     "-j",
@@ -123,69 +135,41 @@ def output(forms: str, *, default: str = "") -> Callable[[Any], Any]:
     )
 
 
-def _text_or_json(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    if value not in ("text", "json"):
-        raise click.BadParameter(f"no output form {value!r}; choose text or json")
-    return value
+def _form(*forms: str, default: str, also: str = "") -> Callable[[Any], Any]:
+    """Return an ``-o`` option with these output forms; another one is an error that lists them.
+
+    :param also: what its help says after the first words.
+    """
+
+    def checked(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
+        if value not in forms:
+            raise click.BadParameter(
+                f"no output form {value!r}; choose {', '.join(forms[:-1])} or {forms[-1]}"
+            )
+        return value
+
+    return click.option(
+        "--output",
+        "-o",
+        metavar="|".join(forms),
+        help=f"The output form{also}.",
+        callback=checked,
+        default=default,
+        show_default=True,
+    )
 
 
-def _table_or_document(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    if value not in {"table", "wide", "json", "yaml"}:
-        raise click.BadParameter(f"no output form {value!r}; choose table, wide, json or yaml")
-    return value
-
-
-table_json_or_yaml = click.option(
-    "--output",
-    "-o",
-    metavar="table|wide|json|yaml",
-    help="The output form; wide prints full names of PodGroups.",
-    callback=_table_or_document,
+table_json_or_yaml = _form(
+    *("table", "wide", "json", "yaml"),
     default="table",
-    show_default=True,
+    also="; wide prints full names of PodGroups",
 )
-text_or_json = click.option(
-    "--output",
-    "-o",
-    metavar="text|json",
-    help="The output form.",
-    callback=_text_or_json,
+text_or_json = _form("text", "json", default="text")
+text_json_or_yaml = _form("text", "json", "yaml", default="text")
+text_json_or_review = _form(
+    *("text", "json", "sarif", "junit"),
     default="text",
-    show_default=True,
-)
-
-
-def _text_or_review(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    if value not in {"text", "json", "sarif", "junit"}:
-        raise click.BadParameter(f"no output form {value!r}; choose text, json, sarif or junit")
-    return value
-
-
-text_json_or_review = click.option(
-    "--output",
-    "-o",
-    metavar="text|json|sarif|junit",
-    help="The output form; sarif and junit are for code review and pipelines.",
-    callback=_text_or_review,
-    default="text",
-    show_default=True,
-)
-
-
-def _text_or_document(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
-    if value not in {"text", "json", "yaml"}:
-        raise click.BadParameter(f"no output form {value!r}; choose text, json or yaml")
-    return value
-
-
-text_json_or_yaml = click.option(
-    "--output",
-    "-o",
-    metavar="text|json|yaml",
-    help="The output form.",
-    callback=_text_or_document,
-    default="text",
-    show_default=True,
+    also="; sarif and junit are for code review and pipelines",
 )
 assume = click.option(
     "--assume",

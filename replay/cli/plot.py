@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -67,10 +66,12 @@ def plot(
     A file needs the extra plinian[plot]. Equal logs give equal files.
     """
     from ...engine.errors import UsageError
-    from ..plot.run import Asked, form_of
+    from ..plot.asked import Asked
+    from ..plot.run import form_of
     from ..plot.run import plot as draw
     from ..render.progress import counting
     from .open_log import opened
+    from .pictures import write_picture
 
     if output is not None:
         form_of(output, theme)
@@ -83,22 +84,7 @@ def plot(
     ):
         drawn = draw(opened_log, asked, place=log, progress=progress)
     if output is None:
-        sys.stdout.writelines(_in_characters(drawn.picture))
+        write_picture(drawn.picture)
         return
     drawn.save(output, theme=theme)
     note(f"{what} written to {Path(output)}")
-
-
-def _in_characters(picture: object) -> list[str]:
-    """Return the picture as wide as the terminal, in ASCII where it shows nothing else."""
-    from shutil import get_terminal_size
-
-    from ..plot.characters import lines_of_picture
-    from ..plot.picture import Picture
-    from .shell import is_terminal
-
-    assert isinstance(picture, Picture), "a plot has a picture"
-    stream = getattr(sys.stdout, "raw", sys.stdout)  # A screen itself accepts everything.
-    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
-    width = get_terminal_size().columns if is_terminal() else 80
-    return lines_of_picture(picture, width=width, ascii_only=not encoding.startswith("utf"))

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     metavar="RELEASE",
     help="The release of Volcano; by default v1.12.1. Repeatable, to compare.",
 )
-@click.option(
-    "--conf",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to compare.",
+@options.conf_with(
+    "A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to compare.",
+    several=True,
 )
 @click.option(
     "--trace", is_flag=True, help="Also print every step, with the values that it compared."

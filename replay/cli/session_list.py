@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     "--since", metavar="POINT", help="Only sessions from this point on: @7, rv:7, a time, -5m."
 )
 @click.option("--until", metavar="POINT", help="Only sessions up to this point.")
+@options.plot
 @options.table_json_or_yaml
 @options.no_headers
 @options.as_known_at
@@ -32,6 +33,7 @@ def list_sessions(
     at: str | None,
     since: str | None,
     until: str | None,
+    plot: bool,
     output: str,
     no_headers: bool,
     as_known_at: str | None,
@@ -47,28 +49,32 @@ def list_sessions(
     """
     from ...engine.errors import UsageError
     from ..moments.session_list import listed_sessions, within
+    from ..plot.asked import SESSIONS, Asked
     from ..render.sessions import session_list_document, session_table
     from .open_log import opened
+    from .pictures import check_plot, write_plot
 
+    check_plot(output, plot=plot)
     if at is not None and (since is not None or until is not None):
         raise UsageError("--at is one moment, --since and --until are a range", now="choose one")
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(as_known_at=as_known_at)
         known = listed_sessions(opened_log.store, end)
-        found = within(
-            known,
-            **{
-                name: opened_log.moment(point, as_known_at=as_known_at)
-                for name, point in (("at", at), ("since", since), ("until", until))
-                if point is not None
-            },
-        )
-    _note_what_is_known(known)
-    if output in {"json", "yaml"}:
-        _write_document(session_list_document(found), output)
-    else:
-        table = session_table(found, wide=output == "wide")
-        _write_table(table, no_headers=no_headers)
+        bounds = {
+            name: opened_log.moment(point, as_known_at=as_known_at)
+            for name, point in (("at", at), ("since", since), ("until", until))
+            if point is not None
+        }
+        found = within(known, **bounds)
+        _note_what_is_known(known)
+        if output in {"json", "yaml"}:
+            _write_document(session_list_document(found), output)
+        else:
+            table = session_table(found, wide=output == "wide")
+            _write_table(table, no_headers=no_headers)
+        if plot:
+            last = bounds.get("until") or bounds.get("at") or end
+            write_plot(opened_log, log, Asked(SESSIONS, (), bounds.get("since"), last))
 
 
 def _write_document(document: dict[str, object], output: str) -> None:

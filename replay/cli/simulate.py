@@ -56,12 +56,7 @@ MANY = 50
 @click.option(
     "--step", type=click.IntRange(min=1), metavar="N", help="Print only what this session did."
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A volcano-scheduler.conf instead of the scenarios' own, in every session.",
-)
+@options.conf_with("A volcano-scheduler.conf instead of the scenarios' own, in every session.")
 @click.option(
     "--patch",
     multiple=True,

@@ -67,12 +67,7 @@ if TYPE_CHECKING:
     metavar="KIND/NAME",
     help="The object does not exist; with a job or a PodGroup also its pods.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Another volcano-scheduler.conf.",
-)
+@options.conf_with("Another volcano-scheduler.conf.")
 @click.option(
     "--release",
     multiple=True,
@@ -118,6 +113,7 @@ if TYPE_CHECKING:
     help="With --for: write the changed course, or the only one, to the log as this new branch.",
 )
 @options.jobs
+@options.plot
 @options.table_json_or_yaml
 @options.assume
 @options.as_known_at
@@ -145,6 +141,7 @@ def what_if(
     no_arrivals: bool,
     keep: str | None,
     jobs: int,
+    plot: bool,
     output: str,
     assume: bool,
     as_known_at: str | None,
@@ -160,18 +157,21 @@ def what_if(
 
     It is one session: what controllers, kubelets and later sessions would do does not happen. With
     --for it does: the cluster lives on as it was and as changed, without a change only as it was.
+    An interrupt prints the courses that are finished, names the others, and exits with 130.
     """
     from ..moments.scheduler_confs import conf_file
     from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
+    from .pictures import check_plot
     from .store_beliefs import store_beliefs
 
+    check_plot(output, plot=plot)
     wanted = Wanted(fields, files, nodes, count, cordon, uncordon, delete, namespace)
     given = None if conf is None else conf_file(conf)
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
     alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
     original, tried = _releases(taken, alone=alone and bool(release) and lasts is None)
-    how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace)
+    how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace, plot)
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
     check_confs([given], sorted({original, tried or original}), assume=assume)
@@ -196,6 +196,7 @@ class _How(NamedTuple):
     no_arrivals: bool
     keep: str | None
     namespace: str | None
+    plot: bool
 
     def check(self) -> None:
         """Refuse options that need --for.
@@ -210,6 +211,7 @@ class _How(NamedTuple):
             "--period": self.period,
             "--no-arrivals": self.no_arrivals,
             "--keep": self.keep,
+            "--plot": self.plot,
         }
         alone = [name for name, value in given.items() if value]
         if self.lasts is None and alone:
@@ -278,7 +280,11 @@ def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) ->
     assumed = "" if named else ", assumed because no release was named"
     note(f"original: from {found.at} as {asked.release}{assumed}, with {found.courses[0].conf}")
     _write_forecast(found, output)
-    if how.keep:
+    if how.plot:
+        from .pictures import write_answer_plot
+
+        write_answer_plot(asked.log, asked.place, found)
+    if how.keep and not found.missing:
         note(f"branch {how.keep} has the course {found.courses[-1].name}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,12 +41,7 @@ if TYPE_CHECKING:
     metavar="RELEASE",
     help="The release of Volcano; by default v1.12.1.",
 )
-@click.option(
-    "--conf",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A volcano-scheduler.conf instead of the log's at the moment.",
-)
+@options.conf_with("A volcano-scheduler.conf instead of the log's at the moment.")
 @click.option(
     "--input",
     "-i",
@@ -74,6 +69,7 @@ if TYPE_CHECKING:
     metavar="DURATION",
     help="Stop to try changes after this time.",
 )
+@options.plot
 @options.text_json_or_yaml
 @options.assume
 @options.as_known_at
@@ -91,6 +87,7 @@ def why(
     verbose: int,
     what_would_help: bool,
     budget: str,
+    plot: bool,
     output: str,
     assume: bool,
     as_known_at: str | None,
@@ -104,11 +101,17 @@ def why(
     PodGroup, the queue and those above it, the gang, the nodes, evictions. And since when it waits,
     and which events changed the reason. All numbers are those that the session compares, which is
     run again on the scheduler's cache at that moment. Exits with 1 if there is no such object.
+
+    With --plot the answer has a picture: of a queue its shares, of a node its use; of a pod, a job
+    or a PodGroup the queue that is full, if that is the answer, and else its gang.
     """
     from ..answers.why import assumed_of, why_at
+    from ..budget import within
     from ..moments.scheduler_confs import conf_file
+    from .pictures import check_plot, write_answer_plot
     from .store_beliefs import store_beliefs
 
+    check_plot(output, plot=plot)
     taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
@@ -118,6 +121,7 @@ def why(
         if not inputs:
             store_beliefs(log, opened_log, moment, taken.names)
         target = opened_log.object("/".join(named), moment)
+        go_on = within(budget)
         found = why_at(
             opened_log,
             target,
@@ -128,8 +132,10 @@ def why(
             assumed=assumed_of(release, taken.names[0]),
         )
         question = _Question(opened_log, target, moment, namespace, given)
-        helps = _helps(question, found, budget) if what_would_help else None
-    _write(found, helps, output, verbose)
+        helps = _helps(question, found, go_on) if what_would_help else None
+        _write(found, helps, output, verbose)
+        if plot:
+            write_answer_plot(opened_log, ", ".join(inputs) or log, found, moment)
 
 
 class _Question(NamedTuple):
@@ -140,14 +146,11 @@ class _Question(NamedTuple):
     conf: ConfText | None
 
 
-def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
+def _helps(question: _Question, found: Why, go_on: Callable[[], bool]) -> WouldHelp | None:
     """Try changes; None if the object does not wait.
 
-    :raises UsageError: the object is a queue or a node, or the budget is no duration.
+    :raises UsageError: the object is a queue or a node.
     """
-    from time import monotonic
-
-    from ..explore.task import budget_seconds
     from ..render.progress import counting
     from ..what_if.help import startable, what_would_help
 
@@ -155,7 +158,6 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
     target = startable(log, question.named, question.namespace, moment)
     if not found.waits:
         return None
-    end = monotonic() + budget_seconds(budget)
     with counting("changes", visible=shows_progress()) as progress:
         return what_would_help(
             log,
@@ -163,7 +165,7 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
             target,
             found,
             conf=question.conf,
-            go_on=lambda: monotonic() < end,
+            go_on=go_on,
             progress=progress,
         )
 

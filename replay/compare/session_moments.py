@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Effect
-from ...engine.log.store import LogStore, Query
+from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.state.clock import Unsure
 from ..moments.clock import clock_of
 from ..moments.coverage import (
@@ -102,6 +102,17 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
     return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
 
 
+def session_revisions(log: Log, end: Moment, *, since: int) -> list[int]:
+    """Return the revisions of :func:`session_places` alone, ascending; without reading all before.
+
+    :param since: only revisions from this one on.
+    """
+    least = max(since, beginning_of(log, end).revision or 0)
+    revisions = _of_sessions(log.store, end) or _of_changes(log.store, end, after=least - 1)
+    until = end.revision
+    return sorted(one for one in revisions if one >= least and (until is None or one <= until))
+
+
 def _judged(
     log: Log, end: Moment, places: Sequence[SessionMoment], unknown: Sequence[Unknown]
 ) -> Iterator[SessionMoment]:
@@ -147,8 +158,8 @@ def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
     return found
 
 
-def _of_changes(store: LogStore, end: Moment) -> dict[int, int]:
-    window = end.window()
+def _of_changes(store: LogStore, end: Moment, *, after: int = NO_REVISION) -> dict[int, int]:
+    window = end.window(after)
     found: dict[int, int] = {}
     for chunk in store.scan(window):
         references = store.references(np.unique(chunk.objects).tolist())

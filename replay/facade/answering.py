@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...engine.errors import NotKnown
 from ..answers.answer import Why
-from ..answers.blame import Blame, blame_at
+from ..answers.blame import blame_at
+from ..answers.blamed import Blame
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog
@@ -25,8 +26,11 @@ from .options import (
     several,
 )
 from .stored import StoredLog
+from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
+    from ..fidelity.report import Fidelity
+    from ..forecast.run import Forecast
     from ..plot.run import Plot
     from ..what_if.help import WouldHelp
     from ..what_if.run import WhatIf
@@ -79,29 +83,28 @@ class AnsweringLog(StoredLog):
 
         The other parameters are those of :meth:`why`.
 
-        :param named: a pod, job or podgroup. :param budget: stop to try changes after this time.
+        :param named: a pod, job or podgroup. :param budget: how long all of it may take: no change
+            is tried that would probably take longer.
         :param progress: called with (changes tried, all).
         :raises UsageError: it is a queue or a node; or as :meth:`why`.
         """
-        from time import monotonic  # noqa: PLC0415 -- only needed here
-
-        from ..explore.task import budget_seconds  # noqa: PLC0415
+        from ..budget import within  # noqa: PLC0415 -- only needed here
         from ..what_if.help import startable, what_would_help  # noqa: PLC0415
 
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         name = self.object(named, moment)
         target = startable(self, name, namespace, moment)
+        go_on = within(budget)
         found = _why(self, named, moment, namespace, (release, conf, assume))
         given = accepted_conf(conf, [found.asked.release], assume=assume)
-        end = monotonic() + budget_seconds(budget)
         return what_would_help(
             self,
             moment,
             target,
             found,
             conf=given,
-            go_on=lambda: monotonic() < end,
+            go_on=go_on,
             progress=progress,
         )
 
@@ -139,22 +142,10 @@ class AnsweringLog(StoredLog):
         :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
         """
         from ..what_if.run import what_if  # noqa: PLC0415 -- only needed here
-        from ..what_if.wanted import Wanted, variants_of  # noqa: PLC0415
 
-        original = release_of(release, assume=assume)
-        tried = None if try_release is None else release_of(try_release, assume=assume)
-        wanted = Wanted(
-            several(fields),
-            [str(path) for path in paths_of(files)],
-            several(add_nodes),
-            count,
-            several(cordon),
-            several(uncordon),
-            several(delete),
-            namespace,
-        )
-        given = accepted_conf(conf, [tried or original], assume=assume)
-        variants = variants_of(wanted, given, tried, each=each)
+        changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
+        tried = Tried(conf, release, try_release, each, assume)
+        original, variants = variants_of(changes, tried)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         return what_if(self, moment, variants, release=original)
@@ -172,7 +163,8 @@ class AnsweringLog(StoredLog):
 
         :param named: as for :meth:`why`.
         :param number: ``allocated.cpu``, ``inqueue.cpu`` or ``pods`` of a queue; ``used.cpu``,
-            ``idle.cpu`` or ``pods`` of a node; or a field, as in ``spec.capability.cpu``.
+            ``idle.cpu``, ``releasing.cpu`` or ``pods`` of a node; ``allocated.cpu``, ``pods`` or
+            ``members.Running`` of a job or PodGroup; or a field, as in ``spec.capability.cpu``.
         :param strict: raise if not all is known.
         :raises UsageError: the object has no such number.
         :raises ObjectNotFound: there is no such object at that moment.
@@ -272,10 +264,27 @@ class AnsweringLog(StoredLog):
         :raises UsageError: there is no such plot, name or resource, or nothing in the period.
         :raises ObjectNotFound: there is no such gang.
         """
-        from ..plot.run import Asked, plot  # noqa: PLC0415 -- only needed here
+        from ..plot.asked import Asked  # noqa: PLC0415 -- only needed here
+        from ..plot.run import plot  # noqa: PLC0415
 
         asked = Asked(what, several(names), from_, to, resource, namespace)
         return plot(self, asked, place=self.place, progress=progress)
+
+    def plot_of(
+        self, found: Why | Fidelity | Forecast, *, progress: Progress | None = None
+    ) -> Plot:
+        """Draw an answer of this log over time.
+
+        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity`
+        the sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
+
+        :param progress: called with (events read, total).
+        :raises UsageError: there is nothing to draw.
+        :raises ObjectNotFound: the job has no pods and no PodGroup.
+        """
+        from ..plot.run import plot_of  # noqa: PLC0415 -- only needed here
+
+        return plot_of(self, found, place=self.place, progress=progress)
 
 
 def why(

@@ -20,7 +20,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "what_if.run.WhatIf": ("what_if.run", "what_if_document"),
         "forecast.run.Forecast": ("forecast.outcome", "forecast_document"),
         "what_if.help.WouldHelp": ("what_if.help", "would_help_document"),
-        "answers.blame.Blame": ("answers.blame", "blame_document"),
+        "answers.blamed.Blame": ("answers.blame", "blame_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),

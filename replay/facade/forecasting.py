@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..moments.points import Point
 from .answering import AnsweringLog
-from .options import (
-    DEFAULT_RELEASE,
-    Conf,
-    FilePath,
-    Names,
-    accepted_conf,
-    paths_of,
-    release_of,
-    several,
-)
+from .options import DEFAULT_RELEASE, Conf, FilePath, Names, several
+from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:
     from ..forecast.run import Forecast
@@ -72,20 +64,13 @@ class ForecastingLog(AnsweringLog):
         """
         from ..forecast.run import Question, forecast  # noqa: PLC0415 -- only needed here
         from ..forecast.times import wish_of  # noqa: PLC0415
-        from ..what_if.wanted import Wanted, variants_of  # noqa: PLC0415
 
-        original = release_of(release, assume=assume)
-        tried = None if try_release is None else release_of(try_release, assume=assume)
-        nodes = several(cordon), several(uncordon)
-        paths = [str(path) for path in paths_of(files)]
-        new = several(add_nodes)
-        gone = several(delete)
-        wanted = Wanted(several(fields), paths, new, count, *nodes, gone, namespace)
-        given = accepted_conf(conf, [tried or original], assume=assume)
-        variants = tuple(variants_of(wanted, given, tried, each=each, none=True))
+        changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
+        tried = Tried(conf, release, try_release, each, assume)
+        original, variants = variants_of(changes, tried, none=True)
         times = (for_, start_after, several(run_for), period)
         wish = wish_of(*times, namespace=namespace, arrivals=arrivals)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        question = Question(moment, variants, wish, original, place=self.place, keep=keep)
+        question = Question(moment, tuple(variants), wish, original, place=self.place, keep=keep)
         return forecast(self, question, jobs=jobs, progress=progress)

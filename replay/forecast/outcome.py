@@ -132,6 +132,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "assumed": list(found.assumed),
         "not_modelled": list(found.not_modelled),
         "not_known": [document_of(one) for one in found.not_known],
+        "missing": list(found.missing),
         "calibration": None
         if calibration is None
         else {**msgspec.to_builtins(calibration), "until": format_time(calibration.until)},

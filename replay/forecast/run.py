@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     :param calibration: how well the first course agrees with what the log records after the moment;
         None if the log records nothing of it.
     :param not_known: what sessions need and the log does not fully know.
+    :param missing: the names of courses that an interrupt ended.
     """
 
     at: str
@@ -59,6 +60,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...]
     calibration: Calibration | None
     not_known: tuple[Unknown, ...]
+    missing: tuple[str, ...] = ()
 
 
 class Loops:
@@ -282,32 +284,70 @@ def forecast(
 ) -> Forecast:
     """Let a cluster live on from a moment as it was, and with each variant.
 
+    An interrupt ends the courses that are not finished; the others are returned.
+
     :param jobs: processes. :param progress: called with (microseconds run, all).
     :raises NotKnown: the log does not have all that a cluster needs to live on.
     :raises ObjectNotFound: a change is of an object that does not exist then.
-    :raises UsageError: a change has no effect or is not valid, or the moment has no time.
+    :raises UsageError: a change has no effect or is not valid, or the moment has no time; or a
+        branch cannot be written.
+    :raises KeyboardInterrupt: the cluster as it was is not finished, or the branch not written.
     """
     moment = question.moment
     loops = Loops(log, moment, question.release, question.wish, question.conf)
     wanted = [Variant(ORIGINAL), *question.variants]
     for variant in question.variants:
         loops.check(variant)
-    if question.keep:
-        return _kept(loops, question, wanted, progress)
+    done: dict[int, Course] = {}
+    try:
+        if question.keep:
+            _run_and_keep(loops, question, wanted, done, progress)
+        else:
+            _run_beside(loops, question, wanted, done, jobs=jobs, progress=progress)
+    except KeyboardInterrupt:
+        branch_lacks = question.keep and len(done) == len(wanted)
+        if 0 not in done or branch_lacks:
+            raise
+    return _forecast(loops, wanted, done)
+
+
+def _run_beside(
+    loops: Loops,
+    question: Question,
+    wanted: Sequence[Variant],
+    done: dict[int, Course],
+    *,
+    jobs: int,
+    progress: Progress | None,
+) -> None:
+    """Run all courses, in several processes if there is a place of the log for them.
+
+    :param done: gets the courses by their number, as soon as they are finished.
+    """
     count = max(min(jobs, len(wanted)), 1) if question.place else 1
-    parts = [wanted[number::count] for number in range(count)]
-    done = run_beside(
-        lambda: _courses(loops, parts[0], progress),
-        _other_courses,
-        [question._replace(variants=tuple(part)) for part in parts[1:]],
-    )
-    courses = [done[number % count][number // count] for number in range(len(wanted))]
-    return _forecast(loops, courses)
+
+    def own() -> list[Course]:
+        found = []
+        numbers = range(0, len(wanted), count)
+        for at, number in enumerate(numbers):
+            done[number] = loops.run(wanted[number], _part(progress, at, len(numbers)))
+            found.append(done[number])
+        return found
+
+    def others(place: int, courses: list[Course]) -> None:
+        done.update(zip(range(place + 1, len(wanted), count), courses, strict=True))
+
+    tasks = [question._replace(variants=tuple(wanted[number::count])) for number in range(1, count)]
+    run_beside(own, _other_courses, tasks, finished=others)
 
 
-def _kept(
-    loops: Loops, question: Question, wanted: Sequence[Variant], progress: Progress | None
-) -> Forecast:
+def _run_and_keep(
+    loops: Loops,
+    question: Question,
+    wanted: Sequence[Variant],
+    done: dict[int, Course],
+    progress: Progress | None,
+) -> None:
     """Run all courses, and write the last one to a branch.
 
     :raises UsageError: there are several variants, or there is such a branch.
@@ -316,39 +356,30 @@ def _kept(
         raise UsageError("only one course can be kept", now="leave out --each")
     check_branch(question.place, question.keep)
     written: list[Written] = []
-    courses = _courses(loops, wanted[:-1], _part(progress, 0, len(wanted)))
-    last = _part(progress, len(wanted) - 1, len(wanted))
-    courses.append(loops.run(wanted[-1], last, written))
+    for number, variant in enumerate(wanted):
+        last = written if number == len(wanted) - 1 else None
+        done[number] = loops.run(variant, _part(progress, number, len(wanted)), last)
     loops.keep(question.place, question.keep, wanted[-1], written)
-    return _forecast(loops, courses)
 
 
-def _forecast(loops: Loops, courses: Sequence[Course]) -> Forecast:
+def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course]) -> Forecast:
     return Forecast(
         at=loops.moment.label,
         begin=loops.begin,
         until=loops.until,
-        courses=tuple(courses),
+        courses=tuple(done[number] for number in sorted(done)),
         assumed=tuple(loops.assumed()),
         not_modelled=NOT_MODELLED,
         calibration=calibrated(
-            courses[0],
+            done[0],
             loops.lives,
             loops.schedulers,
             begin=loops.begin,
             recorded_until=loops.recorded_until,
         ),
         not_known=tuple(unknown_at(loops.log, loops.moment, SCHEDULING)),
+        missing=tuple(one.name for number, one in enumerate(wanted) if number not in done),
     )
-
-
-def _courses(
-    loops: Loops, variants: Sequence[Variant], progress: Progress | None = None
-) -> list[Course]:
-    return [
-        loops.run(variant, _part(progress, number, len(variants)))
-        for number, variant in enumerate(variants)
-    ]
 
 
 def _part(progress: Progress | None, number: int, parts: int) -> Progress | None:
@@ -364,4 +395,4 @@ def _other_courses(question: Question) -> list[Course]:
     with open_log(question.place, read_only=True) as store:
         log = Log(store, branch=moment.branch, cluster=moment.cluster)
         loops = Loops(log, moment, question.release, question.wish, question.conf)
-        return _courses(loops, question.variants)
+        return [loops.run(variant) for variant in question.variants]

@@ -8,7 +8,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import ObjectNotFound, UsageError
+from ...engine.events import KINDS, Effect
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
+from ...engine.log.store import Query
+from ...engine.state.coverage import Why
+from .coverage import unknown_at
 from .kinds import plain_name
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ _LEAST_OF_UID = 4
 
 _ENDS = ("…", "...")
 _SHOWN = 8
+_NEVER = "the log never held it"
 
 
 def shortened(names: Iterable[str]) -> dict[str, str]:
@@ -182,8 +187,24 @@ def not_found(
     if there:
         commands = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
         head = "it exists at another moment; see when:"
+        if not any(_has_version(log, kind, one, namespace) for one in there):
+            head = "the log has requests or lines about it, but no version of it; see them:"
         return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
-    return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
+    never = any(one.gap.why is Why.NEVER for one in unknown_at(log, moment, [kind], namespace))
+    advice = never_known(log, kind, name, namespace)
+    if never and advice.startswith(_NEVER) and not advice.endswith("?"):
+        many = plural_of(*kind)
+        advice = f"there may be one: the log holds no complete list of {many}; ingest one"
+    return ObjectNotFound(what, now=advice)
+
+
+def _has_version(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> bool:
+    """Return whether the log holds an object, and not only requests about it, as in Metadata."""
+    query = Query(objects=(kind,), namespace=namespace or None, name=name)
+    return any(
+        KINDS[one.event.kind].effect is Effect.VERSION or one.event.revision is not None
+        for one in log.store.read(query)
+    )
 
 
 def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | None) -> str:
@@ -195,7 +216,7 @@ def never_known(log: LogStates, kind: GroupKind, name: str, namespace: str | Non
     close = nearest(name, known_names(log, kind, namespace))
     guess = f"did you mean {' or '.join(close)}?" if close else ""
     many = plural_of(*kind)
-    return f"the log never held it; {guess or f'list what exists: plinian get {many} -A'}"
+    return f"{_NEVER}; {guess or f'list what exists: plinian get {many} -A'}"
 
 
 def _entries(log: LogStates, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:

@@ -30,7 +30,7 @@ class ListedSession(NamedTuple):
         by then. :param opened_after: of an inferred one, and after this; None if it is not known.
     :param closed: None if it is not known.
     :param revision: the last that it may have known: the last by its opening, and before what it
-        wrote itself. :param position: of the event that shows it.
+        wrote itself; None if no revision is known. :param position: of the event that shows it.
     :param jobs: and :param queues: as the scheduler counted them; None if it is not known.
     :param binds: how many pods it bound. :param evictions: and evicted; None if it is not known.
     :param podgroups: how many PodGroups it wrote.
@@ -42,7 +42,7 @@ class ListedSession(NamedTuple):
     opened: Time
     opened_after: Time | None
     closed: Time | None
-    revision: int
+    revision: int | None
     position: int
     jobs: int | None
     queues: int | None
@@ -73,7 +73,7 @@ def _listed(number: int, session: RecordedSession, revision: int) -> ListedSessi
         opened=session.opened,
         opened_after=session.after,
         closed=session.closed,
-        revision=revision,
+        revision=revision if revision >= 0 else None,
         position=session.position,
         jobs=session.jobs,
         queues=session.queues,
@@ -109,7 +109,7 @@ def _by(session: ListedSession, moment: Moment) -> bool:
         return session.opened <= moment.time
     if moment.revision is None:
         return session.position <= moment.known
-    return session.revision <= moment.revision
+    return session.revision is None or session.revision <= moment.revision
 
 
 def _at(session: ListedSession, moment: Moment) -> bool:

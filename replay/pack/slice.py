@@ -22,6 +22,7 @@ from ...engine.state.truth import Entry
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.points import Point
+from ..moments.session_list import PREFIX as SESSION
 from ..moments.slices import begin_of
 
 _AT_ONCE = 1000
@@ -110,8 +111,11 @@ def range_around(log: Log, at: Point, around: int) -> Range:
 
 
 def _general(moment: Moment) -> str:
-    """Return a moment as a point that names the same state in the slice: never a position."""
-    if moment.time is not None:
+    """Return a moment as a point that names the same state in the slice.
+
+    Never a position, and never the number of a session: both are others there.
+    """
+    if moment.time is not None and not moment.label.startswith(SESSION):
         return moment.label
     return "end" if moment.revision is None else f"rv:{moment.revision}"
 

@@ -53,17 +53,21 @@ class _Alphabet(NamedTuple):
     range: str
 
 
+_FULL = (Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST, Role.SAME)
+
 _UNICODE = _Alphabet(
     MappingProxyType(
         {
-            **dict.fromkeys((Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST), "█"),
-            **dict.fromkeys((Role.BOUND, Role.INFERRED), "▓"),
+            **dict.fromkeys(_FULL, "█"),
+            **dict.fromkeys((Role.BOUND, Role.INFERRED, Role.EXPLAINED), "▓"),
             **dict.fromkeys((Role.PENDING, Role.EVICTED), "░"),
             Role.FINISHED: "▒",
             Role.DESERVED: "╌",
             Role.CAPABILITY: "━",
             Role.GUARANTEE: "┄",
             Role.NEEDED: "━",
+            Role.CHANGED: "●",
+            Role.DIFFERENT: "x",
         }
     ),
     axis="│",
@@ -74,14 +78,16 @@ _UNICODE = _Alphabet(
 _ASCII = _Alphabet(
     MappingProxyType(
         {
-            **dict.fromkeys((Role.ALLOCATED, Role.RUNNING, Role.LOGGED, Role.LONGEST), "#"),
-            **dict.fromkeys((Role.BOUND, Role.INFERRED), "o"),
+            **dict.fromkeys(_FULL, "#"),
+            **dict.fromkeys((Role.BOUND, Role.INFERRED, Role.EXPLAINED), "o"),
             **dict.fromkeys((Role.PENDING, Role.EVICTED), "."),
             Role.FINISHED: ":",
             Role.DESERVED: "-",
             Role.CAPABILITY: "=",
             Role.GUARANTEE: "~",
             Role.NEEDED: "=",
+            Role.CHANGED: "*",
+            Role.DIFFERENT: "x",
         }
     ),
     axis="|",
@@ -97,7 +103,8 @@ def lines_of_picture(picture: Picture, *, width: int = 80, ascii_only: bool = Fa
     :param width: columns of the terminal. :param ascii_only: use no other characters in drawings.
     """
     drawn = _Drawing(max(width, _LEAST_WIDTH), picture.period, ascii_only=ascii_only)
-    lines = [picture.title, f"{picture.log}, {period_text(picture.period)}"]
+    head = (picture.title, f"{picture.log}, {period_text(picture.period)}")
+    lines = [line for text in head for line in textwrap.wrap(text, drawn.width)]
     for panel in picture.panels:
         lines.append("")
         if isinstance(panel, Chart):
@@ -106,7 +113,7 @@ def lines_of_picture(picture: Picture, *, width: int = 80, ascii_only: bool = Fa
             lines += drawn.cells(panel)
         else:
             lines += drawn.ranges(panel)
-    lines += [picture.empty] if picture.empty else [""]
+    lines += textwrap.wrap(picture.empty, drawn.width) if picture.empty else [""]
     for note in picture.notes:
         lines += textwrap.wrap(note, drawn.width, subsequent_indent="   ")
     plain = (line.replace("…", "...") if ascii_only else line for line in lines)

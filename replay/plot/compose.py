@@ -34,6 +34,7 @@ from .picture import (
     Range,
     Ranges,
     Role,
+    Values,
 )
 from .words import clock_text, duration
 
@@ -46,11 +47,11 @@ _NOTED = 12
 
 def queues_picture(shares: QueueShares, log: str) -> Picture:
     """Return the picture of queues: one panel each, with limits as lines and incidents marked."""
-    marks = _marks(shares.incidents)
+    marks = numbered(shares.incidents)
     kinds = (Role.DESERVED, Role.CAPABILITY, Role.GUARANTEE)
     panels = tuple(_queue_panel(one, shares.resource, kinds, marks) for one in shares.queues)
     drawn = {line.role.value for panel in panels for line in panel.lines}
-    notes = [*_incident_notes(marks, shares.period), _resolution(shares.period, "highest")]
+    notes = [*notes_of(marks, shares.period), resolution(shares.period, "highest")]
     if shares.left_out:
         more = counted(shares.left_out, "queue with less", "queues with less")
         notes.append(f"{more} allocated not shown; name queues to choose others")
@@ -76,7 +77,7 @@ def _queue_panel(
     below = f" (with {counted(share.children, 'queue')} below it)" if share.children else ""
     limits = ((kind, getattr(share, kind.value)) for kind in kinds)
     lines = [Line(kind, kind.value, values) for kind, values in limits if any(values)]
-    beyond = _beyond(share, lines)
+    beyond = beyond_of(share.allocated, lines)
     amounts = [f"{line.label} {short_amount(resource, highest_of(line.values))}" for line in beyond]
     said = f"; {', '.join(amounts)} above the panel" if beyond else ""
     return Chart(
@@ -88,12 +89,12 @@ def _queue_panel(
     )
 
 
-def _beyond(share: QueueShare, lines: Sequence[Line]) -> list[Line]:
+def beyond_of(used: Values, lines: Sequence[Line]) -> list[Line]:
     """Return the limits so far above all else that nothing else could be seen."""
     found: list[Line] = []
     for line in sorted(lines, key=lambda one: highest_of(one.values), reverse=True):
         others = [one.values for one in lines if one is not line and one not in found]
-        rest = max(map(highest_of, [share.allocated, *others]))
+        rest = max(map(highest_of, [used, *others]))
         if not 0 < rest * _BEYOND < highest_of(line.values):
             break
         found.append(line)
@@ -105,8 +106,8 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
     rows = tuple(
         CellRow(_row_label(row), tuple(map(_cell, row.used, row.states))) for row in use.rows
     )
-    marks = _marks(use.incidents)
-    notes = [*_incident_notes(marks, use.period), _resolution(use.period, "highest")]
+    marks = numbered(use.incidents)
+    notes = [*notes_of(marks, use.period), resolution(use.period, "highest")]
     together = max((row.count for row in use.rows), default=1)
     if together > 1:
         notes.insert(
@@ -153,14 +154,14 @@ def gang_picture(gang: Gang, log: str) -> Picture:
         Line(Role(state), state, gang.counts[state])
         for state in ("finished", "running", "bound", "pending")
     )
-    marks = _marks([_phase_incident(one) for one in gang.phases])
+    marks = numbered([_phase_incident(one) for one in gang.phases])
     needed = Line(Role.NEEDED, "minMember", gang.min_member)
     return Picture(
         title=f"Gang of {one_line(gang.named)}: pods against minMember",
         log=log,
         period=gang.period,
         panels=(Chart("pods", COUNT, filled, (needed,), marks),),
-        notes=(*_incident_notes(marks, gang.period), _resolution(gang.period, "last")),
+        notes=(*notes_of(marks, gang.period), resolution(gang.period, "last")),
     )
 
 
@@ -171,7 +172,7 @@ def _phase_incident(phase: Phase) -> Incident:
 
 def sessions_picture(runs: SessionRuns, log: str) -> Picture:
     """Return the picture of sessions: how many, how long, what they bound and evicted."""
-    marks = _marks(runs.incidents)
+    marks = numbered(runs.incidents)
     step = duration(runs.period.step)
 
     def panel(title: str, unit: str, *lines: tuple[Role, str, Sequence[int | None]]) -> Chart:
@@ -196,7 +197,7 @@ def sessions_picture(runs: SessionRuns, log: str) -> Picture:
         ),
     ]
     kept = tuple(one for one in panels if one.filled)
-    notes = _incident_notes(marks, runs.period)
+    notes = notes_of(marks, runs.period)
     if any(runs.inferred):
         notes.append(
             "inferred: known only from its bindings and PodGroups; a session that wrote nothing "
@@ -252,13 +253,15 @@ def _range(spread: Spread) -> Range:
     )
 
 
-def _marks(incidents: Iterable[Incident]) -> tuple[Mark, ...]:
+def numbered(incidents: Iterable[Incident]) -> tuple[Mark, ...]:
+    """Return the marks of incidents; the first of them have numbers."""
     return tuple(
         Mark(number if number <= _NOTED else 0, one) for number, one in enumerate(incidents, 1)
     )
 
 
-def _incident_notes(marks: Sequence[Mark], period: Period) -> list[str]:
+def notes_of(marks: Sequence[Mark], period: Period) -> list[str]:
+    """Return the notes that say what each marked incident is."""
     notes = [f"{mark.number}  {_incident_text(mark, period)}" for mark in marks if mark.number]
     more = len(marks) - len(notes)
     return [*notes, f"and {more} more like these, marked without a number"] if more else notes
@@ -271,7 +274,8 @@ def _incident_text(mark: Mark, period: Period) -> str:
     return f"{clock_text(time, exact=exact)}{end}  {one_line(text)}"
 
 
-def _resolution(period: Period, kept: str) -> str:
+def resolution(period: Period, kept: str) -> str:
+    """Return the note that says what each step of a line stands for."""
     return f"each step is the {kept} value in {duration(period.step)}"
 
 

@@ -67,6 +67,7 @@ _DASHES: Mapping[Role, Any] = MappingProxyType(
         Role.CAPABILITY: "solid",
         Role.GUARANTEE: (0, (1, 1.5)),
         Role.NEEDED: (0, (4, 2)),
+        Role.CHANGED: "solid",
     }
 )
 

@@ -30,6 +30,10 @@ class Role(StrEnum):
     INFERRED = "inferred"
     LONGEST = "longest"
     EVICTED = "evicted"
+    CHANGED = "changed"
+    SAME = "same"
+    EXPLAINED = "explained"
+    DIFFERENT = "different"
 
 
 class Line(NamedTuple):

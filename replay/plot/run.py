@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from ...engine.errors import UsageError
 from ..export import write_file
 from ..moments.log import Log, Progress
-from ..moments.points import Point
 from ..series.period import Span, span_of
+from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, Asked
 from .characters import lines_of_picture
 from .image import PNG, can_draw, image_of
 from .page import page_of, svg_of
@@ -20,24 +20,13 @@ from .picture import Picture
 from .themes import AUTO, LIGHT, THEMES
 from .words import log_name
 
-QUEUES, NODES, GANG, SESSIONS, WAITS = KINDS = ("queues", "nodes", "gang", "sessions", "waits")
+if TYPE_CHECKING:
+    from ..answers.answer import Why
+    from ..fidelity.report import Fidelity
+    from ..forecast.run import Forecast
+    from ..moments.moment import Moment
 
 _FORMS: Mapping[str, str] = MappingProxyType({".png": PNG, ".svg": "svg", ".html": "html"})
-
-
-class Asked(NamedTuple):
-    """What to draw.
-
-    :param what: one of :data:`KINDS`. :param names: only these queues or nodes; the gang.
-    :param from_: and ``to``: the period; None is the log's begin or end.
-    """
-
-    what: str
-    names: Sequence[str] = ()
-    from_: Point | None = None
-    to: Point | None = None
-    resource: str | None = None
-    namespace: str | None = None
 
 
 class Plot:
@@ -124,6 +113,37 @@ def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None
         raise UsageError(f"-n does not go with {asked.what}", now="it is for gang")
     span = span_of(log, asked.from_, asked.to)
     return Plot(_MAKERS[asked.what](log, span, asked, log_name(place), progress))
+
+
+def plot_of(
+    log: Log,
+    found: Why | Fidelity | Forecast,
+    *,
+    place: str,
+    moment: Moment | None = None,
+    progress: Progress | None = None,
+) -> Plot:
+    """Draw an answer of a log over time.
+
+    :param place: the log's path or URL, for the title. :param moment: that of the answer to why.
+    :param progress: called with (position, last position).
+    :raises UsageError: there is nothing to draw.
+    """
+    from ..answers.answer import Why  # noqa: PLC0415 -- only what is drawn
+    from ..fidelity.report import Fidelity  # noqa: PLC0415
+
+    if isinstance(found, Fidelity):
+        from .fidelity import fidelity_picture  # noqa: PLC0415
+
+        return Plot(fidelity_picture(found, log_name(place)))
+    if isinstance(found, Why):
+        from .why import plot_of_why  # noqa: PLC0415
+
+        asked = plot_of_why(log, found, moment or log.moment(found.asked.at))
+        return plot(log, asked, place=place, progress=progress)
+    from .forecast import forecast_picture  # noqa: PLC0415
+
+    return Plot(forecast_picture(found, log_name(place)))
 
 
 def _queues(log: Log, span: Span, asked: Asked, name: str, progress: Progress | None) -> Picture:

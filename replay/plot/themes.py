@@ -46,6 +46,7 @@ _LIGHT = Colours(
             Role.CAPABILITY: "#d55e00",
             Role.GUARANTEE: "#a8497f",
             Role.NEEDED: "#1f2531",
+            Role.CHANGED: "#6a3d9a",
         }
     ),
     surfaces=MappingProxyType(
@@ -59,6 +60,9 @@ _LIGHT = Colours(
             Role.INFERRED: "#d3a03a",
             Role.LONGEST: "#8a7fb5",
             Role.EVICTED: "#cf5f10",
+            Role.SAME: "#7fb0d4",
+            Role.EXPLAINED: "#e0a92e",
+            Role.DIFFERENT: "#a3341c",
         }
     ),
     levels=("#eef2f6", "#cfe1f2", "#93c3df", "#4a97c9", "#1764ab", "#083370", "#d4570a"),
@@ -80,6 +84,7 @@ _DARK = Colours(
             Role.CAPABILITY: "#f28c45",
             Role.GUARANTEE: "#e094c4",
             Role.NEEDED: "#e4e9f1",
+            Role.CHANGED: "#c4a0ee",
         }
     ),
     surfaces=MappingProxyType(
@@ -93,6 +98,9 @@ _DARK = Colours(
             Role.INFERRED: "#d9ad55",
             Role.LONGEST: "#9c92cc",
             Role.EVICTED: "#f08a44",
+            Role.SAME: "#3a6e96",
+            Role.EXPLAINED: "#e3b34f",
+            Role.DIFFERENT: "#ff7d5c",
         }
     ),
     levels=("#1e2630", "#1f3f59", "#27618c", "#3f8cc2", "#83bde6", "#d6ebfa", "#f58b42"),

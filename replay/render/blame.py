@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..answers.blame import Blame
+from ..answers.blamed import Blame
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 

@@ -27,6 +27,8 @@ def forecast_lines(found: Forecast, *, style: Style = PLAIN, wide: bool = False)
 
     :param wide: print all rows, and all that is assumed.
     """
+    if found.missing:
+        yield f"interrupted: not finished, and not shown: {', '.join(found.missing)}\n"
     for course in found.courses[1:]:
         if course.texts != (course.name,):
             yield f"{style.bold(course.name)}: {'; '.join(course.texts)}\n"

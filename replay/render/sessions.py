@@ -32,7 +32,7 @@ def _row(session: ListedSession) -> tuple[str, ...]:
         f"by {opened}" if session.how is HowKnown.INFERRED else opened,
         _lasts(session),
         session.how.value,
-        f"rv:{session.revision}",
+        NONE if session.revision is None else f"rv:{session.revision}",
         str(session.binds),
         _or_none(session.evictions),
         str(session.podgroups),

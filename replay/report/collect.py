@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.units import format_time
 from ...engine.state.coverage import Why as Missing
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
 from ..answers.answer import Why
-from ..answers.why import why_at
+from ..answers.why import whys_at
 from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.moment import remarks_on
@@ -39,9 +41,9 @@ def report_of(question: Question, progress: Phase | None = None) -> Report:
     tell = progress or _nothing
     commands = commands_at(log, moment, question.release, None if conf is None else conf.source)
     truth = log.truth(moment)
-    answers = _answers(question, truth, commands, tell)
+    answers, cache = _answers(question, truth, commands, tell)
     tell("session", 0, 1)
-    answer = session_at(log, moment, release=question.release, conf=conf)
+    answer = session_at(log, moment, release=question.release, conf=conf, cache=cache)
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
     name = name_of(question.place)
@@ -94,30 +96,37 @@ def _assumed_conf(question: Question, answer: SessionAnswer) -> list[str]:
     return [f"{answer.release} rejects the configuration: {fault}" for fault in answer.rejected]
 
 
-def _answers(question: Question, truth: Truth, commands: Commands, progress: Phase) -> Answers:
+class _Answered(NamedTuple):
+    """The answers, and the scheduler's cache that they rest on; None if there are none."""
+
+    answers: Answers
+    cache: SchedulerCache | None
+
+
+def _answers(question: Question, truth: Truth, commands: Commands, progress: Phase) -> _Answered:
     chosen = not question.named
     found = waiting(truth) if chosen else list(question.named)
     asked = found[:MOST_ANSWERS] if chosen else found
-    answers = []
-    for done, named in enumerate(asked):
-        progress("why", done, len(asked))
-        answers.append(_answer(question, named, commands))
-    progress("why", len(asked), max(len(asked), 1))
-    return Answers(tuple(answers), chosen, len(found) if chosen else 0)
-
-
-def _answer(question: Question, named: ObjectName, commands: Commands) -> Answer:
-    why: Why = why_at(
+    if not asked:
+        return _Answered(Answers((), chosen, 0), None)
+    progress("why", 0, len(asked))
+    answers, cache = whys_at(
         question.log,
-        named,
+        asked,
         question.moment,
         namespace=question.namespace,
-        release=question.release,
-        conf=question.conf,
-        assumed=question.assumed,
+        basis=(question.release, question.conf, question.assumed),
+        progress=lambda done, total: progress("why", done, total),
     )
-    kind = plain_name(named.group, named.kind)
-    return Answer(why, commands.of_session("why", f"{kind}/{why.asked.name}", "-v"))
+    with_commands = tuple(
+        Answer(why, commands.of_session("why", f"{_kind(named)}/{why.asked.name}", "-v"))
+        for named, why in zip(asked, answers, strict=True)
+    )
+    return _Answered(Answers(with_commands, chosen, len(found) if chosen else 0), cache)
+
+
+def _kind(named: ObjectName) -> str:
+    return plain_name(named.group, named.kind)
 
 
 def _timeline(

@@ -73,9 +73,8 @@ def gang(
     if not whole:
         begin = max(kept[0].time, period.begin)
         period = divided(begin, max(min(_until(kept), period.end), begin))
-    return _counted(
-        f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}", kept, period
-    )
+    title = f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}"
+    return _counted(wanted, title, kept, period)
 
 
 class _Wanted(NamedTuple):
@@ -90,9 +89,10 @@ class _Wanted(NamedTuple):
         reference = change.reference
         if self.namespace is not None and reference.namespace != self.namespace:
             return False
-        return any(self._of(reference.name, fact) for fact in (change.before, change.now))
+        return any(self.of(reference.name, fact) for fact in (change.before, change.now))
 
-    def _of(self, name: str, fact: Fact | None) -> bool:
+    def of(self, name: str, fact: Fact | None) -> bool:
+        """Return whether an object as it was belongs to the gang: a pod may join it later."""
         if isinstance(fact, PodGroupFact):
             return self._names(name)
         if isinstance(fact, PodFact):
@@ -126,7 +126,7 @@ def _until(kept: list[Change]) -> int:
     return kept[-1].time + (kept[-1].time - kept[0].time) // 10
 
 
-def _counted(named: str, kept: list[Change], period: Period) -> Gang:
+def _counted(wanted: _Wanted, named: str, kept: list[Change], period: Period) -> Gang:
     tracks = {state: Track(period, last=True) for state in STATES}
     least = Track(period, last=True)
     counts = dict.fromkeys(STATES, 0)
@@ -135,7 +135,7 @@ def _counted(named: str, kept: list[Change], period: Period) -> Gang:
     for change in kept:
         before, now = change.before, change.now
         for fact, sign in ((before, -1), (now, 1)):
-            if isinstance(fact, PodFact):
+            if isinstance(fact, PodFact) and wanted.of(change.reference.name, fact):
                 counts[_state(fact)] += sign
         if isinstance(now, PodGroupFact):
             members[change.reference.name] = now.min_member

@@ -119,6 +119,7 @@ class _Follow:
     def __init__(self, period: Period) -> None:
         self._period = period
         self._pods: dict[str, _Wait] = {}
+        self._seen: dict[str, int] = {}  # Since when: pods that belong to nothing yet.
         self._groups: dict[_Key, _Group] = {}
         self._done: list[tuple[str, _Wait]] = []
         self._queues: dict[_Key, str] = {}
@@ -134,7 +135,10 @@ class _Follow:
     def _pod(self, change: Change) -> None:
         uid = change.reference.uid or f"{change.reference.namespace}/{change.reference.name}"
         before, now = change.before, change.now
+        if before is None:
+            self._seen[uid] = change.time
         if not isinstance(now, PodFact):
+            self._seen.pop(uid, None)
             wait = self._pods.pop(uid, None)
             if wait is not None:
                 wait.gone = wait.until is None
@@ -143,8 +147,9 @@ class _Follow:
         if not (now.podgroup or now.queue):
             return
         key = (change.reference.namespace, now.podgroup)
-        if before is None:
-            self._created(uid, key, now, change.time)
+        seen = self._seen.pop(uid, None)
+        if seen is not None:
+            self._created(uid, key, now, seen)
         wait = self._pods.get(uid)
         if wait is not None:
             wait.queue = self._queues.get(key, now.queue) or wait.queue

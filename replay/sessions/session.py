@@ -159,6 +159,7 @@ def session_at(
     conf: ConfText | None = None,
     trace: bool = False,
     chance: TieBreaking = LEAST,
+    cache: SchedulerCache | None = None,
 ) -> SessionAnswer:
     """Run one session on the cache of a release's scheduler at a point, and return its answer.
 
@@ -171,11 +172,14 @@ def session_at(
         accepts, else the release's built-in one.
     :param trace: keep every step, with the numbers it compared.
     :param chance: what happens where the scheduler picks at random.
+    :param cache: of the release's scheduler at the point, if it is known already; the session
+        changes it.
     :raises UsageError: the release is not known.
     """
     behaviours = resolve(release) if isinstance(release, str) else release
     scene = scene_at(log, at, conf)
-    cache = belief_at(log.store, scene.moment, behaviours)
+    if cache is None:
+        cache = belief_at(log.store, scene.moment, behaviours)
     steps = Trace(on=trace)
     answer = session_in(scene, behaviours, cache, binding=cache, into=steps, chance=chance)
     return replace(answer, not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))

@@ -11,7 +11,8 @@ from answer_worlds import NODES, watched_log
 
 from plinian.engine.errors import UsageError
 from plinian.engine.state.tables import node_table, queue_table
-from plinian.replay.answers.blame import Blame, blame_at
+from plinian.replay.answers.blame import blame_at
+from plinian.replay.answers.blamed import Blame
 from plinian.replay.moments.log import Log
 from sessions import group, node, pod, queue
 
@@ -119,9 +120,55 @@ def test_a_field_with_dots_in_its_name(log: Log) -> None:
         ("queue/top", "nonsense", "allocated"),
         ("queue/top", "allocated", "write allocated.cpu"),
         ("queue/top", "pods.cpu", "write pods"),
+        ("queue/top", "deserved.cpu", "sessions compute it; see it with: plinian why queue/top -v"),
     ],
 )
 def test_a_number_that_does_not_exist(log: Log, named: str, number: str, advice: str) -> None:
     with pytest.raises(UsageError) as caught:
         asked(log, named, number)
     assert advice in caught.value.now
+
+
+def test_what_a_podgroup_holds_is_that_of_its_pods(log: Log) -> None:
+    found = asked(log, "podgroup/b", "allocated.cpu", "rv:9")
+    assert (found.value, parts(found)) == ("6", [("4", "pod/ns/early", 8), ("2", "pod/ns/late", 9)])
+    assert asked(log, "podgroup/b", "pods").value == "1"
+    assert asked(log, "podgroup/a", "allocated.cpu").value == "0"
+
+
+def test_the_members_of_a_podgroup_with_a_status_since_they_have_it(log: Log) -> None:
+    found = asked(log, "podgroup/b", "members.Succeeded")
+    assert (found.value, parts(found)) == ("1", [("1", "pod/ns/early", 10)])
+    waiting = asked(log, "podgroup/a", "members.Pending")
+    assert (waiting.value, parts(waiting)) == ("1", [("1", "pod/ns/waits", 7)])
+
+
+def test_what_a_node_gets_back_is_that_of_pods_that_are_being_deleted(tmp_path: Path) -> None:
+    going = pod("late", "b", 2, "n1")
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    with watched_log(tmp_path, NODES, *EVENTS, ("MODIFIED", going)) as log:
+        found = asked(log, "node/n1", "releasing.cpu")
+        assert (found.value, parts(found)) == ("2", [("2", "pod/ns/late", 12)])
+        assert asked(log, "node/n1", "releasing.cpu", "rv:11").value == "0"
+
+
+@pytest.mark.parametrize(
+    ("named", "number", "named_instead"),
+    [
+        ("podgroup/a", "weight", "members, minMember, minResources"),
+        ("node/n1", "deserved.cpu", "idle, pods, releasing"),
+        ("queue/top", "nonsense", "allocated, capability, deserved"),
+    ],
+)
+def test_an_unknown_number_names_those_of_the_kind(
+    log: Log, named: str, number: str, named_instead: str
+) -> None:
+    with pytest.raises(UsageError) as fault:
+        asked(log, named, number)
+    assert named_instead in fault.value.now
+
+
+def test_a_field_that_the_object_does_not_have(log: Log) -> None:
+    with pytest.raises(UsageError) as fault:
+        asked(log, "podgroup/b", "minResources.cpu")
+    assert fault.value.what == "no version of podgroup/ns/b in the log sets minResources.cpu"

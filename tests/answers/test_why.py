@@ -22,7 +22,7 @@ from plinian.replay.answers.run import run_of
 from plinian.replay.answers.why import why_at, why_document
 from plinian.replay.moments.belief import belief_at
 from plinian.replay.sessions.session import scene_at
-from sessions import CREATED, document, group, node, pod, queue
+from sessions import CREATED, group, node, pod, queue
 
 
 class TestPods:
@@ -70,7 +70,7 @@ class TestPods:
         )
         assert found.sentence == (
             "pod ns/a waits because the only node does not take it: small lacks 3 cpu and is "
-            "cordoned"
+            "cordoned; no node has 4 cpu, even when it is empty"
         )
 
     def test_a_missing_podgroup(self, ask: Any) -> None:
@@ -110,25 +110,6 @@ class TestPods:
             "pod ns/a waits because its scheduling gate quota.example.com must be removed first"
         )
 
-    def test_a_volume_claim_that_does_not_exist(self, ask: Any) -> None:
-        claiming = pod("a", "pg")
-        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-        claiming["spec"]["volumes"] = [volume]
-        found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, claiming)
-        assert found.sentence == (
-            "pod ns/a waits because filter VolumeBinding fails for all nodes: "
-            'persistentvolumeclaim "data" not found'
-        )
-
-    def test_a_volume_claim_that_is_not_bound_yet(self, ask: Any) -> None:
-        claiming = pod("a", "pg")
-        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-        claiming["spec"]["volumes"] = [volume]
-        storage = document("StorageClass", "fast", volumeBindingMode="Immediate")
-        claim = document("PersistentVolumeClaim", "data", "ns", spec={"storageClassName": "fast"})
-        found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, storage, claim, claiming)
-        assert "unbound immediate PersistentVolumeClaims" in found.sentence
-
     def test_the_next_session_places_it(self, ask: Any) -> None:
         found = ask("pod/a", PROPORTION, node("n1"), *self.WORLD, pod("a", "pg"))
         assert found.sentence == (
@@ -142,7 +123,7 @@ class TestPods:
         world = (node("n1"), *self.WORLD, group("old", 1, "Running"), leaving)
         found = ask("pod/a", PROPORTION, *world, pod("a", "pg", 8))
         assert found.sentence == (
-            "pod ns/a waits until pods that are going free resources on node n1"
+            "pod ns/a waits until pods that are being deleted free resources on node n1"
         )
 
     def test_evictions_were_tried_and_why_there_is_no_victim(self, ask: Any) -> None:
@@ -211,6 +192,35 @@ class TestWhatIsNotKnown:
             "the log holds no configuration of the scheduler: v1.12.1 runs with its built-in one",
         )
         assert "n1 lacks 1 cpu" in found.sentence or "its share" in found.sentence
+
+    def test_a_sentence_says_which_configuration_it_assumes(self, ask: Any) -> None:
+        world = (node("n1"), queue("default"), group("pg", 1), pod("a", "pg"))
+        assumed = "(assuming the built-in configuration of v1.12.1"
+        found = ask("pod/a", "", *world)
+        assert found.sentence == (
+            f"pod ns/a waits only for the next session, which binds it to node n1 {assumed})"
+        )
+        assert assumed not in ask("pod/a", NODES, *world).sentence
+
+    def test_a_configuration_that_ignores_the_tree_of_queues_is_assumed_aloud(
+        self, ask: Any
+    ) -> None:
+        tree = (queue("root"), queue("default", parent="team"), queue("team", parent="root"))
+        world = (node("n1"), group("pg", 1), pod("a", "pg"))
+        end = "which ignores that queues have parents)"
+        assert ask("pod/a", "", *world, *tree).sentence.endswith(end)
+
+    def test_deserved_amounts_that_the_assumed_configuration_ignores(self, ask: Any) -> None:
+        deserved = queue("default", parent="root", deserved={"cpu": "8"})
+        world = (node("n1"), queue("root"), deserved, group("pg", 1), pod("a", "pg"))
+        end = "which ignores that queues have deserved amounts)"
+        assert ask("pod/a", "", *world).sentence.endswith(end)
+
+    def test_what_no_configuration_changes_assumes_none(self, ask: Any) -> None:
+        cordoned = node("n1", spec={"unschedulable": True})
+        world = (cordoned, queue("default"), group("pg", 1), pod("a", "gone"))
+        for named in ("pod/a", "node/n1"):
+            assert "assuming" not in ask(named, "", *world).sentence
 
     def test_kinds_that_are_not_fully_known_are_named(self, ask: Any) -> None:
         found = ask("pod/a", PROPORTION, queue("default"), group("pg", 1), pod("a", "pg"))

@@ -66,14 +66,15 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "session": (Log.session, Log.compare),
     "session list": (Log.sessions,),
     "simulate": (plinian.simulate, plinian.simulate_all),
-    "what-if": (Log.what_if, Log.forecast),
-    "why": (Log.why, plinian.why, Log.what_would_help),
+    "what-if": (Log.what_if, Log.forecast, Log.plot_of),
+    "fidelity": (Log.fidelity, Log.plot_of),
+    "why": (Log.why, plinian.why, Log.what_would_help, Log.plot_of),
 }
 """Twins that have another name than the command, or that are several."""
 
 OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
-    "--list",
+    *("--list", "--plot"),
     *(
         "--show",
         "--out",

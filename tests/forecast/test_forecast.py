@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from answer_worlds import CAPACITY, NODES
+
 from forecasts import (
     LISTED,
     RELEASE,
@@ -19,12 +20,12 @@ from forecasts import (
     living_log,
     starts,
 )
-
 from plinian.engine.errors import NotKnown, ObjectNotFound, UsageError
 from plinian.engine.machine.live_scheduler import LiveScheduler
 from plinian.replay.forecast.outcome import differences, forecast_document, summaries
 from plinian.replay.forecast.run import Question, forecast
 from plinian.replay.forecast.times import Wish
+from plinian.replay.render.forecast import forecast_lines
 from plinian.replay.what_if.changes import AddNodes, Apply, Cordon, Delete, named_in, set_field
 from plinian.replay.what_if.run import Variant
 from sessions import group, node, pod, queue
@@ -295,3 +296,26 @@ def test_a_log_without_all_pods_is_refused(tmp_path: Path, monkeypatch: pytest.M
     ):
         lived(log, 10)
     assert "ingest a list of pods" in refused.value.now
+
+
+@pytest.mark.parametrize(
+    ("share", "finished"), [(0.5, ["original", "a"]), (0.75, ["original", "a", "b"])]
+)
+def test_an_interrupt_leaves_the_courses_that_are_finished(
+    tmp_path: Path, share: float, finished: list[str]
+) -> None:
+    with living_log(tmp_path, CAPACITY, TWO_ON_ONE) as log:
+        names = ("a", "b", "c")
+        variants = tuple(Variant(name, (AddNodes("n1", 1),)) for name in names)
+        question = Question(log.moment(f"rv:{LISTED}"), variants, Wish(60_000_000), RELEASE)
+
+        def interrupt(done: int, total: int) -> None:
+            if done > total * share:
+                raise KeyboardInterrupt
+
+        found = forecast(log, question, progress=interrupt)
+    assert [course.name for course in found.courses] == finished
+    assert found.missing == names[len(finished) - 1 :]
+    first = next(iter(forecast_lines(found)))
+    assert first.startswith(f"interrupted: not finished, and not shown: {', '.join(found.missing)}")
+    assert forecast_document(found)["missing"] == list(found.missing)

@@ -9,9 +9,9 @@ import pytest
 from happenings import Happening, events_of, happenings
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from packs import TIME, Logged
 
 import plinian
+from packs import TIME, Logged
 from plinian import Log
 from plinian.engine.events import Event
 from plinian.engine.volcano.session.history import resolve
@@ -106,6 +106,20 @@ def test_a_position_is_packed_as_it_was_known_then(recording: Path, tmp_path: Pa
         assert packed.expected.at == "end"
         with plinian.open(place, read_only=True) as pack:
             assert state(pack, "end") == state(log, "@2000")
+
+
+def test_a_session_is_packed_though_it_has_another_number_in_the_slice(
+    recording: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "session.plinian"
+    with plinian.open(recording, read_only=True) as log:
+        packed = log.pack(place, at="session:60", around="5s")
+        whole = Answered(log, "session:60", RELEASE).decisions
+        with plinian.open(place, read_only=True) as pack:
+            assert len(pack.sessions()) < 60 < len(log.sessions())
+            assert packed.expected.at == f"rv:{log.moment('session:60').revision}"
+            assert_same(log, pack, packed.expected.at)
+            assert Answered(pack, packed.expected.at, RELEASE).decisions == whole
 
 
 def test_a_moment_before_the_slice_is_refused_and_not_answered_from_half_of_the_state(

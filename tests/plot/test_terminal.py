@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import plinian
 from plinian import Log
 from plinian.replay.cli.main import app
+from plinian.replay.plot.asked import KINDS
 from plinian.replay.plot.characters import lines_of_picture
 from plinian.replay.plot.picture import COUNT, Chart, Line, Picture, Role
-from plinian.replay.plot.run import KINDS
 from plinian.replay.plot.words import amounts_on_axis, duration, log_name, times_on_axis
 from plinian.replay.series.period import divided
 

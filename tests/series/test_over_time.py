@@ -314,6 +314,26 @@ def test_a_gang_is_counted_by_what_its_pods_do(log: Log) -> None:
     assert period.begin == time(1)
 
 
+def test_a_pod_that_joins_its_gang_later_counts_from_then_on(tmp_path: Path) -> None:
+    """The pods of a Deployment get their PodGroup after they were created."""
+    cluster = DrawnCluster()
+    joining = pod("p", 1, group="g")
+    alone = {**joining, "metadata": {**joining["metadata"], "annotations": {}}}
+    cluster.saw(0, node("n1"), podgroup("g", 0, queue="q", least=1, phase="Inqueue"))
+    cluster.saw(2, alone)
+    cluster.saw(4, joining, verb="updated")
+    cluster.saw(6, pod("p", 1, group="g", on="n1", phase="Running"), verb="updated")
+    cluster.saw(8, alone, verb="updated")
+    with cluster.log(tmp_path / "log.db") as log:
+        named = ObjectName("scheduling.volcano.sh", "PodGroup", "g", "")
+        found = gang(log, span_of(log), named, whole=True)
+    pending, running = found.counts["pending"], found.counts["running"]
+    at_seconds = [at(found.period, second) for second in (1, 3, 5, 7)]
+    assert [pending[one] for one in at_seconds] == [0, 0, 1, 0]
+    assert [running[one] for one in at_seconds] == [0, 0, 0, 1]
+    assert running[-1] == 0
+
+
 def test_what_is_no_gang_is_refused(log: Log) -> None:
     span = span_of(log)
     with pytest.raises(UsageError, match="a Queue is no gang"):
@@ -336,6 +356,23 @@ def test_waits_are_from_creation_to_binding(log: Log) -> None:
     assert (pods.still, pods.waiting) == (1, (10 * SECOND,))
     assert (gangs.bound, gangs.median) == (1, 5 * SECOND), "from 1 to 6, when both have a node"
     assert (pods.gone, found.unknown) == (0, 0)
+
+
+def test_a_pod_that_gets_its_podgroup_later_waits_since_its_creation(tmp_path: Path) -> None:
+    """The pods of a Deployment get their PodGroup after they were created."""
+    cluster = DrawnCluster()
+    cluster.saw(0, node("n1"), queue("q"), podgroup("g", 0, queue="q", least=1, phase="Inqueue"))
+    for number, name in enumerate(("bound", "stuck")):
+        joining = pod(name, 1 + number, group="g")
+        alone = {**joining, "metadata": {**joining["metadata"], "annotations": {}}}
+        cluster.saw(1 + number, alone)
+        cluster.saw(3 + number, joining, verb="updated")
+    cluster.saw(6, pod("bound", 1, group="g", on="n1"), verb="updated")
+    cluster.saw(12, node("n1"), verb="updated")
+    with cluster.log(tmp_path / "log.db") as log:
+        pods = next(one for one in waits(log, span_of(log)).spreads if one.what == "pods")
+    assert (pods.bound, pods.least) == (1, 5 * SECOND)
+    assert pods.waiting == (10 * SECOND,)
 
 
 def test_a_pod_that_was_bound_before_it_was_seen_has_no_known_wait(tmp_path: Path) -> None:

@@ -1,0 +1,287 @@
+"""Numbers that are sums: over pods, or over PodGroups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Recorded
+from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.log.store import Query
+from ...engine.state.coverage import Pair
+from ...engine.state.extract import extract_fact
+from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
+from ...engine.state.tables import queue_by_podgroup
+from ...engine.state.truth import Entry, Truth
+from ..moments.kinds import plain_name
+from .amounts import counted
+from .blame_fields import value_at
+from .blamed import Asking, Blame, Part, made_of, order_of, place_of
+from .changes import Read, last_change, node_of
+from .evidence import evidence_of
+from .finding import ObjectKey
+from .records import Evidence
+from .run import JOB, NODE, POD, PODGROUP, QUEUE
+
+LATER = 20_000
+"""How many events of pods after the last addition are searched for one that took some away."""
+
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+
+class _Pods(NamedTuple):
+    """Which pods count, how much of a resource each has, and since when.
+
+    :param counts: whether a pod counts, by its reference's namespace and its fact.
+    :param since: reads the part of a pod whose last change is the event since which it counts.
+    """
+
+    resource: str
+    counts: Callable[[str, PodFact], bool]
+    since: Read = node_of
+
+    def amount(self, place: str, fact: object) -> float:
+        """Return what a pod adds to the number."""
+        if not isinstance(fact, PodFact) or not self.counts(place, fact):
+            return 0.0
+        return 1.0 if self.resource == "pods" else fact.requests.get(self.resource, 0.0)
+
+
+def _is_placed(fact: PodFact) -> bool:
+    return bool(fact.node) and fact.phase not in _FINISHED
+
+
+def _of_queue(ask: Asking, resource: str) -> Blame:
+    truth = ask.log.truth(ask.moment)
+    within, queue_of = _below(truth, ask.key), queue_by_podgroup(truth)
+
+    def counts(place: str, fact: PodFact) -> bool:
+        return _is_placed(fact) and queue_of.get((place, fact.podgroup), fact.queue) in within
+
+    below = counted(len(within) - 1, "queue")
+    more = f" and of the {below} below it" if len(within) > 1 else ""
+    how = f"{_what(resource)} of queue {ask.key}{more} that have a node and have not ended"
+    return _of_pods(ask, _Pods(resource, counts), how)
+
+
+def _of_node(ask: Asking, resource: str) -> Blame:
+    how = f"{_what(resource)} on node {ask.key} that have not ended"
+    return _of_pods(ask, _on_node(ask.key, resource), how)
+
+
+def _what(resource: str) -> str:
+    return "the pods" if resource == "pods" else "requests of the pods"
+
+
+def _on_node(name: str, resource: str) -> _Pods:
+    return _Pods(resource, lambda _, fact: fact.node == name and _is_placed(fact))
+
+
+def _releasing(ask: Asking, resource: str) -> Blame:
+    """Return what pods that are being deleted will give back to their node."""
+
+    def counts(_: str, fact: PodFact) -> bool:
+        return fact.node == ask.key and _is_placed(fact) and fact.deleting_at is not None
+
+    how = f"{_what(resource)} on node {ask.key} that are being deleted"
+    return _of_pods(ask, _Pods(resource, counts, _deleted), how)
+
+
+def _of_group(ask: Asking, resource: str) -> Blame:
+    """Return what the pods of a PodGroup have; of a job, those of its PodGroup."""
+    belongs = _in_group(ask)
+    pods = _Pods(resource, lambda place, fact: _is_placed(fact) and belongs(place, fact))
+    how = f"{_what(resource)} of {ask.about} that have a node and have not ended"
+    return _of_pods(ask, pods, how)
+
+
+def _members(ask: Asking, status: str) -> Blame:
+    """Return the pods of a PodGroup or a job with a STATUS as ``kubectl get pods`` prints it."""
+    belongs = _in_group(ask)
+    pods = _Pods(
+        "pods", lambda place, fact: fact.status == status and belongs(place, fact), _status
+    )
+    return _of_pods(ask, pods, f"pods of {ask.about} with status {status}")
+
+
+def _in_group(ask: Asking) -> Callable[[str, PodFact], bool]:
+    namespace, _, name = ask.podgroup.partition("/")
+    return lambda place, fact: place == namespace and fact.podgroup == name
+
+
+def _deleted(document: Any) -> object:
+    return value_at(document, ("metadata", "deletionTimestamp"))
+
+
+def _status(document: Any) -> object:
+    if "status" not in document:  # A binding: it says nothing of the status.
+        return None
+    fact = extract_fact(*POD, msgspec.json.encode(document))
+    return fact.status if isinstance(fact, PodFact) else None
+
+
+def _idle(ask: Asking, resource: str) -> Blame:
+    """Return what is allocatable on a node, and what its pods take of it."""
+    used = _of_node(ask, resource)
+    entry = ask.log.truth(ask.moment).find(*NODE, "", ask.key)
+    allocatable = getattr(entry.fact, "allocatable", {}) if entry is not None else {}
+    total = float(allocatable.get(resource, 0.0))
+    taken = sum(amount for _, amount in _contributors(ask, _on_node(ask.key, resource)))
+    about: ObjectKey = (NODE, ask.key)
+    changes = last_change(ask.log, ask.moment, about, _allocatable)
+    given = [
+        Part(amount=exact_amount(resource, total), about=ask.about, event=event)
+        for event in evidence_of(ask.log, ask.moment, changes)
+    ]
+    parts = [*given, *(msgspec.structs.replace(one, amount=f"-{one.amount}") for one in used.parts)]
+    made = msgspec.structs.replace(
+        used,
+        value=exact_amount(resource, total - taken),
+        how="what is allocatable, less the requests of the node's pods",
+        parts=tuple(sorted(parts, key=order_of)),
+        changed=_opposite(used.changed),
+    )
+    newest = max(given, key=order_of, default=None)
+    if newest is None or (used.last is not None and place_of(used.last) > order_of(newest)):
+        return made
+    return msgspec.structs.replace(made, last=newest.event, changed=f"to {newest.amount}")
+
+
+def _allocatable(document: Any) -> object:
+    return value_at(document, ("status", "allocatable"))
+
+
+def _opposite(text: str) -> str:
+    return {"+": "-", "-": "+"}.get(text[:1], text[:1]) + text[1:]
+
+
+def _inqueue(ask: Asking, resource: str) -> Blame:
+    """Return the PodGroups that are enqueued and have not started, with their minResources."""
+    truth = ask.log.truth(ask.moment)
+    within = _below(truth, ask.key)
+    found: list[tuple[Entry, float]] = [
+        (entry, entry.fact.min_resources.get(resource, 0.0))
+        for entry in truth.of(*PODGROUP)
+        if isinstance(entry.fact, PodGroupFact)
+        and entry.fact.phase == "Inqueue"
+        and (entry.fact.queue or "default") in within
+    ]
+    parts = _parts(ask, PODGROUP, found, resource, lambda one: value_at(one, ("status", "phase")))
+    value = exact_amount(resource, sum(amount for _, amount in found))
+    how = f"minResources of the PodGroups of queue {ask.key} in phase Inqueue"
+    return made_of(ask, value, how, parts)
+
+
+def _of_pods(ask: Asking, pods: _Pods, how: str) -> Blame:
+    found = _contributors(ask, pods)
+    parts = _parts(ask, POD, found, pods.resource, pods.since)
+    value = exact_amount(pods.resource, sum(amount for _, amount in found))
+    made = made_of(ask, value, how, parts)
+    left = _left(ask, pods, made.last)
+    if left is None:
+        return made
+    event, amount = left
+    taken = f"-{exact_amount(pods.resource, amount)}"
+    return msgspec.structs.replace(made, last=event, changed=taken)
+
+
+def _contributors(ask: Asking, pods: _Pods) -> list[tuple[Entry, float]]:
+    entries = ask.log.truth(ask.moment).of(*POD)
+    found = ((one, pods.amount(one.reference.namespace, one.fact)) for one in entries)
+    return [(one, amount) for one, amount in found if amount]
+
+
+def _parts(
+    ask: Asking,
+    pair: Pair,
+    found: Iterable[tuple[Entry, float]],
+    resource: str,
+    read: Callable[[Any], object],
+) -> list[Part]:
+    """Return what objects add, each with the event since which it does, in order."""
+    parts = []
+    for entry, amount in found:
+        reference = entry.reference
+        key = f"{reference.namespace}/{reference.name}"
+        changes = last_change(ask.log, ask.moment, (pair, key), read)
+        for event in evidence_of(ask.log, ask.moment, changes):
+            text = exact_amount(resource, amount)
+            parts.append(Part(amount=text, about=f"{plain_name(*pair)}/{key}", event=event))
+    return sorted(parts, key=order_of)
+
+
+def _left(ask: Asking, pods: _Pods, last: Evidence | None) -> tuple[Evidence, float] | None:
+    """Return the last event after the last addition with which a pod stopped counting."""
+    after = 0 if last is None or last.revision is None else last.revision
+    query = Query(
+        branch=ask.moment.branch,
+        cluster=ask.moment.cluster,
+        until=ask.moment.known,
+        objects=(POD,),
+        revisions=(after + 1, ask.moment.revision),
+        limit=LATER,
+    )
+    found: tuple[Recorded, float] | None = None
+    events = sorted(ask.log.store.read(query), key=lambda one: one.event.revision or 0)
+    counted = _before(ask, pods, after) if events else {}
+    for recorded in events:
+        effect = KINDS[recorded.event.kind].effect
+        if effect not in {Effect.VERSION, Effect.DELETED}:
+            continue
+        reference = recorded.event.reference
+        was = counted.get(reference.uid, 0.0)
+        now = 0.0
+        if effect is Effect.VERSION:
+            fact = extract_fact(*POD, recorded.event.payload)
+            now = pods.amount(reference.namespace, fact)
+        if was and not now:
+            found = recorded, was
+        counted[reference.uid] = now
+    if found is None:
+        return None
+    return next(evidence_of(ask.log, ask.moment, [found[0]])), found[1]
+
+
+def _before(ask: Asking, pods: _Pods, revision: int) -> dict[str, float]:
+    """Return what each pod added at an earlier revision, by uid."""
+    then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
+    return {
+        one.reference.uid: amount for one, amount in _contributors(ask._replace(moment=then), pods)
+    }
+
+
+def _below(truth: Truth, name: str) -> frozenset[str]:
+    """Return a queue and all queues below it."""
+    parents = {
+        one.reference.name: one.fact.parent
+        for one in truth.of(*QUEUE)
+        if isinstance(one.fact, QueueFact)
+    }
+    within = {name}
+    for _ in parents:
+        within |= {queue for queue, parent in parents.items() if parent in within}
+    return frozenset(within)
+
+
+Sum = Callable[[Asking, str], Blame]
+SUMS: Mapping[tuple[Pair, str], Sum] = MappingProxyType(
+    {
+        (QUEUE, "allocated"): _of_queue,
+        (QUEUE, "pods"): _of_queue,
+        (QUEUE, "inqueue"): _inqueue,
+        (NODE, "used"): _of_node,
+        (NODE, "pods"): _of_node,
+        (NODE, "idle"): _idle,
+        (NODE, "releasing"): _releasing,
+        (PODGROUP, "allocated"): _of_group,
+        (PODGROUP, "pods"): _of_group,
+        (PODGROUP, "members"): _members,
+        (JOB, "allocated"): _of_group,
+        (JOB, "pods"): _of_group,
+        (JOB, "members"): _members,
+    }
+)
+"""The numbers that are sums, by kind and name."""

@@ -1,0 +1,144 @@
+"""What makes up a number, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.state.coverage import Pair
+from ..moments.coverage import Unknown, unknown_at
+from ..moments.kinds import plain_name
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..tabular.columns import Quantity, Time, quantity
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
+from .records import Evidence
+from .rows import event_columns
+from .run import POD
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a number is made of, or one change of a field.
+
+    :param amount: what it adds; of a field: its new value.
+    :param before: of a field: its value before.
+    """
+
+    amount: str
+    about: str
+    event: Evidence
+    before: str = ""
+
+
+class PartRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a number. :param amount: and ``before``: None if it is no quantity.
+
+    :param estimated: the time is an estimate.
+    """
+
+    about: str
+    amount: Quantity | None
+    before: Quantity | None
+    text: str
+    position: int
+    revision: int | None
+    time: Time | None
+    estimated: bool
+    kind: str
+    by: str
+
+
+class Blame(msgspec.Struct, Tabular, frozen=True, kw_only=True):
+    """What makes up a number.
+
+    :param number: as it was named, such as ``allocated.cpu``.
+    :param value: at the moment. :param how: what the number is a sum of.
+    :param parts: in the order in which they happened.
+    :param last: the event that changed it last; None if it is not known.
+    :param changed: what that event added or took away.
+    """
+
+    about: str
+    number: str
+    at: str
+    value: str
+    how: str
+    parts: tuple[Part, ...]
+    last: Evidence | None = None
+    changed: str = ""
+    not_known: tuple[Unknown, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The number, and what it is a sum of."""
+        return f"{self.number} of {self.about} is {self.value or 'not set'}: {self.how}"
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return what the number is made of."""
+        return {"parts": table_of(PartRow, map(_row, self.parts))}
+
+
+def _row(part: Part) -> PartRow:
+    return PartRow(
+        about=part.about,
+        amount=_quantity(part.amount),
+        before=_quantity(part.before),
+        text=part.amount,
+        by=part.event.by,
+        **event_columns(part.event),
+    )
+
+
+def _quantity(text: str) -> float | None:
+    try:
+        return quantity(text)
+    except ValueError:
+        return None
+
+
+class Asking(NamedTuple):
+    """A question about a number.
+
+    :param podgroup: of a pod or a job, ``namespace/name`` of its PodGroup.
+    """
+
+    log: Log
+    moment: Moment
+    pair: Pair
+    key: str
+    number: str
+    podgroup: str = ""
+
+    @property
+    def about(self) -> str:
+        """The object as it is printed."""
+        return f"{plain_name(*self.pair)}/{self.key}"
+
+
+def order_of(part: Part) -> tuple[int, int]:
+    """Return what parts are sorted by: the revision and the position of their events."""
+    return place_of(part.event)
+
+
+def place_of(event: Evidence) -> tuple[int, int]:
+    """Return the revision and the position of an event."""
+    return event.revision or 0, event.position
+
+
+def made_of(ask: Asking, value: str, how: str, parts: Sequence[Part]) -> Blame:
+    """Return what makes up a number; the last part changed it last."""
+    last = parts[-1] if parts else None
+    return Blame(
+        about=ask.about,
+        number=ask.number,
+        at=ask.moment.label,
+        value=value,
+        how=how,
+        parts=tuple(parts),
+        last=None if last is None else last.event,
+        changed="" if last is None else f"+{last.amount}",
+        not_known=tuple(unknown_at(ask.log, ask.moment, [ask.pair, POD])),
+    )

@@ -1,0 +1,256 @@
+"""What a pod demands of nodes besides resources, in words: its selectors, ports and volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...engine.kubernetes.expressions.selectors import NodeTerm
+from ...engine.kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from ...engine.kubernetes.objects.metadata import LabelSelector, NodeSelector, Requirement
+from ...engine.kubernetes.objects.pods import PodAffinity
+from ...engine.session.kube.claims import (
+    WAIT_FOR_FIRST_CONSUMER,
+    claim_class,
+    mounted_claims,
+)
+from ...engine.session.kube.pod_class import node_terms
+from .amounts import joined
+from .run import Run
+
+Phrases = Mapping[str, tuple[str, str]]
+"""By a filter's reason: what is said of one node, and of several."""
+
+
+class Demands(NamedTuple):
+    """What a pod demands of nodes.
+
+    :param phrases: what is said of nodes that refuse it.
+    :param excluded: the nodes that its node selector or required node affinity excludes.
+    """
+
+    phrases: Phrases = MappingProxyType({})
+    excluded: frozenset[str] = frozenset()
+
+
+NO_DEMANDS = Demands()
+
+_MOST = 4
+"""How many parts of a demand a sentence names."""
+
+
+def demands_of(run: Run, key: str) -> Demands:
+    """Return what a pod demands of nodes."""
+    pod = run.pod(key)
+    if pod is None:
+        return NO_DEMANDS
+    return Demands(dict(_phrases(run, pod)), _unselected(run, pod))
+
+
+def _unselected(run: Run, pod: Pod) -> frozenset[str]:
+    """Return the nodes that a pod's node selector or required node affinity excludes.
+
+    A filter that comes before these says nothing of them: that a node is cordoned, for one.
+    """
+    affinity = None if pod.spec.affinity is None else pod.spec.affinity.node_affinity
+    required = None if affinity is None else affinity.required
+    terms = None if required is None else node_terms(required.node_selector_terms)
+    wanted = pod.spec.node_selector.items()
+    excluded = set()
+    if terms is None and not wanted:
+        return frozenset()
+    for name, info in run.cache.nodes.items():
+        labels = {} if info.node is None else info.node.labels
+        chosen = terms is None or any(_selects(term, name, labels) for term in terms)
+        if not chosen or not wanted <= labels.items():
+            excluded.add(name)
+    return frozenset(excluded)
+
+
+def _selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+    fields = {"metadata.name": name}
+    return all(one.holds(labels.get(one.key)) for one in term.labels) and all(
+        one.holds(fields.get(one.key)) for one in term.fields
+    )
+
+
+def unbound_claim(run: Run, pod: Pod | None) -> str:
+    """Return which claim of a pod has no volume yet, and what has to give it one."""
+    claims = () if pod is None else _claims(run, pod)
+    for claim in claims:
+        named = claim_class(claim)
+        storage = run.cache.stores.get("StorageClass", named)
+        if _delays(storage) and not claim.spec.volume_name:
+            continue
+        if claim.status.phase == "Bound":
+            continue
+        if claim.status.phase == "Lost":
+            lost = f"its volume {claim.spec.volume_name} is gone"
+            return f"its PersistentVolumeClaim {claim.key} is Lost: {lost}"
+        text = f"its PersistentVolumeClaim {claim.key} is not bound to a volume yet"
+        if not named:
+            return f"{text}, and it names no StorageClass"
+        if not isinstance(storage, StorageClass):
+            listed = bool(run.cache.stores.of("StorageClass"))
+            absent = "does not exist" if listed else "is not known here"
+            return f"{text}, and its StorageClass {named} {absent}"
+        who = f"provisioner {storage.provisioner} of " if storage.provisioner else ""
+        return f"{text}: {who}StorageClass {named} has to make one"
+    return ""
+
+
+def _phrases(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+    places = _places(pod)
+    if places:
+        yield (
+            "node(s) didn't match Pod's node affinity/selector",
+            (f"does not match the pod's {places}", f"do not match the pod's {places}"),
+        )
+    affinity = pod.spec.affinity
+    near = "" if affinity is None else _terms(affinity.pod_affinity)
+    if near:
+        yield (
+            "node(s) didn't match pod affinity rules",
+            (f"is not near a pod with {near}", f"are not near a pod with {near}"),
+        )
+    apart = "" if affinity is None else _terms(affinity.pod_anti_affinity)
+    if apart:
+        says = f"near a pod with {apart}, from which the pod's anti-affinity keeps it away"
+        yield "node(s) didn't match pod anti-affinity rules", (f"is {says}", f"are {says}")
+    yield from _spread(pod)
+    yield from _ports(pod)
+    yield from _volumes(run, pod)
+
+
+def _places(pod: Pod) -> str:
+    """Return the node selector and the required node affinity of a pod."""
+    spec, parts = pod.spec, []
+    if spec.node_selector:
+        equal = [f"{key}={value}" for key, value in sorted(spec.node_selector.items())]
+        parts.append(f"node selector {_some(equal)}")
+    affinity = None if spec.affinity is None else spec.affinity.node_affinity
+    required = "" if affinity is None else _node_selector(affinity.required)
+    if required:
+        parts.append(f"node affinity {required}")
+    return joined(parts)
+
+
+def _node_selector(selector: NodeSelector | None) -> str:
+    terms = () if selector is None else selector.node_selector_terms
+    texts = [_some(map(_requirement, (*t.match_expressions, *t.match_fields))) for t in terms]
+    return joined([text for text in texts if text][:_MOST], "or")
+
+
+def _requirement(wanted: Requirement) -> str:
+    """Return one expression of a selector, as kubectl writes it."""
+    values = ",".join(wanted.values)
+    match wanted.operator:
+        case "In" if len(wanted.values) == 1:
+            return f"{wanted.key}={values}"
+        case "In" | "NotIn":
+            return f"{wanted.key} {wanted.operator.lower()} ({values})"
+        case "Exists":
+            return wanted.key
+        case "DoesNotExist":
+            return f"!{wanted.key}"
+        case "Gt":
+            return f"{wanted.key}>{values}"
+        case "Lt":
+            return f"{wanted.key}<{values}"
+    return f"{wanted.key} {wanted.operator} {values}".strip()
+
+
+def _labels(selector: LabelSelector | None) -> str:
+    if selector is None:
+        return "no labels at all"
+    equal = [f"{key}={value}" for key, value in sorted(selector.match_labels.items())]
+    return _some([*equal, *map(_requirement, selector.match_expressions)]) or "any labels"
+
+
+def _terms(affinity: PodAffinity | None) -> str:
+    """Return the required terms: the labels, and the topology that counts as near."""
+    terms = () if affinity is None else affinity.required
+    texts = [f"{_labels(one.label_selector)} (by {one.topology_key})" for one in terms]
+    return joined(texts[:_MOST])
+
+
+def _spread(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+    uneven = "node(s) didn't match pod topology spread constraints"
+    keys = [
+        one.topology_key
+        for one in pod.spec.topology_spread_constraints
+        if one.when_unsatisfiable == "DoNotSchedule"
+    ]
+    if keys:
+        over = _some(dict.fromkeys(keys))
+        says = f"would make the pod's topology spread over {over} too uneven"
+        yield uneven, (says, says)
+        label = "label" if len(set(keys)) == 1 else "labels"
+        lacks = f"the {label} {over} of the pod's topology spread"
+        yield f"{uneven} (missing required label)", (f"lacks {lacks}", f"lack {lacks}")
+
+
+def _ports(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+    ports = {
+        f"{port.host_port}"
+        for one in pod.spec.containers
+        for port in one.ports
+        if port.host_port > 0
+    }
+    if ports:
+        what = "host port" if len(ports) == 1 else "one of the host ports"
+        named = f"{what} {_some(sorted(ports, key=int))}"
+        reason = "node(s) didn't have free ports for the requested pod ports"
+        yield reason, (f"has {named} in use", f"have {named} in use")
+
+
+def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield what is said of nodes that reach no volume of the pod, or offer none."""
+    claims = _claims(run, pod)
+    stores = run.cache.stores
+    tied = []
+    for claim in claims:
+        volume = stores.get("PersistentVolume", claim.spec.volume_name)
+        affinity = volume.spec.node_affinity if isinstance(volume, PersistentVolume) else None
+        if affinity is not None and affinity.required is not None:
+            tied.append(f"{claim.spec.volume_name} ({_node_selector(affinity.required)})")
+    if tied:
+        named = f"the pod's {'volume' if len(tied) == 1 else 'volumes'} {_some(tied)}"
+        reason = "node(s) had volume node affinity conflict"
+        yield reason, (f"cannot reach {named}", f"cannot reach {named}")
+    gone = [
+        f"{claim.spec.volume_name} of claim {claim.name}"
+        for claim in claims
+        if claim.spec.volume_name and stores.get("PersistentVolume", claim.spec.volume_name) is None
+    ]
+    if gone:
+        reason = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+        says = f"the pod's volume {_some(gone)}, which does not exist"
+        yield reason, (f"cannot reach {says}", f"cannot reach {says}")
+    delayed = [one.name for one in claims if not one.spec.volume_name]
+    if delayed:
+        named = f"the pod's {'claim' if len(delayed) == 1 else 'claims'} {_some(delayed)}"
+        reason = "node(s) didn't find available persistent volumes to bind"
+        says = f"no free persistent volume for {named}"
+        yield reason, (f"has {says}", f"have {says}")
+
+
+def _claims(run: Run, pod: Pod) -> Sequence[PersistentVolumeClaim]:
+    """Return the claims of a pod that exist."""
+    keys = (f"{pod.namespace}/{one.name}" for one in mounted_claims(pod))
+    found = (run.cache.stores.get("PersistentVolumeClaim", key) for key in keys)
+    return [one for one in found if isinstance(one, PersistentVolumeClaim)]
+
+
+def _delays(storage: object) -> bool:
+    if not isinstance(storage, StorageClass):
+        return False
+    return storage.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+
+def _some(parts: Iterable[str]) -> str:
+    """Return some parts, and how many more there are."""
+    every = list(parts)
+    rest = len(every) - _MOST
+    return ",".join(every) if rest <= 0 else f"{','.join(every[:_MOST])} and {rest} more"

@@ -1,0 +1,215 @@
+"""What sentences say of a pod's own demands: selectors, ports, spread, taints and volumes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from answer_worlds import NODES, PROPORTION, Document
+
+from sessions import document, group, node, pod, queue
+
+WORLD = (queue("default"), group("pg", 1))
+ZONE = "topology.kubernetes.io/zone"
+BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
+
+
+def asking(**spec: Any) -> Document:
+    """Return the pod that is asked about, with fields of its spec."""
+    made = pod("a", "pg")
+    made["spec"].update(spec)
+    return made
+
+
+def labelled(name: str, **labels: str) -> Document:
+    """Return a node with labels."""
+    made = node(name)
+    made["metadata"]["labels"] = labels
+    return made
+
+
+def near(kind: str, **labels: str) -> Document:
+    """Return a required affinity to pods with labels, on the same node."""
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def because(found: Any) -> str:
+    """Return the reason of a sentence about a pod that waits."""
+    head, _, why = found.sentence.partition("pod ns/a waits because ")
+    assert head == ""
+    return str(why).removeprefix("the only node does not take it: ")
+
+
+class TestSelectors:
+    def test_the_node_selector_is_named(self, ask: Any) -> None:
+        choosy = asking(nodeSelector={"disk": "ssd", "arch": "arm64"})
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, choosy)
+        assert because(found) == ("n1 does not match the pod's node selector arch=arm64,disk=ssd")
+
+    def test_the_node_affinity_is_written_as_kubectl_does(self, ask: Any) -> None:
+        expressions = [
+            {"key": ZONE, "operator": "In", "values": ["a", "b"]},
+            {"key": "spot", "operator": "DoesNotExist"},
+            {"key": "cores", "operator": "Gt", "values": ["8"]},
+        ]
+        terms = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+        choosy = asking(affinity={"nodeAffinity": required})
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, choosy)
+        assert f"node affinity {ZONE} in (a,b),!spot,cores>8" in found.sentence
+
+    def test_the_pods_to_be_near_are_named(self, ask: Any) -> None:
+        choosy = asking(affinity=near("podAffinity", app="cache"))
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, choosy)
+        assert because(found).startswith(
+            "n1 is not near a pod with app=cache (by kubernetes.io/hostname)"
+        )
+
+    def test_the_pods_to_keep_away_from_are_named(self, ask: Any) -> None:
+        other = pod("other", "pg", 1, "n1")
+        other["metadata"]["labels"] = {"app": "cache"}
+        shy = asking(affinity=near("podAntiAffinity", app="cache"))
+        home = labelled("n1", **{"kubernetes.io/hostname": "n1"})
+        found = ask("pod/a", PROPORTION, home, *WORLD, other, shy)
+        assert because(found).startswith(
+            "n1 is near a pod with app=cache (by kubernetes.io/hostname), from which"
+        )
+
+    def test_the_label_of_a_topology_spread_that_nodes_lack(self, ask: Any) -> None:
+        spread = {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "a"}},
+        }
+        even = asking(topologySpreadConstraints=[spread])
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, even)
+        assert because(found).startswith(f"n1 lacks the label {ZONE} of the pod's topology spread")
+
+    def test_the_host_port_is_named(self, ask: Any) -> None:
+        def with_port(made: Document) -> Document:
+            ports = [{"containerPort": 80, "hostPort": 8080}]
+            made["spec"]["containers"][0]["ports"] = ports
+            return made
+
+        world = (node("n1"), *WORLD, with_port(pod("web", "pg", 1, "n1")))
+        found = ask("pod/a", PROPORTION, *world, with_port(pod("a", "pg")))
+        assert because(found) == "n1 has host port 8080 in use, with room for it"
+
+
+class TestNodes:
+    def tainted(self, name: str, key: str, value: str = "") -> Document:
+        taint = {"key": key, "value": value, "effect": "NoSchedule"}
+        return node(name, spec={"taints": [taint]})
+
+    def test_a_taint_is_written_as_kubectl_does(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, self.tainted("n1", "gpu", "yes"), *WORLD, pod("a", "pg"))
+        assert because(found) == (
+            "n1 has a taint that the pod does not tolerate (gpu=yes), with room for it"
+        )
+
+    def test_a_taint_that_says_that_the_node_is_not_ready(self, ask: Any) -> None:
+        dead = self.tainted("n1", "node.kubernetes.io/not-ready")
+        found = ask("pod/a", PROPORTION, dead, *WORLD, pod("a", "pg"))
+        assert because(found) == (
+            "n1 is not ready (taint node.kubernetes.io/not-ready), with room for it"
+        )
+
+    def test_a_node_with_as_many_pods_as_it_may_have(self, ask: Any) -> None:
+        crowded = node("n1", more={"pods": "1"})
+        world = (crowded, *WORLD, pod("old", "old", 1, "n1"))
+        found = ask("pod/a", NODES, *world, pod("a", "pg", 2))
+        assert because(found) == "n1 has as many pods as it may have"
+
+    def test_closed_nodes_come_first_and_those_with_room_are_named(self, ask: Any) -> None:
+        closed = [
+            {**labelled(name, disk="ssd"), "spec": {"unschedulable": True}} for name in ("c1", "c2")
+        ]
+        others = [node(f"n{number}") for number in range(3)]
+        choosy = asking(nodeSelector={"disk": "ssd"})
+        found = ask("pod/a", PROPORTION, *closed, *others, *WORLD, choosy)
+        assert because(found) == (
+            "none of 5 nodes takes it: 2 nodes are cordoned (with room for it: c1 and c2); 3 nodes "
+            "do not match the pod's node selector disk=ssd"
+        )
+
+    def test_a_closed_node_that_the_pod_does_not_want_has_no_room_for_it(self, ask: Any) -> None:
+        closed = node("n1", spec={"unschedulable": True})
+        found = ask("pod/a", PROPORTION, closed, *WORLD, asking(nodeSelector={"disk": "ssd"}))
+        assert because(found) == (
+            "n1 is cordoned and does not match the pod's node selector disk=ssd"
+        )
+
+
+class TestVolumes:
+    def claiming(self) -> Document:
+        made = pod("a", "pg")
+        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+        made["spec"]["volumes"] = [volume]
+        return made
+
+    def claim(self, name: str = "data", **spec: Any) -> Document:
+        return document(
+            "PersistentVolumeClaim", name, "ns", spec={"storageClassName": "fast", **spec}
+        )
+
+    def storage(self, mode: str) -> Document:
+        return document("StorageClass", "fast", volumeBindingMode=mode, provisioner="disks.io")
+
+    def test_without_any_claim_it_is_not_known_whether_one_exists(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, self.claiming())
+        assert found.sentence == (
+            "it is not known why pod ns/a waits: the log holds no persistentvolumeclaims"
+        )
+
+    def test_a_claim_that_does_not_exist(self, ask: Any) -> None:
+        world = (node("n1"), *WORLD, self.claim("other"))
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        assert because(found) == "its PersistentVolumeClaim ns/data does not exist"
+
+    def test_a_claim_that_is_not_bound_yet(self, ask: Any) -> None:
+        world = (node("n1"), *WORLD, self.storage("Immediate"), self.claim())
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        assert because(found) == (
+            "its PersistentVolumeClaim ns/data is not bound to a volume yet: provisioner disks.io "
+            "of StorageClass fast has to make one"
+        )
+
+    def test_a_claim_of_a_class_that_does_not_exist(self, ask: Any) -> None:
+        other = {**self.storage("Immediate"), "metadata": {"name": "other", "uid": "other"}}
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, other, self.claim(), self.claiming())
+        assert because(found) == (
+            "its PersistentVolumeClaim ns/data is not bound to a volume yet, and its StorageClass "
+            "fast does not exist"
+        )
+
+    def test_without_any_class_it_is_not_known_which_claims_wait_for_pods(self, ask: Any) -> None:
+        found = ask("pod/a", PROPORTION, node("n1"), *WORLD, self.claim(), self.claiming())
+        assert found.sentence == (
+            "it is not known why pod ns/a waits: the log holds no storageclasses"
+        )
+
+    def test_a_claim_that_lost_its_volume(self, ask: Any) -> None:
+        lost = {**self.claim(volumeName="v-1"), "status": {"phase": "Lost"}}
+        world = (node("n1"), *WORLD, self.storage("Immediate"), lost)
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        assert because(found) == (
+            "its PersistentVolumeClaim ns/data is Lost: its volume v-1 is gone"
+        )
+
+    def test_without_csinodes_the_limits_of_volumes_are_not_known(self, ask: Any) -> None:
+        world = (node("n1"), *WORLD, self.storage("WaitForFirstConsumer"), self.claim())
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        assert found.sentence == "it is not known why pod ns/a waits: the log holds no csinodes"
+
+    def test_a_volume_of_another_zone(self, ask: Any) -> None:
+        bound = self.claim(volumeName="v-1")
+        bound["metadata"]["annotations"] = BOUND
+        terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z9"]}]}]
+        required = {"required": {"nodeSelectorTerms": terms}}
+        volume = document("PersistentVolume", "v-1", spec={"nodeAffinity": required})
+        world = (labelled("n1"), *WORLD, bound, volume)
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        assert because(found) == (
+            f"n1 cannot reach the pod's volume v-1 ({ZONE}=z9), with room for it"
+        )

@@ -1,0 +1,129 @@
+"""The first sentence of ``why`` about jobs: partly running, lacking pods, being restarted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned
+
+from sessions import document, group, node, pod, queue
+
+WORLD = (node("n1", 4), queue("default"))
+
+
+MAKER = "Volcano's job controller"
+AGAIN = "creates them again"
+
+
+def a_job(phase: str, **spec: Any) -> Document:
+    """Return the job ``train`` of Volcano."""
+    return document("Job", "train", "ns", spec=spec, status={"state": {"phase": phase}})
+
+
+def of_task(made: Document, task: str) -> Document:
+    """Return a pod as one of a task."""
+    made["metadata"]["annotations"]["volcano.sh/task-spec"] = task
+    return made
+
+
+def test_a_job_that_runs_with_some_of_its_pods(ask: Any) -> None:
+    running = [pod(f"w-{number}", "pg", 2, "n1") for number in range(2)]
+    some = (owned(group("pg", 1, "Running"), "train"), *running, pod("w-2", "pg", 2))
+    found = ask("job/train", PROPORTION, *WORLD, *some, a_job("Running"))
+    assert found.sentence == (
+        "job ns/train runs with 2 pods, and 1 more waits because its queue default may not exceed "
+        "its share: it deserves 4 cpu and holds 4, and needs 2 more; all nodes together "
+        "have 4"
+    )
+
+
+def test_a_task_without_pods_and_the_task_that_it_depends_on(ask: Any) -> None:
+    tasks = [
+        {"name": "master", "replicas": 1},
+        {"name": "worker", "replicas": 2, "dependsOn": {"name": ["master"]}},
+    ]
+    gang = group("pg", 3, minTaskMember={"master": 1, "worker": 2})
+    some = (owned(gang, "train"), of_task(pod("m-0", "pg"), "master"))
+    found = ask("job/train", PROPORTION, *WORLD, *some, a_job("Pending", tasks=tasks))
+    assert found.sentence == (
+        "job ns/train waits because its gang needs 3 pods at once, and has only 1 (1 Pending): "
+        "task worker has 0 of 2, and task worker gets no pods before task master is ready"
+    )
+
+
+@pytest.mark.parametrize(
+    ("phase", "waits", "says"),
+    [
+        ("Aborting", False, " is Aborting: Volcano's job controller deletes its pods"),
+        ("Aborted", False, " does not wait: it is Aborted, until somebody resumes it"),
+        (
+            "Restarting",
+            True,
+            f" waits because it is Restarting: {MAKER} deletes its pods, and then {AGAIN}",
+        ),
+    ],
+)
+def test_a_job_that_its_controller_ends(ask: Any, phase: str, *, waits: bool, says: str) -> None:
+    world = (*WORLD, owned(group("pg", 1, "Pending"), "train"), OTHER)
+    found = ask("job/train", PROPORTION, *world, a_job(phase))
+    assert found.sentence == f"job ns/train{says}"
+    assert found.waits is waits
+
+
+def test_the_pods_that_the_session_evicts_are_named(ask: Any) -> None:
+    reclaims = CAPACITY.replace("allocate, backfill", "allocate, reclaim")
+    found = ask(
+        "podgroup/pg",
+        reclaims,
+        node("n1", 4),
+        queue("root"),
+        queue("default", parent="root"),
+        queue("rich", parent="root", deserved={"cpu": "1"}, reclaimable=True),
+        queue("poor", parent="root", deserved={"cpu": "3"}),
+        group("old", 1, "Running", queue="rich"),
+        *(pod(f"old-{number}", "old", 2, "n1") for number in range(2)),
+        group("pg", 1, queue="poor"),
+        pod("a", "pg", 2),
+    )
+    assert found.sentence == (
+        "podgroup ns/pg waits until pod ns/old-0, which this session evicts, free resources: 1 pod "
+        "of it will go to node n1"
+    )
+
+
+def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
+    full = queue("default", capability={"cpu": "2"})
+    old = (group("old", 1, "Running"), pod("old", "old", 2, "n1"))
+    found = ask("pod/a", PROPORTION, node("n1"), full, *old, group("pg", 1), pod("a", "pg", 2))
+    assert found.sentence == (
+        "pod ns/a waits because its queue default may not exceed its share: it deserves 2 cpu, its "
+        "capability, and holds 2, and needs 2 more (podgroup ns/old holds 2)"
+    )
+
+
+def test_more_gpus_are_reserved_than_all_nodes_have(ask: Any) -> None:
+    gang = group("pg", 1, "Pending", minResources={"nvidia.com/gpu": "8"})
+    found = ask("podgroup/pg", PROPORTION, *WORLD, OTHER, gang)
+    assert found.sentence.endswith("0 of 0 are left; no node has nvidia.com/gpu")
+
+
+def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: Any) -> None:
+    small = queue("default", capability={"cpu": "3"})
+    gang = group("pg", 1, "Pending", minResources={"cpu": "9"})
+    found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, OTHER, gang)
+    assert found.sentence.endswith(
+        "it wants 9 cpu, 4800m of 4800m are left; all nodes together have 4; also, its queue "
+        "default may use no more than 3 cpu"
+    )
+
+
+def test_a_pod_that_is_larger_than_every_node(ask: Any) -> None:
+    old = (group("old", 1, "Running"), pod("old", "old", 1, "n1"))
+    found = ask("pod/a", NODES, *WORLD, *old, group("pg", 1), pod("a", "pg", 6))
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu; no node has 6 cpu, "
+        "even when it is empty"
+    )
+    fits = ask("pod/b", NODES, *WORLD, *old, group("pg", 1), pod("b", "pg", 4))
+    assert fits.sentence.endswith("n1 lacks 1 cpu")
