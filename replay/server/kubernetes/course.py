@@ -61,6 +61,10 @@ class Course:
                 self._moment = moment
             return self._moment
 
+    def serves(self, point: str) -> bool:
+        """Return whether a point is what is served: then its watches follow the log, too."""
+        return point == self._point and not self._held
+
     def watched(self) -> None:
         """Look for news from now on, while somebody watches."""
         self._awake()

@@ -73,20 +73,28 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
 
 def _schemas_of(state: State, resource: Resource) -> dict[str, Schema]:
     """Return the schema of a kind, and all that it refers to."""
-    known = _known()
-    if resource.schema is None:
-        wanted = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-        for name, schema in known.items():
-            if wanted in schema.get(_GVK, ()):
-                return _with_all([name], known)
+    known = known_schemas()
+    name = schema_name(resource)
+    if name is not None:
+        return _with_all([name], known)
     made = resource.schema or _inferred(state, resource)
     name = ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
     found = _with_all([_META.removeprefix(_REF)], known)
     return {**found, name: _completed(made, resource)}
 
 
+def schema_name(resource: Resource) -> str | None:
+    """Return the name of the schema of one of Kubernetes' own kinds; None of others."""
+    if resource.schema is not None:
+        return None
+    wanted = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    found = (name for name, schema in known_schemas().items() if wanted in schema.get(_GVK, ()))
+    return next(found, None)
+
+
 @lru_cache(maxsize=1)
-def _known() -> Mapping[str, Schema]:
+def known_schemas() -> Mapping[str, Schema]:
+    """Return the schemas of Kubernetes' own kinds, by name."""
     packed = files(__package__).joinpath("schemas.json.zst").read_bytes()
     found: Mapping[str, Schema] = msgspec.json.decode(
         zstandard.ZstdDecompressor().decompress(packed)

@@ -19,16 +19,17 @@ from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
 from . import discovery, openapi
-from .asked import Asked, asked_of, form_of
+from .asked import Asked, Form, asked_of, form_of
 from .channels import Watcher
 from .course import Course
 from .follower import Follower
 from .lists import Page, object_of, page_of
 from .past import Past
+from .patches import patched_object
 from .play import play
 from .resources import READ, REVIEWS, Catalog, Resource
 from .reviews import reviewed
-from .state import LoggedState
+from .state import LoggedState, shown_time
 from .status import JSON, StatusError, already_exists, of_fault, refusal
 from .watches import refused, watched
 from .wire import MAGIC, fields, text, unwrapped
@@ -130,7 +131,7 @@ async def _answer(request: Request) -> Response:
         return fault.response()
     except PlinianError as fault:
         return of_fault(fault).response()
-    if exchange.pinned and _is_fixed(request.path_params.get("point", "")):
+    if _is_fixed(request.path_params.get("point", "")):
         answer.headers.setdefault("Cache-Control", _FOREVER)
     else:
         answer.headers.setdefault("Cache-Control", "no-cache, private")
@@ -149,9 +150,10 @@ async def _exchange(request: Request) -> Exchange:
     if point is None:
         root = request.url.path.lstrip("/").partition("/")[0]
         rest = f"{root}/{rest}" if rest else root
-    moment = await (door.course.now() if point is None else door.past.moment(point))
     parts = tuple(part for part in rest.split("/") if part)
-    return Exchange(request, door, moment, parts, point is not None)
+    if point is None or door.course.serves(point):
+        return Exchange(request, door, await door.course.now(), parts, pinned=False)
+    return Exchange(request, door, await door.past.moment(point), parts, pinned=True)
 
 
 async def _answered(exchange: Exchange) -> Response:
@@ -216,18 +218,20 @@ async def _api(exchange: Exchange) -> Response:
     depth = 2 if path[0] == "api" else 3
     if len(path) <= depth:
         if request.method not in {"GET", "HEAD"}:
-            raise refusal(request.method, exchange.moment.label)
+            raise refusal(request.method, await exchange.ask(shown_time))
         return discovery.answer(request, catalog, READ, path)
     review = _review(path)
     if review is not None and request.method == "POST":
         return _json(reviewed(*review, await request.body()), 201)
     place = place_in(catalog, path)
+    if place.below in _NOT_RECORDED:
+        raise _not_recorded(place)
     if request.method == "POST":
-        if place.below in _NOT_RECORDED:
-            raise _not_recorded(place)
         await _check_new(exchange, place)
+    if request.method in {"POST", "PATCH"} and request.query_params.get("dryRun") == "All":
+        return await _tried(exchange, place)
     if request.method not in {"GET", "HEAD"}:
-        raise refusal(request.method, exchange.moment.label)
+        raise refusal(request.method, await exchange.ask(shown_time))
     return await _read(exchange, place)
 
 
@@ -238,6 +242,25 @@ def _review(path: Sequence[str]) -> tuple[str, str] | None:
             known = {name for _, name in REVIEWS[group, version]}
             return (plural, group) if plural in known else None
     return None
+
+
+async def _tried(exchange: Exchange, place: Place) -> Response:
+    """Answer what an object would become: nothing is stored, so the past allows it.
+
+    :raises StatusError: it does not exist, or the change does not fit.
+    """
+    request, resource = exchange.request, place.resource
+    body = await request.body()
+    if body.startswith(MAGIC):
+        raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
+    if request.method == "POST":
+        return Response(body, status_code=201, media_type=JSON)
+    held = await exchange.ask(
+        lambda state: object_of(state, resource, place.namespace, place.name, Form())
+    )
+    media = request.headers.get("content-type", "").partition(";")[0]
+    made = patched_object(msgspec.json.decode(held), body, media, resource)
+    return _json(made)
 
 
 async def _check_new(exchange: Exchange, place: Place) -> None:

@@ -310,9 +310,12 @@ def _in_version(body: bytes, resource: Resource) -> bytes:
 
 
 def shown_time(state: State) -> str:
-    """Return the time of a state for people, to the second; its label if it has none."""
+    """Return the moment of a state for people, with its time to the second."""
     time = state.time
-    return state.label if time is None else format_time(time - time % SECOND_US)
+    if time is None:
+        return state.label
+    text = format_time(time - time % SECOND_US)
+    return text if text == state.label else f"{state.label} ({text})"
 
 
 def in_parts(entries: Sequence[Entry], size: int) -> Iterator[Sequence[Entry]]:

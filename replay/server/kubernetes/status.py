@@ -117,7 +117,7 @@ def refusal(method: str, label: str, ways: Sequence[str] = ()) -> StatusError:
     :param label: the moment that is served. :param ways: what can be done instead.
     """
     way = "; ".join(ways) or (
-        "ask what would have happened with plinian what-if, or change a copy with kubectl --dry-run"
+        "see what it would change with kubectl diff, or what would follow with plinian what-if"
     )
     return StatusError(
         405,
