@@ -39,7 +39,7 @@ async def play(request: Request) -> Response:
 def _command(body: bytes) -> Command:
     try:
         return msgspec.json.decode(body, type=Command)
-    except msgspec.MsgspecError as fault:
+    except (msgspec.MsgspecError, RecursionError) as fault:
         raise UsageError(f"no command: {fault}", now=_ways()) from fault
 
 

@@ -131,6 +131,8 @@ async def _answer(request: Request) -> Response:
         return fault.response()
     except PlinianError as fault:
         return of_fault(fault).response()
+    except RecursionError:
+        return StatusError(400, "the body is nested too deeply").response()
     if _is_fixed(request.path_params.get("point", "")):
         answer.headers.setdefault("Cache-Control", _FOREVER)
     else:

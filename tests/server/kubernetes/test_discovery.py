@@ -88,60 +88,62 @@ def test_a_kind_without_a_schema_has_the_fields_of_its_objects(server: Running) 
     assert group["metadata"]["allOf"]
 
 
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "trains.example.com", "uid": "u1", "resourceVersion": "5"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {
+            "kind": "Train",
+            "plural": "trains",
+            "shortNames": ["tr"],
+            "categories": ["all"],
+            "listKind": "TrainList",
+        },
+        "versions": [
+            {
+                "name": "v2",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "description": "A train.",
+                        "properties": {"spec": {"type": "object"}},
+                    }
+                },
+                "additionalPrinterColumns": [
+                    {"name": "Cars", "type": "integer", "jsonPath": ".spec.cars"},
+                    {"name": "From", "type": "string", "jsonPath": ".spec.from", "priority": 1},
+                    {"name": "Late", "type": "boolean", "jsonPath": ".spec.late"},
+                ],
+                "selectableFields": [{"jsonPath": ".spec.from"}],
+            },
+            {"name": "v1", "served": True, "storage": False, "schema": {}},
+            {"name": "v0", "served": False, "storage": False, "schema": {}},
+        ],
+    },
+}
+TRAIN = {
+    "apiVersion": "example.com/v2",
+    "kind": "Train",
+    "metadata": {"name": "t", "namespace": "rail", "uid": "u2", "resourceVersion": "6"},
+    "spec": {"cars": 7, "from": "Ulm", "late": True},
+}
+UNLISTED = {
+    "apiVersion": "other.example.com/v3",
+    "kind": "Ferry",
+    "metadata": {"name": "f", "uid": "u3", "resourceVersion": "7"},
+}
+
+
 @pytest.fixture(scope="module")
 def defined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a log with a CustomResourceDefinition, an object of it, and no namespace."""
     place = tmp_path_factory.mktemp("defined") / "defined.db"
     file = place.with_suffix(".json")
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "trains.example.com", "uid": "u1", "resourceVersion": "5"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {
-                "kind": "Train",
-                "plural": "trains",
-                "shortNames": ["tr"],
-                "categories": ["all"],
-                "listKind": "TrainList",
-            },
-            "versions": [
-                {
-                    "name": "v2",
-                    "served": True,
-                    "storage": True,
-                    "schema": {
-                        "openAPIV3Schema": {
-                            "description": "A train.",
-                            "properties": {"spec": {"type": "object"}},
-                        }
-                    },
-                    "additionalPrinterColumns": [
-                        {"name": "Cars", "type": "integer", "jsonPath": ".spec.cars"},
-                        {"name": "From", "type": "string", "jsonPath": ".spec.from", "priority": 1},
-                        {"name": "Late", "type": "boolean", "jsonPath": ".spec.late"},
-                    ],
-                    "selectableFields": [{"jsonPath": ".spec.from"}],
-                },
-                {"name": "v1", "served": True, "storage": False, "schema": {}},
-                {"name": "v0", "served": False, "storage": False, "schema": {}},
-            ],
-        },
-    }
-    train = {
-        "apiVersion": "example.com/v2",
-        "kind": "Train",
-        "metadata": {"name": "t", "namespace": "rail", "uid": "u2", "resourceVersion": "6"},
-        "spec": {"cars": 7, "from": "Ulm", "late": True},
-    }
-    unlisted = {
-        "apiVersion": "other.example.com/v3",
-        "kind": "Ferry",
-        "metadata": {"name": "f", "uid": "u3", "resourceVersion": "7"},
-    }
-    items = [definition, train, unlisted]
+    items = [DEFINITION, TRAIN, UNLISTED]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     with plinian.open(place, create=True) as log:
         log.ingest([file])

@@ -35,6 +35,22 @@ def test_what_would_be_created_and_exists_is_said_to_exist(server: Running) -> N
     assert server.client.post(QUEUES, json=given).status_code == 405
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *(("POST", QUEUES), ("PATCH", f"{QUEUES}/gold?dryRun=All"), ("POST", "/plinian/v1/play")),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+    ],
+)
+@pytest.mark.parametrize("body", [b'{"a":' * 5000, b'{"a":' * 400 + b"1" + b"}" * 400, b"\xff"])
+def test_a_strange_body_is_no_fault_of_the_server(
+    server: Running, method: str, path: str, body: bytes
+) -> None:
+    for media in ("application/merge-patch+json", "application/apply-patch+yaml"):
+        answer = server.client.request(method, path, content=body, headers={"Content-Type": media})
+        assert answer.status_code < 500, answer.text
+
+
 @pytest.mark.parametrize("below", ["log", "exec", "attach", "portforward", "proxy"])
 def test_what_containers_do_is_not_in_the_log(server: Running, below: str) -> None:
     name = server.client.get("/api/v1/pods").json()["items"][0]["metadata"]["name"]
