@@ -19,11 +19,15 @@ from ....engine.state.truth import Entry
 from ...moments.log import Log
 from .resources import EVENT, NEW_EVENT, Resource
 from .state import LoggedState
+from .status import expired
 
 Name = tuple[str, str]
 """Namespace and name."""
 
 _PAYLOADS_AT_ONCE = 512
+
+MOST_STEPS = 250_000
+"""Events of one resource that are gone through in one go."""
 
 
 class Change(NamedTuple):
@@ -70,6 +74,7 @@ def changes_between(
     """Yield the changes from one moment to a later one.
 
     :param held: the objects at the earlier moment; they become those of the later one.
+    :raises StatusError: too much happened in between; clients then list again.
     """
     walk = _Walk(after, resource, held)
     steps = _steps(log, before, after, resource)
@@ -104,6 +109,8 @@ def _steps(log: Log, before: LoggedState, after: LoggedState, resource: Resource
                 recorded, event=msgspec.structs.replace(event, payload=b"")
             )
             steps.append(_Step(event.revision, recorded.position, bare))
+            if len(steps) > MOST_STEPS:
+                raise expired(f"more than {MOST_STEPS} changes happened since then: list again")
     return sorted(steps, key=lambda step: step[:2])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from ....engine.errors import UsageError
@@ -19,6 +20,9 @@ TICK_SECONDS = 0.1
 """How often the moment moves while it is played."""
 
 _FASTEST = 100_000.0
+
+
+Resolve = Callable[[str], Awaitable[Moment]]
 
 
 class Position(NamedTuple):
@@ -39,10 +43,11 @@ class Course:
     """Moves the moment that is served.
 
     :param point: where it begins. :param follower: follows every move.
+    :param resolve: returns the moment of a point; it does not wait for watches.
     """
 
-    def __init__(self, point: str, follower: Follower) -> None:
-        self._point, self._follower = point, follower
+    def __init__(self, point: str, follower: Follower, resolve: Resolve) -> None:
+        self._point, self._follower, self._resolve = point, follower, resolve
         self._lock = asyncio.Lock()
         self._moment: Moment | None = None
         self._held = False
@@ -55,7 +60,7 @@ class Course:
         async with self._lock:
             if self._held and self._moment is not None:
                 return self._moment
-            moment = await self._follower.ask(lambda log: log.moment(self._point))
+            moment = await self._resolve(self._point)
             if self._moment is None or moment.known != self._moment.known:
                 await self._follower.advance(moment)
                 self._moment = moment

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TypeVar
 
 from ....engine.errors import PointTooEarly
@@ -17,7 +18,7 @@ from .changes import Name, changes_between, held_at
 from .channels import Channel, Watcher
 from .resources import Resource
 from .state import Kept, LoggedState
-from .status import expired, too_large
+from .status import StatusError, expired, too_large
 
 T = TypeVar("T")
 
@@ -37,10 +38,11 @@ class _Feed:
 class Opening:
     """A watch that was opened.
 
-    :param parts: what it begins with. :param revision: up to where that goes.
+    :param parts: what it begins with, made in the thread as it is read.
+    :param revision: up to where that goes.
     """
 
-    def __init__(self, watcher: Watcher, parts: list[bytes], revision: int) -> None:
+    def __init__(self, watcher: Watcher, parts: Iterator[bytes], revision: int) -> None:
         self.watcher, self.parts, self.revision = watcher, parts, revision
 
 
@@ -73,16 +75,22 @@ class Follower:
         return await self._run(lambda: question(self._opened()))
 
     async def advance(self, moment: Moment) -> None:
-        """Go on to a later moment, and let watches see what happened until then."""
-        found, revision = await self._run(lambda: self._advance(moment))
+        """Go on to a later moment, and let watches see what happened until then.
+
+        If that is too much they end, and their clients ask again.
+        """
+        try:
+            found, revision = await self._run(lambda: self._advance(moment))
+        except StatusError as fault:
+            await self._end(moment, str(fault))
+            return
         for watcher, part in found:
             watcher.put(part)
         self.revision = revision
 
     async def rewind(self, moment: Moment) -> None:
         """Go back to an earlier moment: watches end, and their clients ask again."""
-        for watcher in await self._run(lambda: self._rewind(moment)):
-            watcher.end(410, f"the moment that is served went back to {moment.label}")
+        await self._end(moment, f"the moment that is served went back to {moment.label}")
 
     async def open(self, resource: Resource, asked: Asked, at: Moment | None) -> Opening:
         """Open a watch.
@@ -92,6 +100,11 @@ class Follower:
         """
         watcher = Watcher(resource, asked.form)
         return await self._run(lambda: self._open(watcher, asked, at))
+
+    async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
+        """Yield what a watch begins with; other watches go on meanwhile."""
+        while (part := await self._run(lambda: next(opening.parts, None))) is not None:
+            yield part
 
     async def close_watch(self, watcher: Watcher) -> None:
         """End a watch."""
@@ -131,12 +144,18 @@ class Follower:
         self._moment = moment
         return found, after.revision
 
-    def _rewind(self, moment: Moment) -> list[Watcher]:
+    async def _end(self, moment: Moment, why: str) -> None:
+        """End all watches, and serve another moment."""
+        ended, self.revision = await self._run(lambda: self._forget(moment))
+        for watcher in ended:
+            watcher.end(410, why)
+
+    def _forget(self, moment: Moment) -> tuple[list[Watcher], int]:
         ended = list(self._of)
         self._moment = moment
         self._feeds.clear()
         self._of.clear()
-        return ended
+        return ended, self._state(moment).revision
 
     def _open(self, watcher: Watcher, asked: Asked, at: Moment | None) -> Opening:
         moment = at or self._moment
@@ -152,13 +171,13 @@ class Follower:
                 )
             )
         if asked.initial or not since:
-            channel = self._made(state, watcher, asked.selection)
-            parts = list(channel.initial(state))
+            parts = self._made(state, watcher, asked.selection).initial(state)
         else:
             parts = self._since(state, since, watcher, asked.selection)
+        first = next(parts, None)
         if at is None:
-            self._add(state, watcher, asked.selection, fresh=not parts)
-        return Opening(watcher, parts, now)
+            self._add(state, watcher, asked.selection, fresh=first is None)
+        return Opening(watcher, iter(()) if first is None else chain([first], parts), now)
 
     def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
         held = list(state.of(watcher.resource.pair))
@@ -166,7 +185,7 @@ class Follower:
 
     def _since(
         self, state: LoggedState, since: int, watcher: Watcher, selection: Selection
-    ) -> list[bytes]:
+    ) -> Iterator[bytes]:
         """Return what happened after a revision."""
         try:
             before = state.at(since)
@@ -175,7 +194,7 @@ class Follower:
         channel = self._made(before, watcher, selection)
         held = held_at(before, watcher.resource)
         changes = changes_between(self._opened(), before, state, watcher.resource, held)
-        return list(channel.past(state, changes))
+        return channel.past(state, changes)
 
     def _add(
         self, state: LoggedState, watcher: Watcher, selection: Selection, *, fresh: bool

@@ -76,7 +76,7 @@ async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncI
     """Let an application answer requests to this API."""
     past = Past(settings, readers)
     follower = Follower(settings)
-    course = Course(settings.at, follower)
+    course = Course(settings.at, follower, past.moment)
     app.state.kubernetes = Door(past, follower, course)
     if settings.play:
         await course.begin(settings.play)

@@ -46,9 +46,8 @@ async def _lines(
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
     try:
-        for part in opening.parts:
+        async for part in follower.begin(opening):
             yield part
-        opening.parts.clear()
         if asked.initial:
             yield watcher.bookmark(opening.revision, ends_initial=True)
         async for part in _news(watcher, asked, revision):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import shutil
@@ -16,9 +17,13 @@ from serving import Running, ended, serving
 
 import plinian
 from plinian.replay.facade.log import opened
+from plinian.replay.server.kubernetes import changes
+from plinian.replay.server.kubernetes.asked import asked_of
 from plinian.replay.server.kubernetes.changes import changes_between, held_at
+from plinian.replay.server.kubernetes.follower import Follower
 from plinian.replay.server.kubernetes.resources import Resource
 from plinian.replay.server.kubernetes.state import Kept, LoggedState
+from plinian.replay.server.settings import Settings
 from tree import ROOT
 
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -183,3 +188,32 @@ def test_the_end_of_the_server_ends_watches(demo_log: Path) -> None:
         running.process.terminate()
         assert running.process.wait(timeout=60) is not None
     running.client.close()
+
+
+def test_too_much_at_once_ends_watches_and_clients_list_again(
+    demo_log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MOST_STEPS", 3)
+    pods = Resource(
+        group="", version="v1", kind="Pod", plural="pods", singular="pod", namespaced=True
+    )
+    everything = asked_of(pods, "", {"watch": "1"}, "")
+
+    async def watched() -> list[bytes]:
+        follower = Follower(Settings(str(demo_log)))
+        first, second, last = [
+            await follower.ask(lambda log, point=point: log.moment(point))
+            for point in ("rv:391", "rv:393", "end")
+        ]
+        await follower.advance(first)
+        opening = await follower.open(pods, everything, None)
+        assert [part async for part in follower.begin(opening)]
+        await follower.advance(second)
+        assert not opening.watcher.drained
+        await follower.advance(last)
+        found = await opening.watcher.take(0)
+        follower.close()
+        return found
+
+    *_, end = asyncio.run(watched())
+    assert json.loads(end)["object"]["code"] == 410
