@@ -139,7 +139,7 @@ def _value(held: Any, value: Any, schema: Schema) -> Any:
 
 
 def _merged_list(held: list[Any], patch: list[Any], key: str, schema: Schema) -> list[Any]:
-    """Return a list whose elements are told apart by a field."""
+    """Return a list whose elements a field distinguishes."""
     if any(isinstance(one, dict) and one.get(_DIRECTIVE) == "replace" for one in patch):
         return [one for one in patch if not (isinstance(one, dict) and _DIRECTIVE in one)]
     made = list(held)
