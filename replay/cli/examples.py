@@ -60,6 +60,14 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian mcp --log cluster.db",
             "plinian mcp --log cluster.db --http --port 8002",
         ),
+        "kubeconfig": (
+            "plinian kubeconfig --at rv:391 --at 10:42:07 -o past.kubeconfig",
+            "plinian kubeconfig --server http://127.0.0.1:8002 > past.kubeconfig",
+        ),
+        "play": (
+            "plinian play to 10:42:07",
+            "plinian play speed 5x",
+        ),
         "blame": (
             "plinian blame queue/gold allocated.cpu --at -5m",
             "plinian blame node/node-1 idle.nvidia.com/gpu",

@@ -21,6 +21,13 @@ from .shell import note
 @serving.tls_cert
 @serving.tls_key
 @serving.tls_client_ca
+@click.option(
+    "--play",
+    "speed",
+    metavar="SPEED",
+    help="Let the moment move on for kubectl and other clients, as in 10x: ten times faster than "
+    "it happened. plinian play steers it.",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
 @options.cluster
@@ -35,6 +42,7 @@ def serve(
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
+    speed: str | None,
     show: bool,
     release: str,
     cluster: str | None,
@@ -49,6 +57,7 @@ def serve(
     from ..server.settings import Settings, warnings
     from ..server.tls import tls_of
     from ..server.token import token_in
+    from .play import speed_of
 
     settings = Settings(
         place=log,
@@ -60,6 +69,7 @@ def serve(
         port=port,
         token="" if token_file is None else token_in(token_file),
         tls=tls_of(tls_cert, tls_key, tls_client_ca),
+        play=0 if speed is None else speed_of(speed),
     )
 
     def ready(listening: Settings) -> None:

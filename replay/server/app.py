@@ -16,6 +16,7 @@ from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
 from .faults import json_failure, json_fault
 from .guard import Guard
+from .kubernetes import routes as kubernetes
 from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
 from .readers import Readers
@@ -32,8 +33,9 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
     readers = Readers(settings)
 
     @asynccontextmanager
-    async def living(_app: Starlette) -> AsyncIterator[None]:
-        yield
+    async def living(app: Starlette) -> AsyncIterator[None]:
+        async with kubernetes.opened(app, settings, readers):
+            yield
         readers.close()
 
     app = Starlette(
@@ -51,7 +53,7 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
 
 
 def _routes() -> Sequence[BaseRoute]:
-    return [*api_routes(), *mcp_routes(), *web_routes()]
+    return [*api_routes(), *mcp_routes(), *kubernetes.routes(), *web_routes()]
 
 
 async def _not_found(request: Request, fault: Exception) -> Response:

@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     :param address: the address to listen on. :param port: the port; 0 is any free one.
     :param token: what a request must show; empty if it needs none.
     :param tls: how connections are encrypted; None if they are not.
+    :param play: how many times faster than it happened the moment moves on; 0 is not at all.
     """
 
     place: str
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
     port: int = DEFAULT_PORT
     token: str = ""
     tls: Tls | None = None
+    play: float = 0
 
     @property
     def origin(self) -> str:

@@ -32,6 +32,8 @@ NEEDS_NONE = {
     "completion": "it is about a shell",
     "mcp": "it is a process of its own, for agents; each tool is a method of Log",
     "serve": "it is a process of its own, for other programs",
+    "kubeconfig": "a file for clients of plinian serve",
+    "play": "it steers a running plinian serve",
     "version": "plinian.__version__",
     "db": "a group of commands",
     "db upgrade": "done once, by whoever keeps the log",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from packs import Logged, timed
 
+from packs import Logged, timed
 from plinian.engine.events import Event
 from plinian.engine.log import open_log
 from plinian.replay.demo import recorded_inputs

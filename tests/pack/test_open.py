@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from packs import TIME
 
+from packs import TIME
 from plinian.engine.events import canonical_json
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 from happenings import events_of
-from packs import TIME, Logged
 
 import plinian
+from packs import TIME, Logged
 from plinian.engine.events import KINDS, Event, Reference, canonical_json
 from plinian.engine.events.payloads import (
     ConfigApplied,

@@ -51,3 +51,14 @@ def ended(running: Running) -> None:
     running.client.close()
     running.process.terminate()
     running.process.communicate(timeout=120)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command beside a server."""
+    return subprocess.run(
+        [sys.executable, "-m", "plinian", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )

@@ -21,7 +21,8 @@ from ....engine.version import __version__
 from ...facade.log import Log
 from ...pages.templates import rendered, rendered_block
 from ..faults import fault_document, status_of
-from ..guard import COOKIE, TOKEN_PREFIX
+from ..guard import TOKEN_PREFIX
+from ..login import COOKIE
 from ..served import served
 from ..settings import Settings
 from .assets import asset, assets
@@ -295,5 +296,6 @@ def _remember_token(request: Request) -> Response:
         headers={"Cache-Control": "no-store"},
     )
     token = request.scope[PREFIX].removeprefix(TOKEN_PREFIX)
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="lax")
+    secure = request.scope.get("scheme") == "https"
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
     return answer

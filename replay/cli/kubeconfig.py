@@ -1,0 +1,95 @@
+"""``plinian kubeconfig``: a kubeconfig for a server of the past, one context for each moment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from . import options
+from .command import command
+from .shell import note
+
+
+@command("kubeconfig")
+@options.log
+@click.option(
+    "--at",
+    "points",
+    multiple=True,
+    metavar="POINT",
+    help="A moment, which gets a context; repeatable. Without any, there is one context, for the "
+    "moment that the server serves.",
+)
+@click.option(
+    "--server",
+    default="http://127.0.0.1:8001",
+    show_default=True,
+    metavar="URL",
+    help="The address that plinian serve prints.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file with the server's token, as for plinian serve.",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write to a new file that only its owner can read, in place of standard output.",
+)
+@options.cluster
+@options.branch
+def kubeconfig(
+    log: str,
+    points: tuple[str, ...],
+    server: str,
+    token_file: Path | None,
+    out: Path | None,
+    cluster: str | None,
+    branch: str,
+) -> None:
+    """Write a kubeconfig for the Kubernetes API of plinian serve: one context for each moment.
+
+    kubectl, k9s and other clients then see the cluster as it was. The context of a moment is named
+    LOG@POINT. ~/.kube/config is never changed: name the file with KUBECONFIG or --kubeconfig.
+    """
+    from ..render.yaml_text import YamlWriter
+    from ..server.kubernetes.kubeconfig import kubeconfig as made
+    from ..server.token import token_in
+    from .open_log import opened
+
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        for point in points:
+            opened_log.moment(point)
+    token = "" if token_file is None else token_in(token_file)
+    text = YamlWriter().text(made(server, log, points, token))
+    if out is None:
+        sys.stdout.write(text)
+        return
+    _write(out, text)
+    note(f"plinian: try kubectl --kubeconfig {out} get pods -A")
+
+
+def _write(out: Path, text: str) -> None:
+    """Write a new file for its owner alone.
+
+    :raises UsageError: it exists, or cannot be written.
+    """
+    from ...engine.errors import UsageError
+
+    try:
+        made = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as fault:
+        raise UsageError(
+            "this file exists already", where=str(out), now="choose another name, or remove it"
+        ) from fault
+    except OSError as fault:
+        raise UsageError(fault.strerror or str(fault), where=str(out)) from fault
+    with os.fdopen(made, "w", encoding="utf-8") as file:
+        file.write(text)

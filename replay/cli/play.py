@@ -1,0 +1,95 @@
+"""``plinian play``: steer the moment that a server serves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import options
+from .command import command
+
+ACTIONS = ("play", "pause", "step", "to", "speed")
+
+
+@command("play")
+@click.argument(
+    "action",
+    required=False,
+    type=click.Choice(ACTIONS),
+    metavar="[ACTION]",
+    help="play [SPEED], pause, step (to the next change), to POINT, or speed SPEED. Without one, "
+    "where the server is.",
+)
+@click.argument("value", required=False, metavar="[SPEED|POINT]", help="As in 10x, or as --at.")
+@click.option(
+    "--server",
+    default="http://127.0.0.1:8001",
+    show_default=True,
+    metavar="URL",
+    help="The address that plinian serve prints.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file with the server's token, as for plinian serve.",
+)
+@options.text_or_json
+def play(
+    action: str | None, value: str | None, server: str, token_file: Path | None, output: str
+) -> None:
+    """Steer the moment that plinian serve serves to kubectl and other clients.
+
+    Watches see what happens while the moment moves on. When it goes back they end, and clients ask
+    again: they then show the earlier state.
+    """
+    from ..render.documents import json_text
+    from ..server.kubernetes.control import asked, said
+    from ..server.token import token_in
+
+    token = "" if token_file is None else token_in(token_file)
+    found = asked(server, token, _body(action, value))
+    sys.stdout.write(f"{json_text(found) if output == 'json' else said(found)}\n")
+
+
+def _body(action: str | None, value: str | None) -> dict[str, Any] | None:
+    """Return what to send; None only asks.
+
+    :raises UsageError: the action needs a value, or another one.
+    """
+    from ...engine.errors import UsageError
+
+    if action is None:
+        return None
+    if action == "to":
+        if value is None:
+            raise UsageError("to which point?", now="write plinian play to POINT")
+        return {"command": action, "point": value}
+    if action in {"pause", "step"}:
+        if value is not None:
+            raise UsageError(f"{action} takes no {value!r}", now=f"write plinian play {action}")
+        return {"command": action}
+    if value is None:
+        if action == "speed":
+            raise UsageError("which speed?", now="write plinian play speed 10x")
+        return {"command": action}
+    return {"command": action, "speed": speed_of(value)}
+
+
+def speed_of(text: str) -> float:
+    """Return a speed such as ``10x``.
+
+    :raises UsageError: it is not one.
+    """
+    from ...engine.errors import UsageError
+
+    try:
+        speed = float(text.removesuffix("x"))
+    except ValueError:
+        speed = 0
+    if not 0 < speed <= 100_000:
+        raise UsageError(f"{text!r} is no speed", now="write a number such as 10x or 0.5x")
+    return speed

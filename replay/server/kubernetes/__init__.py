@@ -1,0 +1,1 @@
+"""The Kubernetes API of the past: a cluster's API server as it was at a moment, read-only."""

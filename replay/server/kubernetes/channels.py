@@ -1,0 +1,189 @@
+"""Watches that see the same: what is selected in one form is encoded once for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ....engine.state.truth import Entry
+from .asked import Form, Selection, Shape
+from .changes import Change, at_revision, name_of
+from .forms import Shaper
+from .lists import chosen
+from .resources import Resource
+from .state import State, in_parts
+from .status import StatusError
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+MOST_QUEUED = 32 << 20
+"""Bytes that wait for a client that reads slowly; beyond that its watch ends."""
+
+_AT_ONCE = 500
+
+
+class Watcher:
+    """What waits for one client. It is used in the thread of the event loop.
+
+    :param resource: what is watched. :param form: how objects are shown.
+    :ivar drained: whether its end was taken, so that nothing more comes.
+    """
+
+    def __init__(self, resource: Resource, form: Form) -> None:
+        self.resource, self.form = resource, form
+        self._parts: deque[bytes] = deque()
+        self._size = 0
+        self._news = asyncio.Event()
+        self._last: bytes | None = None
+        self.drained = False
+
+    def put(self, part: bytes) -> None:
+        """Add lines; a client that is too slow loses all that waits, and its watch."""
+        if self._last is not None or not part:
+            return
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size > MOST_QUEUED:
+            self._parts.clear()
+            self.end(410, "the client reads too slowly")
+        self._news.set()
+
+    def end(self, code: int, message: str) -> None:
+        """Let the watch end, with an error after what waits."""
+        if self._last is None:
+            self._last = line("ERROR", msgspec.json.encode(StatusError(code, message).document))
+            self._news.set()
+
+    async def take(self, seconds: float) -> list[bytes]:
+        """Return all that waits, with the error at the end; nothing if nothing comes in time."""
+        if not self._parts and self._last is None:
+            try:
+                await asyncio.wait_for(self._news.wait(), seconds)
+            except TimeoutError:
+                return []
+        self._news.clear()
+        found = [*self._parts, *([] if self._last is None else [self._last])]
+        self.drained = self._last is not None
+        self._parts.clear()
+        self._size = 0
+        return found
+
+    def bookmark(self, revision: int, *, ends_initial: bool = False) -> bytes:
+        """Return a line that only says how far the watch is."""
+        shaper = Shaper(self.form, self.resource, None)
+        return line("BOOKMARK", shaper.bookmark(revision, ends_initial=ends_initial))
+
+
+def line(kind: str, body: bytes) -> bytes:
+    """Return an event of a watch."""
+    return b'{"type":"%s","object":%s}\n' % (kind.encode(), body)
+
+
+class Told(NamedTuple):
+    """A change as the watches of one channel see it."""
+
+    kind: str
+    entry: Entry
+    body: bytes
+
+
+class Channel:
+    """The watches of one resource with one selection and one form.
+
+    :param held: the objects of the resource that exist.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        resource: Resource,
+        selection: Selection,
+        form: Form,
+        held: Sequence[Entry],
+    ) -> None:
+        self.resource, self._selection, self._form = resource, selection, form
+        self._shown = {name_of(entry): entry for entry in chosen(state, resource, selection, held)}
+        self.watchers: list[Watcher] = []
+        self._fresh: set[int] = set()
+
+    def add(self, watcher: Watcher, *, fresh: bool) -> None:
+        """Let a watch see what comes.
+
+        :param fresh: no table was sent to it yet, so the next one says what its columns are.
+        """
+        self.watchers.append(watcher)
+        if fresh and self._form.shape is Shape.TABLE:
+            self._fresh.add(id(watcher))
+
+    def remove(self, watcher: Watcher) -> None:
+        """Let a watch see no more."""
+        self.watchers.remove(watcher)
+        self._fresh.discard(id(watcher))
+
+    def initial(self, state: State) -> Iterator[bytes]:
+        """Yield lines that add all objects, some at a time."""
+        entries = [self._shown[name] for name in sorted(self._shown)]
+        first = True
+        for some in in_parts(entries, _AT_ONCE):
+            bodies = state.bodies(some, self.resource)
+            told = [Told(ADDED, entry, body) for entry, body in zip(some, bodies, strict=True)]
+            yield b"".join(self._lines(state, told, columns=first))
+            first = False
+
+    def past(self, state: State, changes: Iterable[Change]) -> Iterator[bytes]:
+        """Yield lines for a watch that begins with some changes."""
+        first, told = True, list[Told]()
+        for one in self._told(state, changes):
+            told.append(one)
+            if len(told) == _AT_ONCE:
+                yield b"".join(self._lines(state, told, columns=first))
+                first, told = False, []
+        if told:
+            yield b"".join(self._lines(state, told, columns=first))
+
+    def news(self, state: State, changes: Sequence[Change]) -> list[tuple[Watcher, bytes]]:
+        """Return what each watch is to see of some changes."""
+        told = list(self._told(state, changes))
+        if not told:
+            return []
+        usual = b"".join(self._lines(state, told, columns=False))
+        if not self._fresh:
+            return [(watcher, usual) for watcher in self.watchers]
+        first = b"".join(self._lines(state, told, columns=True))
+        found = [
+            (watcher, first if id(watcher) in self._fresh else usual) for watcher in self.watchers
+        ]
+        self._fresh.clear()
+        return found
+
+    def _told(self, state: State, changes: Iterable[Change]) -> Iterator[Told]:
+        """Yield changes with their meaning for what is selected."""
+        for change in changes:
+            before = self._shown.get(change.name)
+            after = change.after
+            if after is not None and not chosen(state, self.resource, self._selection, [after]):
+                after = None
+            if after is not None:
+                self._shown[change.name] = after
+                yield Told(ADDED if before is None else MODIFIED, after, change.body)
+            elif before is not None:
+                del self._shown[change.name]
+                yield Told(DELETED, before, self._last(state, change, before))
+
+    def _last(self, state: State, change: Change, before: Entry) -> bytes:
+        """Return the last state that was selected, at the revision of the change."""
+        if change.after is None:
+            return change.body
+        (body,) = state.bodies([before], self.resource)
+        return at_revision(body, change.revision)
+
+    def _lines(self, state: State, told: Sequence[Told], *, columns: bool) -> Iterator[bytes]:
+        now = state.time if self._form.shape is Shape.TABLE else None
+        shaper = Shaper(self._form, self.resource, now)
+        for one in told:
+            yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
+            columns = False

@@ -1,0 +1,224 @@
+"""Follows the moment that is served, for all watches: one thread with a separate log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TypeVar
+
+from ....engine.errors import PointTooEarly
+from ....engine.state.truth import Entry
+from ...moments.log import Log, opened
+from ...moments.moment import Moment
+from ..settings import Settings
+from .asked import Asked, Form, Selection
+from .changes import Name, changes_between, held_at
+from .channels import Channel, Watcher
+from .resources import Resource
+from .state import Kept, LoggedState
+from .status import StatusError, expired, too_large
+
+T = TypeVar("T")
+
+_MOST_ENTRIES = 1
+
+_Key = tuple[tuple[str, str, tuple[str, str]], Form]
+
+
+class _Feed:
+    """The objects of one resource, and the watches of it."""
+
+    def __init__(self, resource: Resource, held: dict[Name, Entry]) -> None:
+        self.resource, self.held = resource, held
+        self.channels: dict[_Key, Channel] = {}
+
+
+class Opening:
+    """A watch that was opened.
+
+    :param parts: what it begins with, made in the thread as it is read.
+    :param revision: up to where that goes.
+    """
+
+    def __init__(self, watcher: Watcher, parts: Iterator[bytes], revision: int) -> None:
+        self.watcher, self.parts, self.revision = watcher, parts, revision
+
+
+class Follower:
+    """The watches of a server; close it at the end.
+
+    All of it but the watchers themselves is used in its thread alone, so nothing is missed
+    between what a watch begins with and what follows.
+
+    :ivar revision: up to where all watches have seen everything.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        # Moments that are played pass quickly: what is kept of them would be of no use to others.
+        self._settings, self._kept = settings, Kept(_MOST_ENTRIES)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="follower")
+        self._log: Log | None = None
+        self.revision = 0
+        self._moment: Moment | None = None
+        self._feeds: dict[tuple[str, str, str], _Feed] = {}
+        self._of: dict[Watcher, tuple[_Feed, _Key]] = {}
+
+    @property
+    def has_watchers(self) -> bool:
+        """Whether anybody watches."""
+        return bool(self._of)
+
+    async def ask(self, question: Callable[[Log], T]) -> T:
+        """Return what a question to the log answers, in the thread."""
+        return await self._run(lambda: question(self._opened()))
+
+    async def advance(self, moment: Moment) -> None:
+        """Go on to a later moment, and let watches see what happened until then.
+
+        If that is too much they end, and their clients ask again.
+        """
+        try:
+            found, revision = await self._run(lambda: self._advance(moment))
+        except StatusError as fault:
+            await self._end(moment, str(fault))
+            return
+        for watcher, part in found:
+            watcher.put(part)
+        self.revision = revision
+
+    async def rewind(self, moment: Moment) -> None:
+        """Go back to an earlier moment: watches end, and their clients ask again."""
+        await self._end(moment, f"the moment that is served went back to {moment.label}")
+
+    async def open(self, resource: Resource, asked: Asked, at: Moment | None) -> Opening:
+        """Open a watch.
+
+        :param at: a moment that does not move; None is the one that is served.
+        :raises StatusError: it begins at a revision that does not exist yet, or no more.
+        """
+        watcher = Watcher(resource, asked.form)
+        return await self._run(lambda: self._open(watcher, asked, at))
+
+    async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
+        """Yield what a watch begins with; other watches go on meanwhile."""
+        while (part := await self._run(lambda: next(opening.parts, None))) is not None:
+            yield part
+
+    async def close_watch(self, watcher: Watcher) -> None:
+        """End a watch."""
+        await self._run(lambda: self._remove(watcher))
+
+    def close(self) -> None:
+        """End the thread, and close its log."""
+        self._thread.shutdown(cancel_futures=True)
+        if self._log is not None:
+            self._log.close()
+
+    async def _run(self, job: Callable[[], T]) -> T:
+        return await asyncio.wrap_future(self._thread.submit(job))
+
+    def _opened(self) -> Log:
+        if self._log is None:
+            settings = self._settings
+            self._log = opened(
+                settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
+            )
+        return self._log
+
+    def _state(self, moment: Moment) -> LoggedState:
+        return LoggedState(self._opened(), moment, self._kept)
+
+    def _advance(self, moment: Moment) -> tuple[list[tuple[Watcher, bytes]], int]:
+        if self._moment is None or not self._feeds:
+            self._moment = moment
+            return [], self._state(moment).revision
+        self._opened().forget()  # States are large, and of those that passed none is needed.
+        before, after = self._state(self._moment), self._state(moment)
+        found = []
+        for feed in self._feeds.values():
+            changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
+            for channel in feed.channels.values():
+                found += channel.news(after, changes)
+        self._moment = moment
+        return found, after.revision
+
+    async def _end(self, moment: Moment, why: str) -> None:
+        """End all watches, and serve another moment."""
+        ended, self.revision = await self._run(lambda: self._forget(moment))
+        for watcher in ended:
+            watcher.end(410, why)
+
+    def _forget(self, moment: Moment) -> tuple[list[Watcher], int]:
+        ended = list(self._of)
+        self._moment = moment
+        self._feeds.clear()
+        self._of.clear()
+        return ended, self._state(moment).revision
+
+    def _open(self, watcher: Watcher, asked: Asked, at: Moment | None) -> Opening:
+        moment = at or self._moment
+        assert moment is not None, "a moment is served before anybody watches"
+        state = self._state(moment)
+        since, now = asked.revision or 0, state.revision
+        if since > now:
+            raise (
+                too_large(since, now)
+                if asked.initial
+                else expired(
+                    f"resourceVersion {since} is later than the moment that is served, at rv:{now}"
+                )
+            )
+        if asked.initial or not since:
+            parts = self._made(state, watcher, asked.selection).initial(state)
+        else:
+            parts = self._since(state, since, watcher, asked.selection)
+        first = next(parts, None)
+        if at is None:
+            self._add(state, watcher, asked.selection, fresh=first is None)
+        return Opening(watcher, iter(()) if first is None else chain([first], parts), now)
+
+    def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
+        held = list(state.of(watcher.resource.pair))
+        return Channel(state, watcher.resource, selection, watcher.form, held)
+
+    def _since(
+        self, state: LoggedState, since: int, watcher: Watcher, selection: Selection
+    ) -> Iterator[bytes]:
+        """Return what happened after a revision."""
+        try:
+            before = state.at(since)
+        except PointTooEarly as fault:
+            raise expired(f"too old resource version: {since}: {fault.what}") from fault
+        channel = self._made(before, watcher, selection)
+        held = held_at(before, watcher.resource)
+        changes = changes_between(self._opened(), before, state, watcher.resource, held)
+        return channel.past(state, changes)
+
+    def _add(
+        self, state: LoggedState, watcher: Watcher, selection: Selection, *, fresh: bool
+    ) -> None:
+        feed = self._feeds.get(watcher.resource.key)
+        if feed is None:
+            feed = _Feed(watcher.resource, held_at(state, watcher.resource))
+            self._feeds[watcher.resource.key] = feed
+        key = selection.key, watcher.form
+        channel = feed.channels.get(key)
+        if channel is None:
+            channel = self._made(state, watcher, selection)
+            feed.channels[key] = channel
+        channel.add(watcher, fresh=fresh)
+        self._of[watcher] = feed, key
+
+    def _remove(self, watcher: Watcher) -> None:
+        found = self._of.pop(watcher, None)
+        if found is None:
+            return
+        feed, key = found
+        channel = feed.channels[key]
+        channel.remove(watcher)
+        if not channel.watchers:
+            del feed.channels[key]
+        if not feed.channels:
+            self._feeds.pop(feed.resource.key, None)

@@ -1,0 +1,400 @@
+"""Requests to the Kubernetes API of the past: from paths to answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from ....engine.errors import PlinianError
+from ....engine.version import __version__
+from ...moments.moment import Moment
+from ..readers import Readers
+from ..settings import Settings
+from . import discovery, openapi
+from .asked import Asked, Form, asked_of, form_of
+from .channels import Watcher
+from .course import Course
+from .follower import Follower
+from .lists import Page, object_of, page_of
+from .past import Past
+from .patches import patched_object
+from .play import play
+from .resources import READ, REVIEWS, Catalog, Resource
+from .reviews import reviewed
+from .state import LoggedState, shown_time
+from .status import JSON, StatusError, already_exists, of_fault, refusal
+from .watches import refused, watched
+from .wire import MAGIC, fields, text, unwrapped
+
+ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_FOREVER = "private, max-age=31536000, immutable"
+_WARNING_BYTES = 1500
+_GONE = 410
+
+_NOT_RECORDED: Mapping[str, str] = MappingProxyType(
+    {
+        "log": "what containers print is not in the log",
+        "exec": "this is the past: nothing can be run in its containers",
+        "attach": "this is the past: nothing can be attached to its containers",
+        "portforward": "this is the past: nothing listens in its containers",
+        "proxy": "this is the past: nothing can be reached in it",
+    }
+)
+"""Subresources that a log of objects does not hold, and what is said of them."""
+
+
+class Door(NamedTuple):
+    """What the handlers of this API use."""
+
+    past: Past
+    follower: Follower
+    course: Course
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes: of the moment that is served, and below ``/at/POINT`` of any other."""
+    paths = [f"/{root}{rest}" for root in ROOTS for rest in ("", "/{rest:path}")]
+    of_any = ["/at/{point}", "/at/{point}/{rest:path}"]
+    return [
+        Route("/plinian/v1/play", play, methods=["GET", "POST"]),
+        *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
+    ]
+
+
+@asynccontextmanager
+async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncIterator[None]:
+    """Let an application answer requests to this API."""
+    past = Past(settings, readers)
+    follower = Follower(settings)
+    course = Course(settings.at, follower, past.moment)
+    app.state.kubernetes = Door(past, follower, course)
+    if settings.play:
+        await course.begin(settings.play)
+    try:
+        yield
+    finally:
+        await course.close()
+        follower.close()
+
+
+def door_of(request: Request) -> Door:
+    """Return what the handlers use."""
+    found: Door = request.app.state.kubernetes
+    return found
+
+
+class Place(NamedTuple):
+    """What a path names.
+
+    :param name: of one object; empty is all of the resource. :param below: a subresource.
+    """
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    below: str = ""
+
+
+class Exchange(NamedTuple):
+    """A request, and the moment that it is about.
+
+    :param path: below the moment, in parts. :param pinned: the path names the moment.
+    """
+
+    request: Request
+    door: Door
+    moment: Moment
+    path: tuple[str, ...]
+    pinned: bool
+
+    async def ask(self, question: Callable[[LoggedState], Any]) -> Any:
+        """Return what a question about the state answers."""
+        return await self.door.past.ask(self.moment, question)
+
+
+async def _answer(request: Request) -> Response:
+    """Answer a request; whatever is wrong with it becomes a Status."""
+    try:
+        exchange = await _exchange(request)
+        answer = await _answered(exchange)
+    except StatusError as fault:
+        return fault.response()
+    except PlinianError as fault:
+        return of_fault(fault).response()
+    except RecursionError:
+        return StatusError(400, "the body is nested too deeply").response()
+    if _is_fixed(request.path_params.get("point", "")):
+        answer.headers.setdefault("Cache-Control", _FOREVER)
+    else:
+        answer.headers.setdefault("Cache-Control", "no-cache, private")
+    return answer
+
+
+def _is_fixed(point: str) -> bool:
+    """Return whether a point names the same state for ever: all that was known at a position."""
+    return "@" in point
+
+
+async def _exchange(request: Request) -> Exchange:
+    door = door_of(request)
+    point = request.path_params.get("point")
+    rest = request.path_params.get("rest", "")
+    if point is None:
+        root = request.url.path.lstrip("/").partition("/")[0]
+        rest = f"{root}/{rest}" if rest else root
+    parts = tuple(part for part in rest.split("/") if part)
+    if point is None or door.course.serves(point):
+        return Exchange(request, door, await door.course.now(), parts, pinned=False)
+    return Exchange(request, door, await door.past.moment(point), parts, pinned=True)
+
+
+async def _answered(exchange: Exchange) -> Response:
+    """Return the answer to a request.
+
+    :raises StatusError: it cannot be answered.
+    """
+    path = exchange.path
+    match path:
+        case ():
+            return _json({"paths": [f"/{root}" for root in ROOTS]})
+        case ("version",):
+            return _json(_version())
+        case ("healthz" | "livez" | "readyz", *_):
+            return PlainTextResponse("ok")
+        case ("api" | "apis", *_):
+            return await _api(exchange)
+        case ("openapi", "v3", *rest):
+            return await _openapi(exchange, tuple(rest))
+    return PlainTextResponse("404 page not found\n", status_code=404)
+
+
+async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
+    if not path:
+        found = await exchange.ask(lambda state: openapi.index(state.catalog))
+        return discovery.tagged(exchange.request, found, JSON)
+    match path:
+        case ("api", version):
+            group = ""
+        case ("apis", group, version):
+            pass
+        case _:
+            return PlainTextResponse("404 page not found\n", status_code=404)
+    found = await exchange.ask(lambda state: openapi.document(state, group, version))
+    if found is None:
+        return PlainTextResponse("404 page not found\n", status_code=404)
+    return discovery.tagged(exchange.request, found, JSON)
+
+
+def _json(document: Any, code: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
+
+
+def _version() -> dict[str, str]:
+    """Return the version of Kubernetes whose API this is."""
+    return {
+        "major": "1",
+        "minor": "35",
+        "gitVersion": f"v1.35.0+plinian-{__version__}",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "2025-12-17T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "",
+    }
+
+
+async def _api(exchange: Exchange) -> Response:
+    path, request = exchange.path, exchange.request
+    catalog: Catalog = await exchange.ask(lambda state: state.catalog)
+    depth = 2 if path[0] == "api" else 3
+    if len(path) <= depth:
+        if request.method not in {"GET", "HEAD"}:
+            raise refusal(request.method, await exchange.ask(shown_time))
+        return discovery.answer(request, catalog, READ, path)
+    review = _review(path)
+    if review is not None and request.method == "POST":
+        return _json(reviewed(*review, await request.body()), 201)
+    place = place_in(catalog, path)
+    if place.below in _NOT_RECORDED:
+        raise _not_recorded(place)
+    if request.method == "POST":
+        await _check_new(exchange, place)
+    if request.method in {"POST", "PATCH"} and request.query_params.get("dryRun") == "All":
+        return await _tried(exchange, place)
+    if request.method not in {"GET", "HEAD"}:
+        raise refusal(request.method, await exchange.ask(shown_time))
+    return await _read(exchange, place)
+
+
+def _review(path: Sequence[str]) -> tuple[str, str] | None:
+    """Return the plural and the group of a review that a path names; None if it names none."""
+    match tuple(path):
+        case ("apis", group, version, plural) if (group, version) in REVIEWS:
+            known = {name for _, name in REVIEWS[group, version]}
+            return (plural, group) if plural in known else None
+    return None
+
+
+async def _tried(exchange: Exchange, place: Place) -> Response:
+    """Answer what an object would become: nothing is stored, so the past allows it.
+
+    :raises StatusError: it does not exist, or the change does not fit.
+    """
+    request, resource = exchange.request, place.resource
+    body = await request.body()
+    if body.startswith(MAGIC):
+        raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
+    if request.method == "POST":
+        return Response(body, status_code=201, media_type=JSON)
+    held = await exchange.ask(
+        lambda state: object_of(state, resource, place.namespace, place.name, Form())
+    )
+    media = request.headers.get("content-type", "").partition(";")[0]
+    made = patched_object(msgspec.json.decode(held), body, media, resource)
+    return _json(made)
+
+
+async def _check_new(exchange: Exchange, place: Place) -> None:
+    """Say that an object exists, if a request would create it: clients go on then.
+
+    :raises StatusError: it exists.
+    """
+    name = _name_in(await exchange.request.body())
+    if place.name or not name:
+        return
+    resource, namespace = place.resource, place.namespace
+    entries = await exchange.ask(lambda state: state.of(resource.pair))
+    if any(
+        (entry.reference.namespace, entry.reference.name) == (namespace, name) for entry in entries
+    ):
+        raise already_exists(resource, name)
+
+
+def _name_in(body: bytes) -> str:
+    """Return the name of an object in a body; empty if it has none."""
+    if body.startswith(MAGIC):  # Of every kind, both are the first fields.
+        _, message = unwrapped(body)
+        return text(fields(fields(message).get(1, b"")), 1)
+    try:
+        return msgspec.json.decode(body, type=_Named).metadata.name
+    except msgspec.MsgspecError:
+        return ""
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Named(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
+    """Return what a path below a group and version names.
+
+    :raises StatusError: there is no such resource.
+    """
+    core = path[0] == "api"
+    group, version = ("", path[1]) if core else (path[1], path[2])
+    rest = list(path[2 if core else 3 :])
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 2 and catalog.find(group, version, rest[2]):
+        namespace, rest = rest[1], rest[2:]
+    resource = catalog.find(group, version, rest[0])
+    if resource is None or len(rest) > 3 or (namespace and not resource.namespaced):
+        raise StatusError(404, "the server could not find the requested resource", details={})
+    name, below = ([*rest[1:], "", ""])[:2]
+    if name and resource.namespaced and not namespace:
+        raise StatusError(404, "the server could not find the requested resource", details={})
+    return Place(resource, namespace, name, below)
+
+
+async def _read(exchange: Exchange, place: Place) -> Response:
+    request, resource = exchange.request, place.resource
+    query, accept = request.query_params, request.headers.get("accept", "")
+    if not place.name or query.get("watch", "0") not in {"0", "false"}:
+        asked = asked_of(resource, place.namespace, query, accept)
+        if asked.watch:
+            return await _watched(exchange, place, asked)
+        page: Page = await exchange.ask(lambda state: page_of(state, resource, asked))
+        return await _listed(exchange, place, page)
+    if place.below not in {"", "status"}:
+        raise _not_recorded(place)
+    form = form_of(accept, query.get("includeObject", ""))
+    body = await exchange.ask(
+        lambda state: object_of(state, resource, place.namespace, place.name, form)
+    )
+    return Response(body, media_type=JSON)
+
+
+async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
+    selection = asked.selection._replace(name=place.name)
+    asked = asked._replace(selection=selection)
+    follower = exchange.door.follower
+    pinned = exchange.moment if exchange.pinned else None
+    try:
+        opening = await follower.open(place.resource, asked, pinned)
+    except StatusError as fault:
+        if fault.code != _GONE:
+            raise
+        return refused(Watcher(place.resource, asked.form), fault)
+    if not exchange.pinned:
+        exchange.door.course.watched()
+    revision = opening.revision if exchange.pinned else None
+    return watched(
+        follower, opening, asked, lambda: follower.revision if revision is None else revision
+    )
+
+
+def _not_recorded(place: Place) -> StatusError:
+    """Return the answer for what a log of objects does not hold."""
+    said = _NOT_RECORDED.get(place.below)
+    if said is None:
+        return StatusError(404, "the server could not find the requested resource", details={})
+    return StatusError(405, said)
+
+
+async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
+    moment = page.state.moment if isinstance(page.state, LoggedState) else exchange.moment
+    past = exchange.door.past
+    doubts = await past.ask(
+        moment, lambda state: state.doubts(place.resource.pair, place.namespace)
+    )
+    parts = list(page.parts())
+    first = await _items(past, moment, parts[0]) if parts else b""
+
+    async def written() -> AsyncIterator[bytes]:
+        yield page.begin() + first
+        for part in parts[1:]:
+            yield b"," + await _items(past, moment, part)
+        yield b"]}"
+
+    headers = {"Warning": warning(doubts)} if doubts else {}
+    if len(parts) > 1:
+        return StreamingResponse(written(), media_type=JSON, headers=headers)
+    body = page.begin() + first + b"]}"
+    return Response(body, media_type=JSON, headers=headers)
+
+
+async def _items(past: Past, moment: Moment, part: Page) -> bytes:
+    return await past.ask(
+        moment, lambda state: past.parts.part(part.key, lambda: part.items(state))
+    )
+
+
+def warning(doubts: Sequence[str]) -> str:
+    """Return sentences as a header that clients show to people."""
+    text = "; ".join(doubts).encode("ascii", "replace").decode()
+    text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 plinian "{text}"'

@@ -1,0 +1,133 @@
+"""What an API server answers when it does not do what was asked: a ``Status``.
+
+Source: k8s.io/apimachinery/pkg/api/errors/errors.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from ....engine.errors import PlinianError
+from .. import faults
+from .resources import Resource
+
+JSON = "application/json"
+
+_REASONS: Mapping[int, str] = MappingProxyType(
+    {
+        400: "BadRequest",
+        404: "NotFound",
+        405: "MethodNotAllowed",
+        409: "Conflict",
+        410: "Expired",
+        422: "Invalid",
+        503: "ServiceUnavailable",
+        504: "Timeout",
+    }
+)
+
+
+class StatusError(Exception):
+    """A request that is answered with a Status.
+
+    :param details: what it is about. :param allow: the methods that are allowed instead.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        reason: str = "",
+        details: Mapping[str, Any] | None = None,
+        allow: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.allow = allow
+        self.document: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": message,
+            "reason": reason or _REASONS.get(code, "InternalError"),
+            **({} if details is None else {"details": dict(details)}),
+            "code": code,
+        }
+
+    def response(self) -> Response:
+        """Return it as the answer to a request."""
+        headers = {"Allow": self.allow} if self.allow else {}
+        body = msgspec.json.encode(self.document)
+        return Response(body, status_code=self.code, media_type=JSON, headers=headers)
+
+
+def not_found(resource: Resource, name: str) -> StatusError:
+    """Return the answer for an object that does not exist."""
+    return StatusError(404, f'{_named(resource)} "{name}" not found', details=_of(resource, name))
+
+
+def already_exists(resource: Resource, name: str) -> StatusError:
+    """Return the answer to a request that would create an object that exists."""
+    return StatusError(
+        409,
+        f'{_named(resource)} "{name}" already exists',
+        reason="AlreadyExists",
+        details=_of(resource, name),
+    )
+
+
+def _named(resource: Resource) -> str:
+    return resource.plural + (f".{resource.group}" if resource.group else "")
+
+
+def _of(resource: Resource, name: str) -> dict[str, str]:
+    details = {"name": name, "group": resource.group, "kind": resource.plural}
+    return {field: value for field, value in details.items() if value}
+
+
+def too_large(asked: int, now: int) -> StatusError:
+    """Return the answer for a resourceVersion of the future: clients then forget it."""
+    return StatusError(
+        504,
+        f"Too large resource version: {asked}, current: {now}",
+        details={
+            "causes": [
+                {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+            ],
+            "retryAfterSeconds": 1,
+        },
+    )
+
+
+def expired(message: str) -> StatusError:
+    """Return the answer for a resourceVersion that cannot be continued from."""
+    return StatusError(410, message)
+
+
+def refusal(method: str, label: str, ways: Sequence[str] = ()) -> StatusError:
+    """Return the answer to a write.
+
+    :param label: the moment that is served. :param ways: what can be done instead.
+    """
+    way = "; ".join(ways) or (
+        "see what it would change with kubectl diff, or what would follow with plinian what-if"
+    )
+    return StatusError(
+        405,
+        f"{method} is refused: this is the past, at {label}, and cannot be changed; {way}",
+        allow="GET",
+    )
+
+
+def of_fault(fault: PlinianError) -> StatusError:
+    """Return an error of ours as a Status."""
+    code = faults.status_of(fault)
+    parts = [fault.what, *([fault.now] if fault.now else [])]
+    return StatusError(code, "; ".join(parts))
