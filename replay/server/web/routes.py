@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ....engine.errors import PlinianError
+from ....engine.errors import ObjectNotFound, PlinianError
 from ....engine.version import __version__
 from ...facade.log import Log
 from ...pages.templates import rendered, rendered_block
@@ -259,7 +259,7 @@ async def _nothing(request: Request) -> Response:
     return await _fault_page(request, fault)
 
 
-class _NoPage(PlinianError):
+class _NoPage(ObjectNotFound):
     """A path that no page has."""
 
 
@@ -274,7 +274,7 @@ def _own_fault(request: Request) -> PlinianError:
 async def _fault_page(request: Request, fault: PlinianError) -> Response:
     """Answer with a page that says what, where, and what now."""
     readers = served(request).readers
-    status = 404 if isinstance(fault, _NoPage) else status_of(fault)
+    status = status_of(fault)
     try:
         last: int | None = await readers.ask(lambda log: log.store.last(log.branch))
     except Exception:  # noqa: BLE001 -- this very page says that something is wrong
