@@ -1,6 +1,7 @@
-"""What would help a job that waits in a large cluster: sessions with changes, until it starts.
+"""What would help a job that waits in a large cluster: sessions with changes, within a budget.
 
-The peer is one session, with the scheduler's cache from the log.
+The command stops after 30 s by default. A change that has begun by then is tried to its end. The
+peer is one session, with the scheduler's cache from the log.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from .measure import Result, clock
 
 LIMIT = 30.0
 ASKED = ("podgroup/ml/waits-3", "pod/ml/waits-3-1")
-BUDGET = "5m"
-"""More than the limit, so that all changes are tried."""
+BUDGET = "30s"
+"""That of the command."""
 
 
 def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
@@ -28,13 +29,13 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
         for named in ASKED:
             with clock() as took:
                 found = log.what_would_help(named, release=why.RELEASE, budget=BUDGET)
-            assert found.left == 0, "all changes were tried"
+            assert found.tried, "there is time for a change"
             yield Result(
                 benchmark="help",
                 figure=f"`why {named} --what-would-help`, {int(why.NODES * scale):,} nodes",
-                value=took.cpu,
-                unit="s CPU",
+                value=took.wall,
+                unit="s",
                 limit=LIMIT,
-                note=f"{found.tried} changes tried, {len(found.found)} help; the cache and one "
-                f"session {alone.cpu:.2f} s",
+                note=f"{found.tried} of {found.tried + found.left} changes tried, "
+                f"{len(found.found)} help; the cache and one session {alone.wall:.2f} s",
             )

@@ -22,7 +22,10 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
-TABLE_OF = {"session": "session", "comparison": "comparison", "races": "races"}
+TABLE_OF = {
+    "session": "session", "comparison": "comparison", "races": "races",
+    **dict.fromkeys(("help", "forecast", "fidelity", "plot", "report", "pack"), "answers"),
+}
 """The table of a benchmark's figures; those of all others are in ``log``."""
 
 _MARKED = re.compile(r"<!-- figures (\S+) -->\n.*?<!-- end -->", re.DOTALL)

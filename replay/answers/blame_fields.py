@@ -19,34 +19,42 @@ from .run import JOB, NODE, POD, PODGROUP, QUEUE
 Path = tuple[str, ...]
 _FIELDS: Mapping[Pair, Mapping[str, Path]] = MappingProxyType(
     {
-        QUEUE: {
-            "capability": ("spec", "capability"),
-            "deserved": ("spec", "deserved"),
-            "guarantee": ("spec", "guarantee", "resource"),
-            "weight": ("spec", "weight"),
-            "parent": ("spec", "parent"),
-            "state": ("status", "state"),
-        },
-        NODE: {
-            "allocatable": ("status", "allocatable"),
-            "capacity": ("status", "capacity"),
-            "unschedulable": ("spec", "unschedulable"),
-        },
-        PODGROUP: {
-            "phase": ("status", "phase"),
-            "minMember": ("spec", "minMember"),
-            "minResources": ("spec", "minResources"),
-            "queue": ("spec", "queue"),
-            "running": ("status", "running"),
-        },
-        JOB: {
-            "phase": ("status", "state", "phase"),
-            "minAvailable": ("spec", "minAvailable"),
-            "queue": ("spec", "queue"),
-            "running": ("status", "running"),
-            "pending": ("status", "pending"),
-        },
-        POD: {"phase": ("status", "phase"), "node": ("spec", "nodeName")},
+        QUEUE: MappingProxyType(
+            {
+                "capability": ("spec", "capability"),
+                "deserved": ("spec", "deserved"),
+                "guarantee": ("spec", "guarantee", "resource"),
+                "weight": ("spec", "weight"),
+                "parent": ("spec", "parent"),
+                "state": ("status", "state"),
+            }
+        ),
+        NODE: MappingProxyType(
+            {
+                "allocatable": ("status", "allocatable"),
+                "capacity": ("status", "capacity"),
+                "unschedulable": ("spec", "unschedulable"),
+            }
+        ),
+        PODGROUP: MappingProxyType(
+            {
+                "phase": ("status", "phase"),
+                "minMember": ("spec", "minMember"),
+                "minResources": ("spec", "minResources"),
+                "queue": ("spec", "queue"),
+                "running": ("status", "running"),
+            }
+        ),
+        JOB: MappingProxyType(
+            {
+                "phase": ("status", "state", "phase"),
+                "minAvailable": ("spec", "minAvailable"),
+                "queue": ("spec", "queue"),
+                "running": ("status", "running"),
+                "pending": ("status", "pending"),
+            }
+        ),
+        POD: MappingProxyType({"phase": ("status", "phase"), "node": ("spec", "nodeName")}),
     }
 )
 """Short names of fields, by kind."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
+from ...engine.kubernetes.expressions.selectors import NodeTerm
 from ...engine.kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from ...engine.kubernetes.objects.metadata import LabelSelector, NodeSelector, Requirement
 from ...engine.kubernetes.objects.pods import PodAffinity
@@ -13,21 +15,64 @@ from ...engine.session.kube.claims import (
     claim_class,
     mounted_claims,
 )
+from ...engine.session.kube.pod_class import node_terms
 from .amounts import joined
 from .run import Run
 
 Phrases = Mapping[str, tuple[str, str]]
 """By a filter's reason: what is said of one node, and of several."""
 
-NO_PHRASES: Phrases = MappingProxyType({})
+
+class Demands(NamedTuple):
+    """What a pod demands of nodes.
+
+    :param phrases: what is said of nodes that refuse it.
+    :param excluded: the nodes that its node selector or required node affinity excludes.
+    """
+
+    phrases: Phrases = MappingProxyType({})
+    excluded: frozenset[str] = frozenset()
+
+
+NO_DEMANDS = Demands()
 
 _MOST = 4
 """How many parts of a demand a sentence names."""
 
 
-def demands_of(run: Run, pod: Pod | None) -> Phrases:
-    """Return what is said of nodes that refuse a pod, with what the pod demands."""
-    return {} if pod is None else dict(_phrases(run, pod))
+def demands_of(run: Run, key: str) -> Demands:
+    """Return what a pod demands of nodes."""
+    pod = run.pod(key)
+    if pod is None:
+        return NO_DEMANDS
+    return Demands(dict(_phrases(run, pod)), _unselected(run, pod))
+
+
+def _unselected(run: Run, pod: Pod) -> frozenset[str]:
+    """Return the nodes that a pod's node selector or required node affinity excludes.
+
+    A filter that comes before these says nothing of them: that a node is cordoned, for one.
+    """
+    affinity = None if pod.spec.affinity is None else pod.spec.affinity.node_affinity
+    required = None if affinity is None else affinity.required
+    terms = None if required is None else node_terms(required.node_selector_terms)
+    wanted = pod.spec.node_selector.items()
+    excluded = set()
+    if terms is None and not wanted:
+        return frozenset()
+    for name, info in run.cache.nodes.items():
+        labels = {} if info.node is None else info.node.labels
+        chosen = terms is None or any(_selects(term, name, labels) for term in terms)
+        if not chosen or not wanted <= labels.items():
+            excluded.add(name)
+    return frozenset(excluded)
+
+
+def _selects(term: NodeTerm, name: str, labels: Mapping[str, str]) -> bool:
+    fields = {"metadata.name": name}
+    return all(one.holds(labels.get(one.key)) for one in term.labels) and all(
+        one.holds(fields.get(one.key)) for one in term.fields
+    )
 
 
 def unbound_claim(run: Run, pod: Pod | None) -> str:

@@ -87,7 +87,7 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
     found = refusal(run, step, job.queue)
     if step.by == "resourcequota":
         quota = str(step.numbers.get("quota", ""))
-        text = f"ResourceQuota {quota} of its namespace has no room: {_of_quota(step)}"
+        text = f"ResourceQuota {quota} of its namespace has too little left: {_of_quota(step)}"
         (link,) = found.links
         assert isinstance(link, Refusal)
         link = Refusal(
@@ -104,8 +104,18 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
 
 
 def _of_quota(step: TraceStep) -> str:
+    """Return what a PodGroup wants of a quota, of what the scheduler writes into an event."""
     message = str(step.numbers.get("message", ""))
-    return message.partition(", ")[2] or message
+    maps = [part.partition("]")[0] for part in message.split("map[")[1:]]
+    wanted, used, hard = (
+        dict(pair.rpartition(":")[::2] for pair in found.split())
+        for found in (*maps, "", "", "")[:3]
+    )
+    parts = [
+        f"it wants {amount} {name}, and {used.get(name, '0')} of {hard.get(name)} are used"
+        for name, amount in wanted.items()
+    ]
+    return joined(parts) or message
 
 
 def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:

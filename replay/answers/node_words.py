@@ -7,14 +7,15 @@ from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
 from .amounts import amounts_of, counted, in_order, joined, word
-from .demands import NO_PHRASES, Phrases
+from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
 
+_UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
 _CROWDED = ("has as many pods as it may have", "have as many pods as they may have")
 _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "node(s) were unschedulable": ("is cordoned", "are cordoned"),
-        "node(s) didn't match Pod's node affinity/selector": (
+        _UNSELECTED: (
             "does not match the pod's node selector or affinity",
             "do not match the pod's node selector or affinity",
         ),
@@ -67,7 +68,7 @@ _NAMED = 3
 _LACKS = "Insufficient "
 
 
-def node_reason(group: NodeGroup, own: Phrases = NO_PHRASES) -> NodeReason:
+def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
     """Return a group of nodes as a record.
 
     :param own: what is said instead of the words here, with what the pod demands.
@@ -91,22 +92,22 @@ def node_reason(group: NodeGroup, own: Phrases = NO_PHRASES) -> NodeReason:
     )
 
 
-def refusal_of(group: NodeGroup, name: str, own: Phrases = NO_PHRASES) -> str:
+def refusal_of(group: NodeGroup, name: str, own: Demands = NO_DEMANDS) -> str:
     """Return why one node of a group refuses a pod."""
     near = next((one for one in group.nearest if one.node == name), None)
     alone = () if near is None else (near,)
     return _text(group._replace(nodes=(name,), nearest=alone), own)
 
 
-def refusals(groups: Sequence[NodeGroup], own: Phrases = NO_PHRASES) -> str:
+def refusals(groups: Sequence[NodeGroup], own: Demands = NO_DEMANDS) -> str:
     """Return why nodes refuse a pod: first those that could take it if they were opened."""
     return "; ".join(_text(group, own) for group in sorted(groups, key=_far))
 
 
-def phrase(reason: str, own: Phrases = NO_PHRASES, *, one: bool) -> str:
+def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
     """Return a filter's reason in words, without the node."""
-    if reason in own:
-        return own[reason][not one]
+    if reason in own.phrases:
+        return own.phrases[reason][not one]
     if reason in _WORDS:
         return _WORDS[reason][not one]
     if reason.startswith(_LACKS):
@@ -134,7 +135,7 @@ def _far(group: NodeGroup) -> int:
     return 0 if opens else 1
 
 
-def _text(group: NodeGroup, own: Phrases) -> str:
+def _text(group: NodeGroup, own: Demands) -> str:
     count = len(group.nodes)
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
@@ -142,24 +143,31 @@ def _text(group: NodeGroup, own: Phrases) -> str:
         says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in others)]
         return f"{near.node} {joined(says)}"
     if count == 1:
-        says = [
-            phrase(one, own, one=True) for one in (*group.reasons, *(near.also if near else ()))
-        ]
-        room = near is not None and not near.missing
-        named = joined(dict.fromkeys(says))
-        return f"{group.nodes[0]} {named}" + (", with room for it" if room else "")
+        return _alone(group, near, own)
     says = [phrase(reason, own, one=False) for reason in group.reasons]
     return f"{count} nodes {joined(says)}{_nearest(group, own)}"
 
 
-def _nearest(group: NodeGroup, own: Phrases) -> str:
+def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
+    """Return why the only node of a group refuses a pod, and whether it has room for it."""
+    name, further = group.nodes[0], () if near is None else near.also
+    says = [phrase(reason, own, one=True) for reason in (*group.reasons, *further)]
+    if name in own.excluded:
+        says.append(phrase(_UNSELECTED, own, one=True))
+    room = near is not None and not near.missing and name not in own.excluded
+    return f"{name} {joined(dict.fromkeys(says))}{', with room for it' if room else ''}"
+
+
+def _nearest(group: NodeGroup, own: Demands) -> str:
     """Return what the node lacks that lacks least, or which closed nodes have room."""
     near = group.nearest[0] if group.nearest else None
     if near is not None and _lacking(near):
         says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in near.also)]
         return f" (the nearest, {near.node}, {joined(says)})"
     if _far(group) == 0:
-        roomy = [one.node for one in group.nearest if not one.missing]
+        roomy = [
+            one.node for one in group.nearest if not one.missing and one.node not in own.excluded
+        ]
         shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED
         more = [f"perhaps {rest} more"] if len(roomy) >= _NAMED and rest > 0 else []
         return f" (with room for it: {joined([*shown, *more])})" if roomy else ""
@@ -167,7 +175,7 @@ def _nearest(group: NodeGroup, own: Phrases) -> str:
 
 
 def _lacking(near: NodeMiss) -> list[str]:
-    """Return what a node lacks, but for pods: a count of pods has words of its own."""
+    """Return what a node lacks, but for pods: there are separate words for a count of pods."""
     return [name for name in in_order(near.missing) if name != "pods"]
 
 

@@ -116,7 +116,7 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
 
 def _refusals(run: Run, name: str, refused: dict[str, NodeGroup]) -> Iterator[Link]:
     for pod, group in refused.items():
-        own = demands_of(run, run.pod(pod))
+        own = demands_of(run, pod)
         text = f"it does not take pod {pod}: {refusal_of(group, name, own)}"
         yield Waiting(text=text, names=(pod,))
 

@@ -199,7 +199,7 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     count = sum(len(group.nodes) for group in seen.groups)
-    skipped, own = not_ready(run), demands_of(run, run.pod(pod))
+    skipped, own = not_ready(run), demands_of(run, pod)
     if not count:
         text = "there is no node that the scheduler could use"
         text += f" ({skipped_words(skipped)})" if skipped else ""
@@ -240,7 +240,7 @@ def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
 
 def nodes_link(run: Run, pod: str, seen: NodesChecked) -> Nodes:
     """Return the nodes that were checked for a pod as a record."""
-    own = demands_of(run, run.pod(pod))
+    own = demands_of(run, pod)
     groups = tuple(node_reason(group, own) for group in seen.groups)
     total = len(seen.passing) + sum(len(group.nodes) for group in groups)
     text = f"{len(seen.passing)} of {counted(total, 'node')} take pod {pod}"

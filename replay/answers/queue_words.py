@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
@@ -17,6 +18,8 @@ ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
 _ROOT = "root"
 ATTACH_LIMIT = "attach-limit"
 _ATTACHED = "attachable-volumes-csi-"
+_NOT_LEAF = re.compile(r"The Queue <([^>]*)> of Job <([^>]*)> is not leaf queue")
+_NO_PARENT = re.compile(r"the queue ([^ ]+) has invalid parent queue ([^ ]+)")
 _LOCAL = "kubernetes.io/no-provisioner"
 """The provisioner of local volumes: no CSI driver has this name."""
 
@@ -121,7 +124,7 @@ def invalid_tree(fault: TreeFault) -> Blocked:
             f" {joined(parts)}"
         )
     else:
-        text += f": {fault.text.rpartition('error: ')[2]}"
+        text += f": {_tree_words(fault.text.rpartition('error: ')[2])}"
     link = QueueTree(
         text=text,
         blocks=True,
@@ -136,6 +139,19 @@ def invalid_tree(fault: TreeFault) -> Blocked:
     queues = dict.fromkeys(filter(None, (fault.queue, fault.child)))
     about = (*((QUEUE, name) for name in queues), (NODE, ""))
     return Blocked(text, f"queue-tree {fault.queue} {fault.what}".strip(), (link,), about)
+
+
+def _tree_words(text: str) -> str:
+    """Return what the scheduler logs about a tree of queues, in plain words."""
+    misplaced = _NOT_LEAF.fullmatch(text)
+    if misplaced is not None:
+        queue, podgroup = misplaced.groups()
+        return (
+            f"queue {queue} has queues below it, and only queues without any may have jobs, but "
+            f"podgroup {podgroup} is in it"
+        )
+    orphan = _NO_PARENT.fullmatch(text)
+    return f"the parent {orphan[2]} of queue {orphan[1]} does not exist" if orphan else text
 
 
 def _first_full(check: QueueCheck) -> QueueLevel | None:
@@ -199,7 +215,7 @@ def beyond_nodes(run: Run, wanted: Amounts) -> str:
         elif total < wanted[name]:
             has = f"all nodes together have {word(total, name)}"
             parts.append(has if len(wanted) == 1 else f"{has} {name}")
-    return f" ({joined(parts)})" if parts else ""
+    return f"; {joined(parts)}" if parts else ""
 
 
 def _volumes(full: QueueLevel) -> str:
@@ -221,7 +237,7 @@ def _share(full: QueueLevel) -> str:
             deserves += f" {name}, its capability,"
         else:
             deserves += f" {name}"
-        parts.append(f"it deserves {deserves} and holds {has}, and is asked for {more} more")
+        parts.append(f"it deserves {deserves} and holds {has}, and needs {more} more")
     return joined(parts)
 
 

@@ -237,9 +237,10 @@ def explore(
 
     Ctrl-C prints what was found so far.
     """
+    from ..budget import budget_seconds
     from ..explore.branch import check_branch
     from ..explore.run import Plan
-    from ..explore.task import asked_invariants, budget_seconds, default_budget, prepared
+    from ..explore.task import asked_invariants, default_budget, prepared
 
     seconds = budget_seconds(budget or default_budget(strategy, of_log=at is not None))
     if model is not None and release == ALL:

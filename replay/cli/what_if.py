@@ -157,6 +157,7 @@ def what_if(
 
     It is one session: what controllers, kubelets and later sessions would do does not happen. With
     --for it does: the cluster lives on as it was and as changed, without a change only as it was.
+    An interrupt prints the courses that are finished, names the others, and exits with 130.
     """
     from ..moments.scheduler_confs import conf_file
     from ..what_if.wanted import Wanted, variants_of

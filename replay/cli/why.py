@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -106,6 +106,7 @@ def why(
     or a PodGroup the queue that is full, if that is the answer, and else its gang.
     """
     from ..answers.why import assumed_of, why_at
+    from ..budget import within
     from ..moments.scheduler_confs import conf_file
     from .pictures import check_plot, write_answer_plot
     from .store_beliefs import store_beliefs
@@ -120,6 +121,7 @@ def why(
         if not inputs:
             store_beliefs(log, opened_log, moment, taken.names)
         target = opened_log.object("/".join(named), moment)
+        go_on = within(budget)
         found = why_at(
             opened_log,
             target,
@@ -130,7 +132,7 @@ def why(
             assumed=assumed_of(release, taken.names[0]),
         )
         question = _Question(opened_log, target, moment, namespace, given)
-        helps = _helps(question, found, budget) if what_would_help else None
+        helps = _helps(question, found, go_on) if what_would_help else None
         _write(found, helps, output, verbose)
         if plot:
             write_answer_plot(opened_log, ", ".join(inputs) or log, found, moment)
@@ -144,12 +146,11 @@ class _Question(NamedTuple):
     conf: ConfText | None
 
 
-def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
+def _helps(question: _Question, found: Why, go_on: Callable[[], bool]) -> WouldHelp | None:
     """Try changes; None if the object does not wait.
 
-    :raises UsageError: the object is a queue or a node, or the budget is no duration.
+    :raises UsageError: the object is a queue or a node.
     """
-    from ..explore.task import within
     from ..render.progress import counting
     from ..what_if.help import startable, what_would_help
 
@@ -157,7 +158,6 @@ def _helps(question: _Question, found: Why, budget: str) -> WouldHelp | None:
     target = startable(log, question.named, question.namespace, moment)
     if not found.waits:
         return None
-    go_on = within(budget)
     with counting("changes", visible=shows_progress()) as progress:
         return what_would_help(
             log,

@@ -7,7 +7,6 @@ from time import monotonic
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.machine.checks import checked_ids
 from ...engine.machine.search import Progress
 from ..invariants.task import chosen_invariants
@@ -63,32 +62,6 @@ def default_budget(strategy: str, *, of_log: bool) -> str:
     :param of_log: from a moment of a log: its cluster is seldom so small that a search ends.
     """
     return BUDGET_OF_ALL if strategy == EXHAUSTIVE and not of_log else BUDGET
-
-
-def budget_seconds(text: str) -> float:
-    """Return the seconds of a budget.
-
-    :raises UsageError: it is no duration, or nothing can be found in it.
-    """
-    try:
-        seconds = parse_duration(text) / SECOND_US
-    except ValueError as fault:
-        raise UsageError(f"--budget: {fault}", now="write a duration, such as 60s or 5m") from fault
-    if seconds <= 0:
-        raise UsageError(
-            "a budget of zero: nothing can be searched in no time",
-            now="write a duration, such as 60s or 5m",
-        )
-    return seconds
-
-
-def within(budget: str) -> Callable[[], bool]:
-    """Return whether there is time left, as a function; a budget runs from now on.
-
-    :raises UsageError: as :func:`budget_seconds`.
-    """
-    end = monotonic() + budget_seconds(budget)
-    return lambda: monotonic() < end
 
 
 def asked_invariants(names: Sequence[str]) -> tuple[str, ...]:

@@ -83,17 +83,19 @@ class AnsweringLog(StoredLog):
 
         The other parameters are those of :meth:`why`.
 
-        :param named: a pod, job or podgroup. :param budget: stop to try changes after this time.
+        :param named: a pod, job or podgroup. :param budget: how long all of it may take: no change
+            is tried that would probably take longer.
         :param progress: called with (changes tried, all).
         :raises UsageError: it is a queue or a node; or as :meth:`why`.
         """
-        from ..explore.task import within  # noqa: PLC0415 -- only needed here
+        from ..budget import within  # noqa: PLC0415 -- only needed here
         from ..what_if.help import startable, what_would_help  # noqa: PLC0415
 
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         name = self.object(named, moment)
         target = startable(self, name, namespace, moment)
+        go_on = within(budget)
         found = _why(self, named, moment, namespace, (release, conf, assume))
         given = accepted_conf(conf, [found.asked.release], assume=assume)
         return what_would_help(
@@ -102,7 +104,7 @@ class AnsweringLog(StoredLog):
             target,
             found,
             conf=given,
-            go_on=within(budget),
+            go_on=go_on,
             progress=progress,
         )
 
@@ -273,8 +275,8 @@ class AnsweringLog(StoredLog):
     ) -> Plot:
         """Draw an answer of this log over time.
 
-        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity` the
-        sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
+        Of :meth:`why` the queue that is full or the gang, a queue or a node; of :meth:`fidelity`
+        the sessions by how they came out; of :meth:`forecast` the queues, as they were and changed.
 
         :param progress: called with (events read, total).
         :raises UsageError: there is nothing to draw.

@@ -14,6 +14,7 @@ from ...engine.log import BranchInfo
 from ...engine.machine.delays import ONE_DELAY
 from ...engine.machine.device_race import Explored, Race, explore_device_list
 from ...engine.volcano.table import cache_behaviours
+from ..budget import budget_seconds
 from ..explore import replaying
 from ..explore.branch import write_branch
 from ..explore.in_log import compared_with_log
@@ -24,7 +25,6 @@ from ..explore.scenario import MachineCase, parse_machine_case, read_machine_cas
 from ..explore.task import (
     Watcher,
     asked_invariants,
-    budget_seconds,
     default_budget,
     explore_world,
     prepared,

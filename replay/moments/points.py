@@ -1,17 +1,5 @@
 """Points: the notations for a moment of a log, and their meaning.
 
-``@1042``                       what was known when position 1042 had been appended
-``rv:70915324``                 when the cluster had reached this resourceVersion
-``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
-``2025-07-30``                  when that day began, in UTC
-``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day that has it
-``now``                         at this very moment
-``session:12``                    what the scheduler's 12th session knew
-``-5m``                         this long before the last time in the log
-``end``                         everything
-``what-if@1042``, ``what-if``   the same on a branch
-==============================  ================================================================
-=======
 - ``@1042``: what was known when position 1042 had been appended.
 - ``rv:70915324``: when the cluster had reached this resourceVersion.
 - ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).

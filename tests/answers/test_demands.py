@@ -44,9 +44,7 @@ class TestSelectors:
     def test_the_node_selector_is_named(self, ask: Any) -> None:
         choosy = asking(nodeSelector={"disk": "ssd", "arch": "arm64"})
         found = ask("pod/a", PROPORTION, node("n1"), *WORLD, choosy)
-        assert because(found) == (
-            "n1 does not match the pod's node selector arch=arm64,disk=ssd, with room for it"
-        )
+        assert because(found) == ("n1 does not match the pod's node selector arch=arm64,disk=ssd")
 
     def test_the_node_affinity_is_written_as_kubectl_does(self, ask: Any) -> None:
         expressions = [
@@ -133,6 +131,13 @@ class TestNodes:
         assert because(found) == (
             "none of 5 nodes takes it: 2 nodes are cordoned (with room for it: c1 and c2); 3 nodes "
             "do not match the pod's node selector disk=ssd"
+        )
+
+    def test_a_closed_node_that_the_pod_does_not_want_has_no_room_for_it(self, ask: Any) -> None:
+        closed = node("n1", spec={"unschedulable": True})
+        found = ask("pod/a", PROPORTION, closed, *WORLD, asking(nodeSelector={"disk": "ssd"}))
+        assert because(found) == (
+            "n1 is cordoned and does not match the pod's node selector disk=ssd"
         )
 
 

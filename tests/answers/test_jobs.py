@@ -13,6 +13,7 @@ WORLD = (node("n1", 4), queue("default"))
 
 
 MAKER = "Volcano's job controller"
+AGAIN = "creates them again"
 
 
 def a_job(phase: str, **spec: Any) -> Document:
@@ -32,8 +33,8 @@ def test_a_job_that_runs_with_some_of_its_pods(ask: Any) -> None:
     found = ask("job/train", PROPORTION, *WORLD, *some, a_job("Running"))
     assert found.sentence == (
         "job ns/train runs with 2 pods, and 1 more waits because its queue default may not exceed "
-        "its share: it deserves 4 cpu and holds 4, and is asked for 2 more (all nodes together "
-        "have 4)"
+        "its share: it deserves 4 cpu and holds 4, and needs 2 more; all nodes together "
+        "have 4"
     )
 
 
@@ -59,7 +60,7 @@ def test_a_task_without_pods_and_the_task_that_it_depends_on(ask: Any) -> None:
         (
             "Restarting",
             True,
-            f" waits because it is Restarting: {MAKER} deletes its pods, and then creates them again",
+            f" waits because it is Restarting: {MAKER} deletes its pods, and then {AGAIN}",
         ),
     ],
 )
@@ -97,14 +98,14 @@ def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
     found = ask("pod/a", PROPORTION, node("n1"), full, *old, group("pg", 1), pod("a", "pg", 2))
     assert found.sentence == (
         "pod ns/a waits because its queue default may not exceed its share: it deserves 2 cpu, its "
-        "capability, and holds 2, and is asked for 2 more (podgroup ns/old holds 2)"
+        "capability, and holds 2, and needs 2 more (podgroup ns/old holds 2)"
     )
 
 
 def test_more_gpus_are_reserved_than_all_nodes_have(ask: Any) -> None:
     gang = group("pg", 1, "Pending", minResources={"nvidia.com/gpu": "8"})
     found = ask("podgroup/pg", PROPORTION, *WORLD, OTHER, gang)
-    assert found.sentence.endswith("0 of 0 are left (no node has nvidia.com/gpu)")
+    assert found.sentence.endswith("0 of 0 are left; no node has nvidia.com/gpu")
 
 
 def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: Any) -> None:
@@ -112,7 +113,7 @@ def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: A
     gang = group("pg", 1, "Pending", minResources={"cpu": "9"})
     found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, OTHER, gang)
     assert found.sentence.endswith(
-        "it wants 9 cpu, 4800m of 4800m are left (all nodes together have 4); also, its queue "
+        "it wants 9 cpu, 4800m of 4800m are left; all nodes together have 4; also, its queue "
         "default may use no more than 3 cpu"
     )
 

@@ -74,7 +74,7 @@ class TestQueues:
         )
         assert found.sentence == (
             "podgroup ns/pg waits because its queue b is too small: it wants 6 cpu, and all of the "
-            "queue may use 4 (all nodes together have 4)"
+            "queue may use 4; all nodes together have 4"
         )
 
     def test_an_invalid_tree_stops_everything_and_says_which_amounts(self, ask: Any) -> None:
@@ -107,8 +107,16 @@ class TestQueues:
 
     def test_a_queue_with_queues_below_it(self, ask: Any) -> None:
         found = ask("podgroup/pg", CAPACITY, node("n1"), *TREE, wants("1", queue="test-root"))
-        assert "test-root" in found.sentence
-        assert "not leaf queue" in found.sentence
+        assert found.sentence == (
+            "podgroup ns/pg waits because the tree of queues is invalid, so the capacity plugin "
+            "schedules nothing: queue test-root has queues below it, and only queues without any "
+            "may have jobs, but podgroup ns/pg is in it"
+        )
+
+    def test_a_parent_that_does_not_exist(self, ask: Any) -> None:
+        orphan = queue("a", parent="gone")
+        found = ask("podgroup/pg", CAPACITY, node("n1"), *ROOT, orphan, wants("1", queue="a"))
+        assert found.sentence.endswith("nothing: the parent gone of queue a does not exist")
 
     def test_a_queue_over_its_share(self, ask: Any) -> None:
         found = ask(
@@ -126,7 +134,7 @@ class TestQueues:
         )
         assert found.sentence == (
             "pod ns/poor-0 waits because its queue rich may not exceed its share: it deserves "
-            "4 cpu and holds 6, and is asked for 2 more (podgroup ns/rich holds 6)"
+            "4 cpu and holds 6, and needs 2 more (podgroup ns/rich holds 6)"
         )
 
     def test_enqueued_jobs_have_reserved_what_overcommit_allows(self, ask: Any) -> None:
@@ -156,8 +164,8 @@ class TestQueues:
         world = (node("n1", 10), queue("default"), quota)
         found = ask("podgroup/pg", conf, *world, wants("2"))
         assert found.sentence == (
-            "podgroup ns/pg waits because ResourceQuota small of its namespace has no room: "
-            "requested: map[cpu:2], used: map[cpu:3], limited: map[cpu:4]"
+            "podgroup ns/pg waits because ResourceQuota small of its namespace has too little "
+            "left: it wants 2 cpu, and 3 of 4 are used"
         )
 
 
@@ -224,8 +232,8 @@ class TestQueuesAndNodesThemselves:
         )
         assert found.sentence == (
             "2 jobs of queue default wait: podgroup ns/a and 1 more wait because its queue default "
-            "may not exceed its share: it deserves 1 cpu and holds 0, and is asked for 2 more (all "
-            "nodes together have 1)"
+            "may not exceed its share: it deserves 1 cpu and holds 0, and needs 2 more; all "
+            "nodes together have 1"
         )
 
     def test_a_queue_without_waiting_jobs(self, ask: Any) -> None:

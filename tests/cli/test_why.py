@@ -56,7 +56,8 @@ def test_a_list_alone_is_answered_without_a_log(run: Run, tmp_path: Path) -> Non
     given = ["-i", str(tmp_path / "cluster.json"), "--conf", str(tmp_path / "my.conf")]
     found = run("why", "pod/a", "-n", "ns", *given)
     assert found.stdout.startswith(
-        "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu\n"
+        "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu; no node has 4 cpu, "
+        "even when it is empty\n"
     )
     assert "no release was named" in found.stderr
     assert not (tmp_path / "plinian.db").exists()

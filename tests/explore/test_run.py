@@ -14,6 +14,7 @@ from machine_cases import BREAKS, HOLDS, one_pod, scaled
 from plinian.engine.errors import UsageError
 from plinian.engine.machine.layout import Step
 from plinian.engine.machine.walks import Bound
+from plinian.replay.budget import budget_seconds
 from plinian.replay.explore import releases
 from plinian.replay.explore.coverage import Coverage, bound_together, together
 from plinian.replay.explore.replaying import replay
@@ -23,7 +24,6 @@ from plinian.replay.explore.story import story_of
 from plinian.replay.explore.task import (
     Watcher,
     asked_invariants,
-    budget_seconds,
     explore_world,
     prepared,
 )
