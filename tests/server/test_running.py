@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 from serving import Running, ended, serving
 
@@ -79,3 +81,24 @@ def test_a_token_that_is_not_safe_is_refused(demo_log: Path, tmp_path: Path, con
     file = tmp_path / "token"
     file.write_bytes(content.encode("utf-8", "surrogateescape"))
     assert "token" in _refused("--log", str(demo_log), "--token-file", str(file))
+
+
+def test_the_demonstration_ends_in_a_browser(tmp_path: Path) -> None:
+    opener = tmp_path / "xdg-open"
+    opener.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    opener.chmod(0o755)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "plinian", "demo", "--serve", "--log", str(tmp_path / "demo.db")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert running.stderr is not None
+    line = next(line for line in running.stderr if "serving" in line)
+    origin = line.split(" at ")[1].split()[0]
+    page = httpx.get(origin, follow_redirects=True, timeout=120)
+    assert page.status_code == 200
+    assert "2026-11-21T01:53:3" in page.text  # it opens at the incident
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=120)
+    assert (tmp_path / "opened").read_text().strip() == origin

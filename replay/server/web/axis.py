@@ -4,7 +4,7 @@ The times of a few hundred positions are read, however long the log is. Each sta
 up to the next one.
 
 A position is drawn at the time of the last object version by then: that is what the state at the
-position shows. Lines of logs have no version, and may lie far from it in the log; they are counted
+position shows. Lines of logs have no version, and may be far from it in the log; they are counted
 at their own times.
 """
 

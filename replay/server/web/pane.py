@@ -154,7 +154,8 @@ def _diff(log: Log, look: Look, base: Pane, life: Life, version: Version) -> Pan
         if then is None or not then.phase:
             return replace(base, says=f"It does not exist at @{look.versus}.")
         found = changes(document_at(log, then), document_at(log, version))
-        says = f"From @{look.versus} (version @{then.position}) to @{look.position}:"
+        says = f"From @{look.versus} (version @{then.position}) to @{look.position}"
+        says += ":" if found else ", no field differs."
     else:
         found = list(version.changes)
         by = f" by {version.actor}" if version.actor else ""

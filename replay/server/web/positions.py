@@ -48,8 +48,8 @@ def position_of(log: Log, text: str) -> int:
 def time_at(log: Log, position: int) -> tuple[str, str]:
     """Return the time of the last version by a position, for people and for programs.
 
-    Both are empty if it is not known. The lines of a scheduler's log that lie before the position
-    may be later: they are no part of the state.
+    Both are empty if it is not known. The lines of a scheduler's log that come before the
+    position in the log may be later: they are no part of the state.
     """
     query = Query(
         branch=log.branch,

@@ -32,10 +32,6 @@ from .positions import fixed_position, position_of
 from .site import site_of
 from .steps import step
 
-HTML_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-}
 KEPT = "private, no-cache"
 """Browsers keep an answer, and ask each time whether it is still the same."""
 
@@ -188,7 +184,7 @@ def _html(page: Page, found: _Found) -> Response:
     text = (
         rendered_block(page.template, part, **values) if part else rendered(page.template, **values)
     )
-    return HTMLResponse(str(text), headers=HTML_HEADERS)
+    return HTMLResponse(str(text))
 
 
 def _json(page: Page, found: _Found) -> Response:
@@ -284,7 +280,7 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
         last = None
     document = fault_document(fault)["error"]
     text = rendered("fault.html", fault=document, status=status, last=last, static=assets().path)
-    headers = {**HTML_HEADERS, "Cache-Control": "no-store"}
+    headers = {"Cache-Control": "no-store"}
     if status == 503:
         headers["Retry-After"] = "1"
     return HTMLResponse(str(text), status_code=status, headers=headers)

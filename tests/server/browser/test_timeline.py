@@ -37,6 +37,19 @@ def test_nobody_is_kept_out(look: Look, path: str, theme: str) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nobody_is_kept_out_of_answers_keys_and_faults(look: Look, theme: str) -> None:
+    page = look(f"{GANG}&pane=why", theme=theme).page
+    expect(page.locator("#panel .sentence")).to_be_visible()
+    assert not Axe().run(page).violations_count
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert not Axe().run(page).violations_count
+    found = look("/@1942/nowhere", theme=theme)
+    assert not Axe().run(found.page).violations_count
+    found.wrong.clear()  # the browser reports the 404
+
+
 def test_it_has_landmarks_and_a_title(look: Look) -> None:
     page = look(GANG).page
     assert page.title().startswith("job/default/big-gang at @1942")
@@ -145,6 +158,13 @@ def test_the_filter_keeps_only_what_fits(look: Look) -> None:
     assert set(kinds) == {"pod.bound"}
     page.keyboard.press("j")
     expect(page.locator("#events tr[aria-current] .kind")).to_have_text("pod.bound")
+
+
+def test_rows_of_a_filter_begin_where_the_position_is(look: Look) -> None:
+    page = look("/@3300?q=pod.*").page
+    page.wait_for_selector("#handle")
+    before = page.locator("#e3298, #e3297, #e3296, #e3295").first
+    expect(before).to_be_in_viewport()
 
 
 def test_a_filter_that_names_nothing_says_so(look: Look) -> None:

@@ -71,7 +71,10 @@ export class Ruler {
     this.position = position;
     if (!this.place || !this.samples.length) return;
     const x = between(this.samples, 0, position);
-    const line = this.place.querySelector("#cursor line");
+    const cursor = this.place.querySelector("#cursor");
+    const line = cursor?.firstElementChild;
+    const inWindow = position >= this.begin && position <= this.end;
+    if (cursor instanceof SVGElement) cursor.style.display = inWindow ? "" : "none";
     line?.setAttribute("x1", `${x}%`);
     line?.setAttribute("x2", `${x}%`);
     if (this.handle) {

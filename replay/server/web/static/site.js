@@ -84,6 +84,7 @@ function showHelp() {
   const table = document.createElement("table");
   const body = table.createTBody();
   for (const { key, words } of allCommands()) {
+    if (!words) continue; // another key for the same
     const row = body.insertRow();
     const head = document.createElement("th");
     head.scope = "row";

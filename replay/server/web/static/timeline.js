@@ -75,14 +75,23 @@ function rowsChanged() {
   markRow();
 }
 
+/** Return the row of a position, or the last one before it.
+ * @param {number} position
+ * @returns {HTMLElement | null} */
+function rowNear(position) {
+  /** @type {HTMLElement[]} */
+  const rows = [...document.querySelectorAll("#events tr[data-position]")].filter((row) => row instanceof HTMLElement);
+  return rows.findLast((row) => Number(row.dataset.position) <= position) || rows[0] || null;
+}
+
 /** Mark the row of the position, and bring it into view. */
 function markRow() {
   for (const one of document.querySelectorAll("#events tr[aria-current]")) one.removeAttribute("aria-current");
   for (const one of document.querySelectorAll("#events tbody th a")) one.setAttribute("tabindex", "-1");
-  const row = document.getElementById(`e${shown.position}`);
   const around = document.getElementById("rows");
+  const row = rowNear(shown.position);
   if (!row || !around) return;
-  row.setAttribute("aria-current", "true");
+  if (row.id === `e${shown.position}`) row.setAttribute("aria-current", "true");
   row.querySelector("th a")?.setAttribute("tabindex", "0");
   const top = row.offsetTop - around.scrollTop;
   if (top < 40 || top > around.clientHeight - 60) around.scrollTop = row.offsetTop - around.clientHeight / 2;
@@ -333,7 +342,7 @@ function setUpKeys() {
   onKey("h", "earlier window", () => pan(-0.25));
   onKey("l", "later window", () => pan(0.25));
   onKey("+", "zoom in", () => zoom(0.5));
-  onKey("=", "zoom in", () => zoom(0.5));
+  onKey("=", "", () => zoom(0.5));
   onKey("-", "zoom out", () => zoom(2));
   onKey("f", "window around the position; again: the whole log", fit);
   onKey("[", "set mark A at the position", () => go({ vs: `@${shown.position}` }, true));

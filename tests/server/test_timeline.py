@@ -1,0 +1,134 @@
+"""What the timeline draws is what the log holds: times, counts, phases, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import plinian
+from plinian.engine.errors import ObjectNotFound, PointUnknown, UsageError
+from plinian.replay.facade.log import Log
+from plinian.replay.server.web.axis import PARTS, axis_of
+from plinian.replay.server.web.lanes import drawing_of
+from plinian.replay.server.web.lives import life_of, set_by, setter
+from plinian.replay.server.web.look import Look
+from plinian.replay.server.web.positions import position_of, time_at
+from plinian.replay.server.web.rows import fields_of, rows_around
+from plinian.replay.server.web.steps import step
+
+DRAINED, AFTER = "2026-11-21T01:53:37.019Z", "2026-11-21T01:53:37.030Z"
+
+
+@pytest.fixture(scope="module")
+def log(demo_log: Path) -> Iterator[Log]:
+    with plinian.open(demo_log, read_only=True) as opened:
+        yield opened
+
+
+def _look(log: Log, position: int, **query: str) -> Look:
+    return Look(position, log.store.last(), query=tuple(query.items()))
+
+
+@pytest.mark.parametrize("window", [(1, 4446), (1800, 2700), (2000, 2400)])
+def test_every_event_of_a_window_is_counted_about_once(log: Log, window: tuple[int, int]) -> None:
+    axis = axis_of(log, *window)
+    events = window[1] - window[0] + 1
+    assert len(axis.bars) == PARTS
+    if window == (1, 4446):
+        assert events * 0.99 < sum(axis.bars) <= events  # a few lines of logs have no time
+    assert 0 < sum(axis.bars) <= events + PARTS
+    assert axis.exact is (events <= 1200)
+
+
+def test_positions_are_where_their_state_is(log: Log) -> None:
+    axis = axis_of(log, 1, log.store.last())
+    assert list(axis.times) == sorted(axis.times)
+    moment = log.moment(AFTER)
+    assert moment.time is not None
+    position = position_of(log, AFTER)
+    assert abs(axis.share(position) - axis.share_of(moment.time)) < 0.5
+    assert time_at(log, position)[1] == DRAINED
+
+
+def test_lines_of_logs_do_not_move_the_time_of_the_state(log: Log) -> None:
+    """Position 1896 begins lines of the scheduler's log that are two seconds ahead of the state."""
+    line = next(iter(log.events(positions=(1896,))))
+    assert line.event.kind == "session.opened"
+    assert time_at(log, 1896) == time_at(log, 1895)
+
+
+def test_lanes_have_the_phases_of_objects(log: Log) -> None:
+    look = _look(log, 2000, lanes="node/node-1,pod/ml/none")
+    drawing = drawing_of(log, look, axis_of(log, 1, look.last), "")
+    node, nothing = drawing.lanes
+    assert [one.phase for one in node.stretches] == ["Ready", "Cordoned", "Ready"]
+    cordoned = node.stretches[1]
+    assert cordoned.begin == 1943
+    assert cordoned.look == "waiting"
+    ends = cordoned.x + cordoned.width
+    assert abs(ends - node.stretches[2].x) < 0.2
+    assert nothing.fault
+    assert drawing.marks <= 5000
+
+
+def test_sessions_are_drawn_at_their_own_times(log: Log) -> None:
+    look = _look(log, 2000)
+    drawing = drawing_of(log, look, axis_of(log, 1, look.last), "")
+    assert len(drawing.sessions) == len(log.sessions())
+    shares = [one.x for one in drawing.sessions]
+    assert len(set(shares)) > len(shares) * 0.9  # apart, although the log has many of them together
+
+
+def test_a_field_was_set_by_the_last_event_that_changed_it(log: Log) -> None:
+    life = life_of(log, "node/node-1")
+    version = life.last(2000)
+    assert version is not None
+    places = set_by(life, version)
+    assert setter(places, "spec.unschedulable") == 1943
+    assert setter(places, "spec.taints[0].effect") == 1945
+    first = next(one.position for one in life.versions if one.payload)
+    assert setter(places, "metadata.name") == first
+
+
+def test_an_object_that_never_was_has_no_life(log: Log) -> None:
+    with pytest.raises(ObjectNotFound):
+        life_of(log, "pod/ml/none")
+
+
+def test_rows_are_around_the_position(log: Log) -> None:
+    found = [row.position for row in rows_around(log, _look(log, 2000)).rows]
+    assert found == list(range(1951, 2051))
+    start = rows_around(log, _look(log, 3))
+    assert start.before is None
+    assert start.rows[0].position == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("pod.bound", {"kinds": ("pod.bound",)}),
+        ("nodes", {"objects": (("", "Node"),)}),
+        ("namespace:kube-system", {"namespace": "kube-system"}),
+        ("ns:ml pod.*", {"namespace": "ml", "kinds": ("pod.*",)}),
+        ("train-a-worker-0", {"name": "train-a-worker-0"}),
+        ("", {}),
+    ],
+)
+def test_words_of_the_filter_narrow(log: Log, text: str, fields: dict[str, object]) -> None:
+    assert fields_of(log, text) == fields
+
+
+def test_steps_lead_to_the_next_of_a_sort(log: Log) -> None:
+    look = _look(log, 1942, sel="node/node-1")
+    assert step(log, look, "change", forwards=True) == 1943
+    assert step(log, look, "event", forwards=False) == 1941
+    session = step(log, look, "session", forwards=True)
+    assert next(iter(log.events(positions=(session,)))).event.kind == "session.opened"
+    notable = step(log, look, "notable", forwards=True)
+    assert notable > 1942
+    with pytest.raises(PointUnknown):
+        step(log, _look(log, 4446), "event", forwards=True)
+    with pytest.raises(UsageError):
+        step(log, look, "dance", forwards=True)
