@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -27,7 +28,7 @@ MOST_FIELDS = 12
 LONGEST = 300
 
 ADDED, REMOVED, FIRST_SEEN, CHANGED = "added", "removed", "first seen", "changed"
-_SIGNS = {ADDED: "+", REMOVED: "-", FIRST_SEEN: "?"}
+_SIGNS = MappingProxyType({ADDED: "+", REMOVED: "-", FIRST_SEEN: "?"})
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +136,7 @@ def difference(log: Log, look: Look) -> Difference:
 
 
 def _listed(one: Differing, kind: str) -> bool:
-    """Return whether an object is listed: those of kind Event only if they are asked for."""
+    """Return whether an object is listed: those of kind Event only if they are chosen."""
     return kind == "events" or one.kind != "events"
 
 

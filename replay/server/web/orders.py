@@ -1,4 +1,4 @@
-"""Orders of a cluster's steps as pictures in lanes: where each mark stands, and what was held up."""
+"""Orders of a cluster's steps as pictures in lanes: where marks stand, and what was held up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of amounts over time: what queues hold against their limits, and how full nodes are."""
+"""Pages of amounts over time: what queues held beside their limits, and how full nodes were."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     """One resource of one queue, together with the queues below it.
 
     :param first: of the lines of its queue. :param missing: the parent that does not exist.
-    :param waiting: how many PodGroups of the queue itself are Pending, and :param enqueued: Inqueue.
+    :param waiting: how many PodGroups of the queue itself are Pending; ``enqueued``: Inqueue.
     :param amounts: as texts, by name; only those that there are.
     :param shares: the same in percent of the width of the bar.
     :param full: what is held and reserved reaches the capability.
