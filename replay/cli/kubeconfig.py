@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from . import options
+from . import options, serving
 from .command import command
 from .shell import note
 
@@ -23,19 +23,8 @@ from .shell import note
     help="A moment, which gets a context; repeatable. Without any, there is one context, for the "
     "moment that the server serves.",
 )
-@click.option(
-    "--server",
-    default="http://127.0.0.1:8001",
-    show_default=True,
-    metavar="URL",
-    help="The address that plinian serve prints.",
-)
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The file with the server's token, as for plinian serve.",
-)
+@serving.server
+@serving.its_token_file
 @click.option(
     "--out",
     "-o",

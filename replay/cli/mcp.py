@@ -51,7 +51,7 @@ def mcp(
     the extra mcp: pip install 'plinian[mcp]'.
     """
     from ..server.mcp.door import PATH, check_installed
-    from ..server.settings import Settings, warnings
+    from ..server.settings import Settings
     from ..server.tls import tls_of
     from ..server.token import token_in
 
@@ -75,8 +75,7 @@ def mcp(
     from ..server.running import serve
 
     def ready(listening: Settings) -> None:
-        for line in warnings(listening):
-            note(f"plinian: WARNING: {line}")
+        serving.warn(listening)
         note(f"plinian: serving {log} to agents at {listening.origin}{PATH} (Ctrl-C ends it)")
 
     serve(settings, names=names, ready=ready)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from . import options
+from . import options, serving
 from .command import command
 
 ACTIONS = ("play", "pause", "step", "to", "speed")
@@ -24,19 +24,8 @@ ACTIONS = ("play", "pause", "step", "to", "speed")
     "where the server is.",
 )
 @click.argument("value", required=False, metavar="[SPEED|POINT]", help="As in 10x, or as --at.")
-@click.option(
-    "--server",
-    default="http://127.0.0.1:8001",
-    show_default=True,
-    metavar="URL",
-    help="The address that plinian serve prints.",
-)
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The file with the server's token, as for plinian serve.",
-)
+@serving.server
+@serving.its_token_file
 @options.text_or_json
 def play(
     action: str | None, value: str | None, server: str, token_file: Path | None, output: str

@@ -54,7 +54,7 @@ def serve(
     machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
     """
     from ..server.running import serve as run
-    from ..server.settings import Settings, warnings
+    from ..server.settings import Settings
     from ..server.tls import tls_of
     from ..server.token import token_in
     from .play import speed_of
@@ -73,8 +73,7 @@ def serve(
     )
 
     def ready(listening: Settings) -> None:
-        for line in warnings(listening):
-            note(f"plinian: WARNING: {line}")
+        serving.warn(listening)
         note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
             click.launch(f"{listening.origin}/")

@@ -1,10 +1,16 @@
-"""Options of commands that listen: where, and who may connect."""
+"""What commands of a server share: where it listens, who may connect, and where it is found."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from .shell import note
+
+if TYPE_CHECKING:
+    from ..server.settings import Settings
 
 port = click.option(
     "--port",
@@ -51,3 +57,24 @@ tls_client_ca = click.option(
     metavar="FILE",
     help="Accept only clients whose certificate one of these signed, in PEM.",
 )
+server = click.option(
+    "--server",
+    default="http://127.0.0.1:8001",
+    show_default=True,
+    metavar="URL",
+    help="The address that plinian serve prints.",
+)
+its_token_file = click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file with the server's token, as for plinian serve.",
+)
+
+
+def warn(listening: Settings) -> None:
+    """Print what a person should know before other machines connect."""
+    from ..server.settings import warnings
+
+    for line in warnings(listening):
+        note(f"plinian: WARNING: {line}")
