@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 Payloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 """Returns the payloads of events by their positions."""
 
+_AT_ONCE = 1024
+"""Payloads that are read together."""
+
 _STATUSES = tuple(Status)
 _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
@@ -79,7 +82,7 @@ class _Reader:
         self._stored = stored
         self.projector = Projector(behaviours, _options(stored.options))
         self._cache = self.projector.cache
-        self._read = payloads(_positions(stored))
+        self._payloads = payloads
         self._objects = self._found()
         self._begin()
         self._tasks = self._made_tasks()
@@ -96,10 +99,11 @@ class _Reader:
         for kind, positions in self._stored.stores:
             origins, store = self.projector.origins[kind], dict[str, Object]()
             of = KINDS[kind]
+            read = self._decoded(of, positions)
             for number, position in enumerate(positions, len(objects)):
                 item: Object
                 if position:
-                    item = decode_known(of, self._read[position])
+                    item = next(read)
                     key = item.metadata.key
                     origins[key] = Origin(item, position)
                 else:
@@ -111,6 +115,14 @@ class _Reader:
             objects[number] = _decoder(KINDS[kind]).decode(raw)
         return objects
 
+    def _decoded(self, kind: type[Object], positions: Sequence[int]) -> Iterator[Object]:
+        """Yield the objects at the positions that are not 0, with few payloads in memory."""
+        wanted = [position for position in positions if position]
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            read = self._payloads(sorted(some))
+            yield from (decode_known(kind, read[position]) for position in some)
+
     def _object(self, number: int) -> Any:
         return None if number == NOTHING else self._objects[number]
 
@@ -121,8 +133,9 @@ class _Reader:
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
         projector.driver.holds_cleanup = stored.holds_cleanup
         projector.doomed = {one.uid: one for one in stored.doomed}
+        lists = self._payloads([position for *_, position in stored.listed if position])
         for group, kind, namespaces, position in stored.listed:
-            listing = msgspec.json.decode(self._read[position], type=ListObserved)
+            listing = msgspec.json.decode(lists[position], type=ListObserved)
             uids = Listing(frozenset(listing.uids), position)
             projector.listed[group, kind, tuple(namespaces)] = uids
         self._cache.node_cache.ignore(frozenset(stored.ignored))
@@ -243,12 +256,6 @@ class _Reader:
         cache.default_priority = stored.default_priority
         for namespace, name, raw in stored.quotas:
             cache.quotas.setdefault(namespace, {})[name] = _STATUS_DECODE(raw)
-
-
-def _positions(stored: StoredBelief) -> list[int]:
-    """Return the positions of all events whose payloads are needed."""
-    found = [position for _, positions in stored.stores for position in positions if position]
-    return found + [position for *_, position in stored.listed if position]
 
 
 def _options(stored: list[Any]) -> CacheOptions:

@@ -28,6 +28,9 @@ _NEAR = 4
 CACHED = 131_072
 """Entries at which a cache is cleared: some 50 MB of objects at most."""
 
+READ = 32_768
+"""The same for objects that are read, of which a server holds them for long: some 12 MB."""
+
 
 def _hold(fault: str, text: str) -> None:
     if fault:
@@ -198,7 +201,7 @@ class Names:
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of symbol ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
-        found = {n: self._texts[n] for n in wanted if n in self._texts}
+        found = {n: text for n in wanted if (text := self._texts.get(n)) is not None}
         missing = sorted(n for n in wanted if n not in found)
         for start in range(0, len(missing), 10_000):
             found |= dict(
@@ -214,9 +217,10 @@ class Names:
     def objects(self, numbers: Iterable[int]) -> dict[int, tuple[str, Reference]]:
         """Return (cluster, reference) of object ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
-        found = {n: self._references[n] for n in wanted if n in self._references}
+        found = {n: named for n in wanted if (named := self._references.get(n)) is not None}
         found |= self._looked_up(sorted(n for n in wanted if n not in found))
-        self._shrink(self._references)
+        if len(self._references) > READ:
+            self._references.clear()
         self._references |= found
         return found
 

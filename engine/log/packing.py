@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import accumulate
+from threading import Lock
 
 import msgspec
 import zstandard
@@ -100,6 +101,7 @@ class Packer:
             number: zstandard.ZstdDecompressor(dict_data=data) for number, data in prepared.items()
         }
         self._decompressors[None] = zstandard.ZstdDecompressor()
+        self._turns = Lock()
 
     def pack(self, first: int, sizes: Sequence[int], payloads: bytes) -> Block:
         """Return the block of payloads that begin at a position.
@@ -138,7 +140,8 @@ class Packer:
             # The frame states its size, and damage must not make it allocate all memory.
             if zstandard.frame_content_size(block.data) != whole:
                 raise ValueError("the payloads do not have the stored sizes")
-            return self._decompressors[block.dictionary_id].decompress(block.data)
+            with self._turns:  # Threads may share a log, but not a decompressor.
+                return self._decompressors[block.dictionary_id].decompress(block.data)
         except KeyError:
             raise ValueError(f"dictionary {block.dictionary_id} is not in the log") from None
         except zstandard.ZstdError as fault:

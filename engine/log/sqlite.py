@@ -87,11 +87,10 @@ class SqliteDatabase(SharedConnection):
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
-        with self._guard():
+        with self._lock, self._guard():
             if self._stamp is None:
                 return self._connection.execute(sql, parameters).fetchall()
-            with self._lock:
-                return self._sealed_rows(sql, parameters, self._stamp)
+            return self._sealed_rows(sql, parameters, self._stamp)
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import msgspec
 
 from ..events import Reference
-from .columns import decode_fact
+from .columns import NO_ORIGIN, decode_fact
 from .extract import extract_fact
 from .facts import Fact, PodFact
 from .fold import Record
@@ -66,6 +67,17 @@ class Truth:
             reference = record.reference
             self._records.setdefault((reference.group, reference.kind), []).append(record)
         self._entries: dict[tuple[str, str], list[Entry]] = {}
+        self._owns_records = False
+        self._like: weakref.ref[Truth] | None = None
+
+    def own_records(self, like: Truth | None) -> None:
+        """Say that nobody else changes or needs the records: their encoded facts need not stay.
+
+        :param like: another truth of the same branch, whose entries are used again as long as it is
+            in memory.
+        """
+        self._owns_records = True
+        self._like = None if like is None else weakref.ref(like)
 
     @property
     def time(self) -> int | None:
@@ -90,11 +102,33 @@ class Truth:
         entries = self._entries.get((group, kind))
         if entries is None:
             records = sorted(self._records.get((group, kind), ()), key=_reference_of)
-            entries = self.entries_of(records)
+            entries = self._shared(records, self._common(group, kind))
+            if self._owns_records:
+                _slim(records, entries)
             self._entries[group, kind] = entries
         if namespace is None:
             return list(entries)
         return [entry for entry in entries if entry.reference.namespace == namespace]
+
+    def _common(self, group: str, kind: str) -> Mapping[int, Entry]:
+        """Return the entries of the other truth by the position of their version."""
+        like = None if self._like is None else self._like()
+        found = () if like is None else like._entries.get((group, kind), ())  # noqa: SLF001
+        return {entry.position: entry for entry in found if not entry.bound_position}
+
+    def _shared(self, records: Sequence[Record], known: Mapping[int, Entry]) -> list[Entry]:
+        """Return records with their facts; those that are known are not decoded again."""
+        found = [known.get(record.position) for record in records]
+        usable = [
+            entry is not None and not record.bound and record.stale == entry.stale
+            for record, entry in zip(records, found, strict=True)
+        ]
+        rest = [record for record, use in zip(records, usable, strict=True) if not use]
+        made = iter(self.entries_of(rest))
+        return [
+            entry if use and entry is not None else next(made)
+            for entry, use in zip(found, usable, strict=True)
+        ]
 
     def namespaces(self, group: str, kind: str) -> list[str]:
         """Return the namespaces with objects of a kind, sorted."""
@@ -149,6 +183,13 @@ def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
         node_bound=node,
         bound_position=record.bound if node else 0,
     )
+
+
+def _slim(records: Iterable[Record], entries: Iterable[Entry]) -> None:
+    """Let records have no more than their entries lack."""
+    for record, entry in zip(records, entries, strict=True):
+        record.reference = entry.reference
+        record.fact, record.origin = b"", NO_ORIGIN
 
 
 def _reference_of(record: Record) -> Reference:

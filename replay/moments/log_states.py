@@ -14,6 +14,7 @@ from ...engine.log import MAIN, LogStore
 from ...engine.state.clock import Clock
 from ...engine.state.truth import Entry, Truth
 from .clock import clock_of
+from .kept_truths import KeptTruths
 from .kinds import ObjectName, kind_named, object_named
 from .moment import Moment, remarks_on
 from .points import Point, point_text, resolve
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .field_selectors import FieldSelector
 
 _DOCUMENTS_AT_ONCE = 512
-_TRUTHS_KEPT = 4
+_COVERAGES_KEPT = 4
 
 
 class LogStates:
@@ -50,8 +51,8 @@ class LogStates:
         self.branch = branch
         self.cluster = cluster
         self._remark = remark
-        self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
-        self._coverages = lru_cache(maxsize=_TRUTHS_KEPT)(self._cover)
+        self._truths = KeptTruths(self._fold)
+        self._coverages = lru_cache(maxsize=_COVERAGES_KEPT)(self._cover)
 
     def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
@@ -88,7 +89,7 @@ class LogStates:
 
     def truth(self, at: Point = "end") -> Truth:
         """Return all objects at a moment; the last few results are cached."""
-        return self._truths(self.moment(at))
+        return self._truths.of(self.moment(at))
 
     def coverage(self, at: Point = "end") -> Coverage:
         """Return what the log knew completely of the cluster by a moment's position."""
@@ -161,11 +162,11 @@ class LogStates:
 
     def forget(self) -> None:
         """Drop cached states: after an append they may be outdated."""
-        self._truths.cache_clear()
+        self._truths.forget()
         self._coverages.cache_clear()
 
-    def _fold(self, moment: Moment) -> Truth:
-        return truth_at(self.store, moment)
+    def _fold(self, moment: Moment, like: Truth | None) -> Truth:
+        return truth_at(self.store, moment, like=like)
 
     def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
         return read_coverage(self.store, branch=branch, cluster=cluster, known=known)

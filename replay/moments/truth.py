@@ -55,11 +55,14 @@ _TRIES = 4
 Progress = Callable[[int, int], None]
 
 
-def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -> Truth:
+def truth_at(
+    store: LogStore, moment: Moment, *, use_checkpoints: bool = True, like: Truth | None = None
+) -> Truth:
     """Return the state of the cluster at a moment, folded from the nearest checkpoint.
 
     :param use_checkpoints: False folds from the very beginning (to test that checkpoints make no
         difference).
+    :param like: a truth of the same branch; what both have in common is not decoded again.
     """
     reader = BlockReader()
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
@@ -79,7 +82,9 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
         last = until == moment.revision
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
-    return _truth(store, moment, fold, reader)
+    found = _truth(store, moment, fold, reader)
+    found.own_records(like)
+    return found
 
 
 def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:

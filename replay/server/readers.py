@@ -1,4 +1,4 @@
-"""The log for requests: a few threads, each with a separate connection.
+"""The log for requests: a few threads that share it.
 
 Short questions and long ones have separate threads, so a look at the state never waits for a
 search. The number of questions that wait is bounded, and so is how long a request waits: beyond
@@ -8,17 +8,16 @@ that a server is busy, and says so.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import Any, TypeVar
 
-from ...engine.errors import LogError, PlinianError
-from ...engine.log.location import Location, parse_location
+from ...engine.errors import PlinianError
+from ...engine.log.location import parse_location
 from ..facade.log import Log, opened
 from .limits import Limit
 from .settings import Settings
+from .shared_log import SharedLog
 
 T = TypeVar("T")
 
@@ -44,11 +43,12 @@ class Readers:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._location = parse_location(settings.place)
-        self._own = threading.local()
-        self._opened: set[Log] = set()
-        self._lock = threading.Lock()
+        self._log = SharedLog(
+            parse_location(settings.place),
+            lambda: opened(
+                settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
+            ),
+        )
         self._short = _Lane("short", SHORT_THREADS, MOST_WAITING, SHORT_SECONDS)
         self._long = _Lane("long", LONG_THREADS, MOST_WAITING_LONG, LONG_SECONDS)
 
@@ -71,39 +71,11 @@ class Readers:
         """
         ended = [lane.end() for lane in (self._short, self._long)]
         if all(ended):
-            for log in list(self._opened):
-                log.close()
+            self._log.close()
 
     def _answer(self, question: Callable[[Log], T]) -> T:
-        own: tuple[Log, object] | None = getattr(self._own, "log", None)
-        if own is not None and own[1] != _stamp(self._location):
-            self._drop(own[0])  # The file was replaced or deleted.
-            own = None
-        if own is None:
-            own = self._own.log = (self._open(), _stamp(self._location))
-        try:
-            return question(own[0])
-        except LogError:
-            self._drop(own[0])  # The next question tries again with a new connection.
-            raise
-
-    def _open(self) -> Log:
-        settings = self._settings
-        log = opened(
-            settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
-        )
-        with self._lock:
-            self._opened.add(log)
-        return log
-
-    def _drop(self, log: Log) -> None:
-        self._own.log = None
-        with self._lock:
-            self._opened.discard(log)
-        try:
-            log.close()
-        except LogError:  # It is broken, which is why it is dropped.
-            return
+        with self._log.used() as log:
+            return question(log)
 
 
 class _Lane:
@@ -165,14 +137,3 @@ def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> Non
         loop.call_soon_threadsafe(call)
     except RuntimeError:
         return
-
-
-def _stamp(location: Location) -> object:
-    """Return what changes if another file takes the place of a log; None for a server's."""
-    if location.database != "sqlite":
-        return None
-    try:
-        found = Path(location.path).stat()
-    except OSError:
-        return "gone"
-    return found.st_dev, found.st_ino

@@ -28,6 +28,7 @@ from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
+from .sharing import share
 from .volcano import PodGroup, Queue
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the field's letter for an object
@@ -81,10 +82,13 @@ def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     """
     try:
         if isinstance(payload, bytes):
-            return cast("O", _decoder(kind).decode(payload))
-        return msgspec.convert(payload, kind)
+            item = cast("O", _decoder(kind).decode(payload))
+        else:
+            item = msgspec.convert(payload, kind)
     except msgspec.ValidationError:
-        return _decode_without_nulls(kind, payload)
+        item = _decode_without_nulls(kind, payload)
+    share(item)
+    return item
 
 
 def _resource_lists(item: Object) -> Iterable[ResourceList]:
