@@ -13,6 +13,7 @@ from .columns import NO_ORIGIN, decode_fact
 from .extract import extract_fact
 from .facts import Fact, PodFact
 from .fold import Record
+from .sharing import share
 
 FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 
@@ -67,6 +68,7 @@ class Truth:
             reference = record.reference
             self._records.setdefault((reference.group, reference.kind), []).append(record)
         self._entries: dict[tuple[str, str], list[Entry]] = {}
+        self._by_name: dict[tuple[str, str], dict[tuple[str, str], Entry]] = {}
         self._owns_records = False
         self._like: weakref.ref[Truth] | None = None
 
@@ -137,10 +139,13 @@ class Truth:
 
     def find(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the one object of this name, or None."""
-        for entry in self.of(group, kind, namespace):
-            if entry.reference.name == name:
-                return entry
-        return None
+        found = self._by_name.get((group, kind))
+        if found is None:
+            found = {}
+            for entry in self.of(group, kind):
+                found.setdefault((entry.reference.namespace, entry.reference.name), entry)
+            self._by_name[group, kind] = found
+        return found.get((namespace, name))
 
     def entries(self) -> list[Entry]:
         """Return all objects, sorted by group, kind, namespace, name and uid."""
@@ -169,6 +174,7 @@ class Truth:
 
 
 def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
+    share(record.reference, fact)
     node = ""
     if record.bound and isinstance(fact, PodFact) and not fact.node:
         node = msgspec.json.decode(payloads[record.bound]).get("node", "")

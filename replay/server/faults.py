@@ -30,6 +30,7 @@ from ...engine.errors import (
 from .guard import SAFE_HEADERS
 from .limits import TookTooLong
 from .plain_json import PlainJSON
+from .reach import OutOfReach
 from .readers import ServerBusy
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
@@ -40,6 +41,7 @@ _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (NotKnown, 409),
     (ServerBusy, 503),
     (TookTooLong, 503),
+    (OutOfReach, 503),
     (LogNotFound, 503),
     (LogUnavailable, 503),
     (LogNewer, 503),
@@ -58,6 +60,9 @@ _TOLD: Mapping[type[PlinianError], str] = MappingProxyType(
 )
 """What a client reads of an error of the log."""
 
+_OURS = ServerBusy | TookTooLong | OutOfReach
+"""What a client reads as it is, although the server does not answer."""
+
 _FAILED = "the server failed to answer"
 _SEE_TERMINAL = "the terminal of the server says more"
 
@@ -69,7 +74,7 @@ def status_of(fault: PlinianError) -> int:
 
 def fault_document(fault: PlinianError) -> dict[str, Any]:
     """Return an error for JSON, without what is only for the terminal of the server."""
-    if status_of(fault) < 500 or isinstance(fault, ServerBusy | TookTooLong):
+    if status_of(fault) < 500 or isinstance(fault, _OURS):
         return {"error": {"what": fault.what, "where": fault.where, "now": fault.now}}
     told = next((text for kind, text in _TOLD.items() if isinstance(fault, kind)), _FAILED)
     return {"error": {"what": told, "where": "", "now": _SEE_TERMINAL}}
@@ -87,7 +92,7 @@ async def json_fault(_request: Request, fault: Exception) -> Response:
     assert isinstance(fault, PlinianError), "it is registered for these alone"
     status = status_of(fault)
     headers = {"Retry-After": "1"} if status == 503 else None
-    if status >= 500 and not isinstance(fault, ServerBusy | TookTooLong):
+    if status >= 500 and not isinstance(fault, _OURS):
         report(fault)
     return PlainJSON(fault_document(fault), status_code=status, headers=headers)
 

@@ -14,6 +14,7 @@ from ...facade.options import DEFAULT_RELEASE
 from ...moments.coverage import document_of
 from ...moments.moment import Moment, remarks_on
 from ..limits import Limit
+from ..reach import reach_all, reach_cache
 from ..settings import Settings
 from .operation import Asked, Operation
 from .pages import Cut, Page, Part, bounded, page_of
@@ -127,6 +128,7 @@ def answered(asked: Asked) -> Answer:
 
     :raises PlinianError: there is none.
     """
+    _reach(asked)
     found = asked.operation.ask(asked)
     page = asked.page
     if isinstance(found, Part):
@@ -152,6 +154,26 @@ def answered(asked: Asked) -> Answer:
         next=None if after is None else page.cursor(after, _known(asked)),
         result=result,
     )
+
+
+def _reach(asked: Asked) -> None:
+    """Make sure that the answer is soon found.
+
+    :raises OutOfReach: it is not.
+    """
+    operation, values, moment = asked.operation, asked.values, asked.moment
+    if moment is None:
+        return
+    named = asked.keywords().get("release") or DEFAULT_RELEASE
+    releases = [*values.get("release", ())] if isinstance(values.get("release"), list) else [named]
+    releases += [values["try_release"]] if "try_release" in values else []
+    at_moment = operation.is_whole and "at" in values
+    if operation.believes or at_moment:
+        reach_cache(asked.log, moment, releases)
+    elif operation.reads_all and "since" not in values:
+        reach_all(asked.log, operation.reads_all, operation.command_line(asked))
+    if operation.believes and "before" in values:
+        reach_cache(asked.log, asked.log.moment(values["before"]), releases)
 
 
 def _with_trace(asked: Asked) -> dict[str, bool]:

@@ -71,6 +71,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     :param default: the point if the request gives none; empty is that of the server.
     :param is_whole: without a point, the answer is about the whole log.
     :param long: it may take more than half a second. :param is_tool: agents are offered it.
+    :param believes: it needs the scheduler's cache at the moment. :param reads_all: what is found
+        by reading the whole log; empty if nothing is.
     :param is_list: the answer is a list. :param names_inputs: its sentences may name inputs.
     """
 
@@ -88,6 +90,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     is_tool: bool = True
     is_list: bool = False
     names_inputs: bool = False
+    believes: bool = False
+    reads_all: str = ""
 
     @property
     def url(self) -> str:

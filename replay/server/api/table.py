@@ -109,6 +109,7 @@ THE_LOG = (
         name="sessions",
         about="The scheduling sessions that the scheduler ran, as far as the log shows them.",
         long=True,
+        reads_all="the sessions",
         method="Log.sessions",
         command=("session", "list"),
         ask=method("sessions"),
@@ -227,6 +228,7 @@ THE_SCHEDULER = (
         ask=method("why", "named"),
         parameters=(NAMED, AT, NAMESPACE, RELEASE, CONF, ASSUME, STRICT, *PAGES),
         long=True,
+        believes=True,
     ),
     Operation(
         name="what-would-help",
@@ -237,6 +239,7 @@ THE_SCHEDULER = (
         ask=method("what_would_help", "named"),
         parameters=(NAMED, AT, NAMESPACE, RELEASE, CONF, BUDGET, ASSUME, STRICT, *PAGES),
         long=True,
+        believes=True,
     ),
     Operation(
         name="what-if",
@@ -261,6 +264,7 @@ THE_SCHEDULER = (
             *PAGES,
         ),
         long=True,
+        believes=True,
     ),
     Operation(
         name="forecast",
@@ -283,6 +287,7 @@ THE_SCHEDULER = (
             *PAGES,
         ),
         long=True,
+        believes=True,
     ),
     Operation(
         name="session",
@@ -306,6 +311,7 @@ THE_SCHEDULER = (
             *PAGES,
         ),
         long=True,
+        believes=True,
     ),
     Operation(
         name="compare",
@@ -315,6 +321,7 @@ THE_SCHEDULER = (
         ask=method("compare"),
         parameters=(AT, RELEASES, ASSUME, STRICT, *PAGES),
         long=True,
+        believes=True,
     ),
     Operation(
         name="compare-moments",
@@ -327,6 +334,7 @@ THE_SCHEDULER = (
         point="after",
         default="end",
         long=True,
+        believes=True,
     ),
     Operation(
         name="belief",
@@ -337,6 +345,7 @@ THE_SCHEDULER = (
         ask=method("belief", progress=True),
         parameters=(AT, *_SCHEDULER, TIME, *PAGES),
         long=True,
+        believes=True,
     ),
     Operation(
         name="drift",
@@ -346,6 +355,7 @@ THE_SCHEDULER = (
         ask=method("drift", progress=True),
         parameters=(AT, *_SCHEDULER, TIME, *PAGES),
         long=True,
+        believes=True,
     ),
 )
 
@@ -371,6 +381,7 @@ SEARCHES = (
             *PAGES,
         ),
         long=True,
+        reads_all="violations",
     ),
     Operation(
         name="explore",

@@ -12,6 +12,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...invariants.task import ALL, CheckReport, beginning, severity_of
 from ...render.events import object_text
+from ..reach import reach_all, reach_cache
 from .bounded import Some, number, some
 from .look import Look
 from .notes import sentences
@@ -106,6 +107,10 @@ def check(log: Log, look: Look) -> Check:
     report = None
     if asked:
         at, until = (look.at, None) if over == MOMENT else (None, look.at)
+        if over == MOMENT:
+            reach_cache(log, log.moment(look.at), [look.release])
+        else:
+            reach_all(log, "violations", f"plinian check --until {look.at}")
         report = log.check(at=at, until=until, release=look.release)
     found = [] if report is None else [_violated(one, report) for one in report.violations]
     wanted = look.get("invariant")

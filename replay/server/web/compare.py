@@ -13,6 +13,8 @@ from ...compare.decisions import CONTEXT
 from ...compare.sessions import Comparison
 from ...facade.documents import document
 from ...facade.log import Log
+from ...moments.moment import Moment
+from ..reach import reach_cache
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
 from .notes import sentences
@@ -111,6 +113,7 @@ def compare(log: Log, look: Look) -> SideBySide:
     """
     moment = log.moment(look.at)
     what, versus = _versus(look)
+    _reach(log, moment, look, what, versus)
     if what == MOMENTS:
         found = log.compare_moments(
             versus, moment, releases=[look.get("vs_release") or look.release, look.release]
@@ -149,6 +152,15 @@ def compare(log: Log, look: Look) -> SideBySide:
         not_known=sentences(found.not_known),
         comparison=found,
     )
+
+
+def _reach(log: Log, moment: Moment, look: Look, what: str, versus: str) -> None:
+    """Make sure that the answer is soon found."""
+    other = look.get("vs_release") or look.release
+    releases = {RELEASES: [versus], MOMENTS: [other]}.get(what, [])
+    reach_cache(log, moment, [look.release, *releases])
+    if what == MOMENTS:
+        reach_cache(log, log.moment(versus), [look.release, other])
 
 
 def _versus(look: Look) -> tuple[str, str]:

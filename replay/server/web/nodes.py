@@ -23,6 +23,7 @@ from ...moments.drift import CacheDifference, Drift, both_at
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...render.columns import node_status
+from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
 from .notes import NODE, POD, gaps
@@ -133,6 +134,7 @@ def _line_document(line: NodeLine) -> Any:
 def nodes(log: Log, look: Look) -> Nodes:
     """Return the nodes of both sides."""
     moment = log.moment(look.at)
+    reach_cache(log, moment, [look.release])
     behaviours = resolve(release_of(look.release, assume=False))
     cache, drift = both_at(log.store, moment, behaviours)
     sides = _Sides(log.truth(moment), cache, drift, look.get("resource", "cpu"))

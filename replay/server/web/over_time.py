@@ -16,6 +16,7 @@ from ...series.incidents import Incident
 from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse, node_use
 from ...series.period import Period, span_of
 from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of, queue_shares
+from ..reach import reach_all
 from .look import Look
 from .page import page
 
@@ -121,6 +122,7 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
 
     :raises UsageError: the log has no times, or no such queue or resource.
     """
+    reach_all(log, "amounts over time", "plinian plot queues")
     resource, name = look.get("resource", "cpu"), look.get("queue")
     found = queue_shares(log, span_of(log), resource, names=[name] if name else [])
     return QueuesOverTime(
@@ -137,6 +139,7 @@ def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
 
     :raises UsageError: the log has no times, or no such resource.
     """
+    reach_all(log, "amounts over time", "plinian plot nodes")
     resource = look.get("resource", "cpu")
     found = node_use(log, span_of(log), resource)
     return NodesOverTime(

@@ -16,6 +16,7 @@ from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut
 from ...render.yaml_text import YamlWriter
+from ..reach import reach_cache
 from .lives import Life, Version, document_at, life_of, set_by, setter
 from .look import Look
 
@@ -186,6 +187,7 @@ def _text(value: Any) -> str:
 
 
 def _drift(log: Log, look: Look, base: Pane) -> Pane:
+    reach_cache(log, log.moment(look.at), [look.release])
     found = log.drift(at=look.at, release=look.release)
     name = base.object.partition("/")[2]
     rows = [
@@ -214,5 +216,6 @@ def _side(text: str | None) -> str:
 
 
 def _why(log: Log, look: Look, base: Pane) -> Pane:
+    reach_cache(log, log.moment(look.at), [look.release])
     found = log.why(base.object, at=look.at, release=look.release)
     return msgspec.structs.replace(base, why=found)

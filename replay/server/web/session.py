@@ -16,6 +16,7 @@ from ...moments.moment import Moment
 from ...moments.scheduler_confs import ConfText, confs_at, has_no_conf
 from ...render.session import number_text
 from ...sessions.session import SessionAnswer
+from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
 from .notes import POD, PODGROUP, QUEUE, file_name, sentences
@@ -112,16 +113,18 @@ def session(log: Log, look: Look) -> Session:
     :raises UsageError: the release is not known.
     """
     moment = log.moment(look.at)
+    reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
     answer = log.session(at=moment, release=look.release, conf=chosen_conf(own=own), trace=True)
     truth, result = log.truth(moment), answer.result
     names = Names(truth)
     action, about = look.get("action"), look.get("about").strip()
     steps = [
-        step_of(place, one, names)
+        (place, one)
         for place, one in enumerate(result.trace, start=1)
         if (not action or one.action == action) and about in one.about
     ]
+    part = some(steps, number(look, "skip"))
     counts = Counter(one.action for one in result.trace)
     return Session(
         release=answer.release,
@@ -135,7 +138,11 @@ def session(log: Log, look: Look) -> Session:
         counts=tuple(Count(action=one, steps=many) for one, many in counts.items()),
         action=action,
         about=about,
-        steps=some(steps, number(look, "skip")),
+        steps=Some(
+            rows=tuple(step_of(place, one, names) for place, one in part.rows),
+            skip=part.skip,
+            total=part.total,
+        ),
         errors=tuple(result.errors),
         assumed=assumptions(log, moment, own=own, release=answer.release),
         not_known=sentences(answer.not_known),

@@ -12,6 +12,7 @@ from ...moments.recorded_sessions import HowKnown
 from ...moments.session_list import ListedSession
 from ...moments.times import time_text
 from ...render.sessions import session_list_document
+from ..reach import reach_all
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
 from .page import page
@@ -64,6 +65,7 @@ def _json(found: Sessions) -> Any:
 )
 def sessions(log: Log, look: Look) -> Sessions:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
+    reach_all(log, "the sessions", "plinian session list")
     found = list(log.sessions())
     active = look.get("show") == "active"
     shown = [one for one in found if one.binds or one.evictions or not active]

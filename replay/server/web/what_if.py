@@ -12,6 +12,7 @@ from ....engine.errors import ObjectNotFound, UsageError
 from ...facade.documents import document
 from ...facade.log import Log
 from ...what_if.run import WhatIf
+from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
 from .notes import sentences
@@ -146,6 +147,7 @@ def _says_something(form: Form, release: str) -> bool:
 
 
 def _answered(log: Log, look: Look, form: Form) -> WhatIf:
+    reach_cache(log, log.moment(look.at), [look.release, form.try_release or look.release])
     return log.what_if(
         at=look.at,
         fields=_lines(form.fields),

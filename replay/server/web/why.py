@@ -20,6 +20,7 @@ from ...facade.log import Log
 from ...pages.why import reasons_of
 from ...render.simulation import spans
 from ...what_if.help import WouldHelp
+from ..reach import reach_cache
 from .bounded import MOST_ROWS
 from .look import Look
 from .notes import file_name, sentences
@@ -112,6 +113,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     :raises UsageError: it is no pod, job, podgroup, queue or node.
     """
     moment, named = log.moment(look.at), f"{kind}/{key}"
+    reach_cache(log, moment, [look.release])
     found = log.why(named, at=moment, release=look.release)
     waits = bool(found.waits) and found.asked.kind in {"pod", "job", "podgroup"}
     helps = waits and look.get("help") == "yes"
