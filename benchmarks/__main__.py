@@ -1,7 +1,7 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
 Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup, races, why,
-help, forecast, fidelity, plot, report, pack, serve.
+help, forecast, fidelity, plot, report, pack, serve, pages.
 At scale 1 the log has two million events and the audit log 3 GB; the whole takes about half an hour
 and 12 GB of disk. Exit 1 when a limit is not kept.
 """
@@ -28,6 +28,7 @@ from . import (
     forecasts,
     helps,
     packs,
+    pages,
     plots,
     races,
     reports,
@@ -61,6 +62,7 @@ BENCHMARKS = {
     "report": reports.run,
     "pack": packs.run,
     "serve": serve.run,
+    "pages": pages.run,
 }
 
 

@@ -110,8 +110,10 @@ def _running(families: list[_Family], alive: int, nodes: int) -> Iterator[tuple[
         while found is None:
             running[0] = next(fresh)
             found = next(running[0], None)
-        running.rotate(-1)
         yield found
+        if found[0] == "DELETED":  # What belongs to it is deleted at once.
+            yield from running[0]
+        running.rotate(-1)
 
 
 def _copy(family: _Family, serial: int, nodes: int) -> Iterator[tuple[str, bytes]]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import selectors
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -23,6 +21,7 @@ from plinian.replay.moments.log import opened
 from plinian.replay.moments.truth import build_index
 
 from .measure import Result, clock
+from .served import Server
 
 PODS, WATCHERS, EVENTS_A_SECOND, SECONDS = 20_000, 100, 1_000, 10
 BEGIN_US = 1_767_225_600_000_000
@@ -41,7 +40,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
         with clock() as read:
             log.store.payloads([entry.position for entry in entries])
     yield _milliseconds(f"read {pods:,} pods from the log", read.cpu, None)
-    server = _Server(place, f"rv:{pods}")
+    server = _Server(place, "--at", f"rv:{pods}")
     for what, accept, limit in (
         ("list of pods, first", "application/json", 1500.0),
         ("list of pods, again", "application/json", 300.0),
@@ -116,37 +115,18 @@ def _watched(server: _Server) -> Iterator[Result]:
     )
 
 
-class _Server:
-    """A server in a separate process."""
-
-    def __init__(self, place: Path, at: str) -> None:
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "plinian", "serve", "--log", str(place)),
-                *("--port", "0", "--at", at),
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stderr is not None
-        line = self._process.stderr.readline()
-        self._port = int(line.partition("http://127.0.0.1:")[2].partition("/")[0])
+class _Server(Server):
+    """A server whose moment is played."""
 
     def asked(self, path: str, accept: str) -> float:
         """Ask, and return the server's CPU seconds."""
-        before = self.cpu()
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=600)
-        connection.request("GET", path, headers={"Accept": accept})
-        answer = connection.getresponse()
-        while answer.read(1 << 20):
-            pass
+        answer = self.get(path, accept)
         assert answer.status == 200, answer.status
-        connection.close()
-        return self.cpu() - before
+        return answer.cpu
 
     def watch(self) -> socket.socket:
         """Begin a watch of all pods from now on."""
-        opened_socket = socket.create_connection(("127.0.0.1", self._port))
+        opened_socket = socket.create_connection(("127.0.0.1", self.port))
         path = f"/api/v1/pods?watch=1&resourceVersion={self._revision()}"
         opened_socket.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         while b"\r\n\r\n" not in opened_socket.recv(1 << 16):
@@ -155,31 +135,14 @@ class _Server:
 
     def play(self, speed: float) -> None:
         """Let the served moment move on."""
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=600)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=600)
         body = json.dumps({"command": "play", "speed": speed})
         connection.request("POST", "/plinian/v1/play", body)
         assert connection.getresponse().status == 200
         connection.close()
 
-    def cpu(self) -> float:
-        """Return the CPU seconds that the process took (Linux)."""
-        fields = Path(f"/proc/{self._process.pid}/schedstat").read_text().split()
-        threads = Path(f"/proc/{self._process.pid}/task").iterdir()
-        spent = [int((one / "schedstat").read_text().split()[0]) for one in threads]
-        return max(sum(spent), int(fields[0])) / 1e9
-
-    def peak_mb(self) -> float:
-        """Return the most memory that the process held (Linux)."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-    def close(self) -> None:
-        """End it."""
-        self._process.terminate()
-        self._process.communicate(timeout=60)
-
     def _revision(self) -> int:
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=600)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=600)
         connection.request("GET", "/plinian/v1/play")
         found: int = json.load(connection.getresponse())["revision"]
         connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,7 @@ def _serve(log: str) -> None:
     from ..server.running import serve
     from ..server.settings import Settings
 
-    def ready(listening: Settings) -> None:
+    def ready(listening: Settings, _: Sequence[str]) -> None:
         note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
         click.launch(f"{listening.origin}/")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -74,8 +75,8 @@ def mcp(
         return
     from ..server.running import serve
 
-    def ready(listening: Settings) -> None:
-        serving.warn(listening)
+    def ready(listening: Settings, remarks: Sequence[str]) -> None:
+        serving.warn(listening, remarks)
         note(f"plinian: serving {log} to agents at {listening.origin}{PATH} (Ctrl-C ends it)")
 
     serve(settings, names=names, ready=ready)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -72,8 +73,8 @@ def serve(
         play=0 if speed is None else speed_of(speed),
     )
 
-    def ready(listening: Settings) -> None:
-        serving.warn(listening)
+    def ready(listening: Settings, remarks: Sequence[str]) -> None:
+        serving.warn(listening, remarks)
         note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
             click.launch(f"{listening.origin}/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,9 +73,9 @@ its_token_file = click.option(
 )
 
 
-def warn(listening: Settings) -> None:
-    """Print what a person should know before other machines connect."""
+def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
+    """Print what a person should know before other machines connect, and what is refused."""
     from ..server.settings import warnings
 
-    for line in warnings(listening):
+    for line in (*warnings(listening), *remarks):
         note(f"plinian: WARNING: {line}")

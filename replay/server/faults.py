@@ -72,6 +72,11 @@ def status_of(fault: PlinianError) -> int:
     return next((status for kind, status in _STATUSES if isinstance(fault, kind)), 500)
 
 
+def is_passing(fault: PlinianError) -> bool:
+    """Return whether the same request may be answered a little later."""
+    return status_of(fault) == 503 and not isinstance(fault, OutOfReach)
+
+
 def fault_document(fault: PlinianError) -> dict[str, Any]:
     """Return an error for JSON, without what is only for the terminal of the server."""
     if status_of(fault) < 500 or isinstance(fault, _OURS):
@@ -91,7 +96,7 @@ async def json_fault(_request: Request, fault: Exception) -> Response:
     """Answer with an error of ours as JSON."""
     assert isinstance(fault, PlinianError), "it is registered for these alone"
     status = status_of(fault)
-    headers = {"Retry-After": "1"} if status == 503 else None
+    headers = {"Retry-After": "1"} if is_passing(fault) else None
     if status >= 500 and not isinstance(fault, _OURS):
         report(fault)
     return PlainJSON(fault_document(fault), status_code=status, headers=headers)

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import cache
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENAS = -1, -3, -8
+"""Numbers of ``mallopt`` in malloc.h of glibc."""
+
+_LARGE = 256 << 10
+
+
+def keep_little() -> None:
+    """Let the C library keep little of what is freed; to be called before threads start.
+
+    Each thread would have an own pool, of which nothing serves other threads, although only one
+    thread of Python works at a time. What is large is returned at once when it is freed.
+    """
+    glibc = _glibc()
+    if glibc is not None:
+        glibc.mallopt(_ARENAS, 1)
+        glibc.mallopt(_MMAP_THRESHOLD, _LARGE)
+        glibc.mallopt(_TRIM_THRESHOLD, 4 * _LARGE)
 
 
 def return_memory() -> None:
-    """Return what was freed; does nothing where the C library is not glibc."""
-    trim = _trim()
-    if trim is not None:
-        trim(0)
+    """Return what was freed."""
+    glibc = _glibc()
+    if glibc is not None:
+        glibc.malloc_trim(0)
 
 
 @cache
-def _trim() -> Callable[[int], int] | None:
+def _glibc() -> ctypes.CDLL | None:
+    """Return the C library; None if it is another one, or this is another system."""
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # other C libraries, other systems
+        found = ctypes.CDLL(None)
+        found.mallopt, found.malloc_trim  # noqa: B018 -- raises if they are not there
+    except (AttributeError, OSError, TypeError):
         return None
     return found

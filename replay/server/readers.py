@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from ...engine.errors import PlinianError
 from ...engine.log.location import parse_location
 from ..facade.log import Log, opened
-from .freed_memory import return_memory
+from .freed_memory import keep_little, return_memory
 from .limits import Limit
 from .settings import Settings
 from .shared_log import SharedLog
@@ -45,6 +45,7 @@ class Readers:
     """
 
     def __init__(self, settings: Settings) -> None:
+        keep_little()
         self._log = SharedLog(
             parse_location(settings.place),
             lambda: opened(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import logging
+import shlex
 import socket
 import ssl
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,23 +29,27 @@ class AddressUnavailable(PlinianError):
 
 
 def serve(
-    settings: Settings, *, names: Collection[str] = (), ready: Callable[[Settings], None]
+    settings: Settings,
+    *,
+    names: Collection[str] = (),
+    ready: Callable[[Settings, Sequence[str]], None],
 ) -> None:
     """Serve a log until the process is interrupted.
 
     :param names: names by which the server may be addressed.
-    :param ready: called once it listens, with the settings and the port that it has.
+    :param ready: called once it listens, with the settings and the port that it has, and with what
+        will not be answered, as sentences.
     :raises UsageError: other machines reach the address, and no token protects it.
     :raises LogNotFound: there is no log.
     :raises AddressUnavailable: the port is in use, or the address is not this machine's.
     """
-    look(checked(settings))
+    remarks = look(checked(settings))
     bound = _bound(settings)
     settings = settings._replace(port=bound.getsockname()[1])
     app = application(settings, names)
     server = _Server(
         _config(settings, app),
-        ready=lambda: ready(settings),
+        ready=lambda: ready(settings, remarks),
         ending=app.state.served.readers.close,
     )
     with bound:
@@ -95,14 +100,23 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-def look(settings: Settings) -> None:
-    """Open the log once, so that the terminal shows a wrong place or an unknown point."""
+def look(settings: Settings) -> list[str]:
+    """Open the log once, so that the terminal shows a wrong place or an unknown point.
+
+    :returns: what will not be answered, as sentences.
+    """
     from ..facade.log import opened  # noqa: PLC0415 -- loads much
+    from .reach import advice, is_out_of_reach  # noqa: PLC0415
 
     with opened(
         settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
     ) as log:
         log.moment(settings.at)
+        if not is_out_of_reach(log, log.moment("end"), settings.release):
+            return []
+    now = f"{advice(settings.release)} --log {shlex.quote(settings.place)}"
+    what = "questions about the scheduler's cache are refused far into this log"
+    return [f"{what}, because none is stored: {now}"]
 
 
 def _bound(settings: Settings) -> socket.socket:

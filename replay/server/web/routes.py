@@ -20,7 +20,7 @@ from ....engine.errors import ObjectNotFound, PlinianError
 from ....engine.version import __version__
 from ...facade.log import Log
 from ...pages.templates import rendered, rendered_block
-from ..faults import fault_document, status_of
+from ..faults import fault_document, is_passing, status_of
 from ..guard import TOKEN_PREFIX
 from ..login import COOKIE
 from ..served import served
@@ -282,7 +282,7 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
     document = fault_document(fault)["error"]
     text = rendered("fault.html", fault=document, status=status, last=last, static=assets().path)
     headers = {"Cache-Control": "no-store"}
-    if status == 503:
+    if is_passing(fault):
         headers["Retry-After"] = "1"
     return HTMLResponse(str(text), status_code=status, headers=headers)
 
