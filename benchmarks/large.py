@@ -119,15 +119,16 @@ def _running(families: list[_Family], alive: int, nodes: int) -> Iterator[tuple[
 def _copy(family: _Family, serial: int, nodes: int) -> Iterator[tuple[str, bytes]]:
     name = b"%s-%d" % (family.name, serial)
     ours = re.compile(rb'(["/])' + re.escape(family.name) + rb'(["/-])')
+
+    def uid(old: re.Match[bytes]) -> bytes:
+        return old[0][:-8] + b"%08x" % serial
+
+    def node(old: re.Match[bytes]) -> bytes:
+        return b'"nodeName":"node-%05d"' % ((serial * 7 + int(old[1])) % nodes)
+
     for kind, body in family.lines:
-        body = ours.sub(rb"\g<1>" + name + rb"\g<2>", body)
-        body = _UID.sub(lambda uid: uid[0][:-8] + b"%08x" % serial, body)
-        yield (
-            kind,
-            _NODE_NAME.sub(
-                lambda old: b'"nodeName":"node-%05d"' % ((serial * 7 + int(old[1])) % nodes), body
-            ),
-        )
+        named = ours.sub(rb"\g<1>" + name + rb"\g<2>", body)
+        yield kind, _NODE_NAME.sub(node, _UID.sub(uid, named))
 
 
 def main(log: str, events: int, nodes: int, families: int) -> None:

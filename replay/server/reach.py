@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from ...engine.errors import PlinianError
 from ...engine.log.store import NO_REVISION, Window
 from ...engine.volcano.session.history import resolve
@@ -72,4 +74,9 @@ def is_out_of_reach(log: Log, moment: Moment, release: str) -> bool:
     behaviours = resolve(release_of(release, assume=True, pre_releases=True))
     found = log.store.nearest_checkpoint(window, version_of(behaviours))
     after = NO_REVISION if found is None else found.revision
-    return log.store.revision_after(moment.window(after), MOST_REPLAYED) is not None
+    until = moment.revision
+    if until is None:  # The moment of a position: what the log holds later does not count.
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+        until = extent.last_revision
+    between = msgspec.structs.replace(window, after=after, until=until)
+    return log.store.revision_after(between, MOST_REPLAYED) is not None

@@ -132,14 +132,27 @@ async def _answered(
         request.headers.get("if-none-match", ""),
     )
     long = page.long or request.query_params.get("pane") in page.long_panes
-    found = await readers.ask(lambda log: _look_up(log, asked), long=long)
+    found = await readers.ask(lambda log: _shown(log, asked, show), long=long)
     if isinstance(found, _Moved):
         query = f"?{request.url.query}" if request.url.query else ""
         place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
         return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
     if isinstance(found, _Same):
         return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
-    answer = show(page, found)
+    return found
+
+
+def _shown(
+    log: Log, asked: _Asked, show: Callable[[Page, _Found], Response]
+) -> _Moved | _Same | Response:
+    """Return the answer as it is sent: what it was made of can be large, and does not leave here.
+
+    Other requests are answered meanwhile.
+    """
+    found = _look_up(log, asked)
+    if not isinstance(found, _Found):
+        return found
+    answer = show(asked.page, found)
     answer.headers["ETag"] = found.tag
     answer.headers["Cache-Control"] = KEPT
     return answer
