@@ -6,7 +6,6 @@ Places are shares of the width, from 0 to 100, so the drawing fits every screen 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,12 +15,11 @@ from ....engine.errors import PlinianError
 from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
 from ...facade.log import Log
-from ...moments.clock import StoreKey
-from ...moments.log import Log as AnyLog
 from ...moments.times import time_text, with_spans
 from .axis import Axis
 from .lives import Life, Version, life_of
 from .look import Look
+from .whole_log import sessions_of
 
 MOST_LANES = 12
 MOST_MARKS = 5000
@@ -247,7 +245,7 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
     said = ""
     if not found and look.last <= LONGEST_INFERRED:
         inside = [
-            one for one in shown_sessions(log, look) if look.begin <= one.position <= look.end
+            one for one in shown_sessions(log) if look.begin <= one.position <= look.end
         ]
         found = inside[: MOST_SESSIONS + 1]
     elif not found:
@@ -258,9 +256,9 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
     return marks, said or ("" if marks else "The log records no session in this window.")
 
 
-def shown_sessions(log: Log, look: Look) -> Sequence[Shown]:
+def shown_sessions(log: Log) -> Sequence[Shown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
-    return _listed(StoreKey(log.store), log.branch, log.cluster, look.last)
+    return [Shown(one.position, one.opened, one.binds) for one in sessions_of(log)]
 
 
 def _mark(axis: Axis, one: Shown) -> SessionMark:
@@ -280,15 +278,3 @@ def _logged(log: Log, look: Look) -> Iterator[Shown]:
     )
     found = with_spans(list(log.store.read(query)), log.clock())
     return (Shown(one.position, span.estimate, None) for one, span in found)
-
-
-@lru_cache(maxsize=4)
-def _listed(opened: StoreKey, branch: str, cluster: str | None, _last: int) -> Sequence[Shown]:
-    """Return the position and the bindings of the sessions that the log shows."""
-    from ...moments.session_list import listed_sessions  # noqa: PLC0415 -- few logs need it
-
-    log = AnyLog(opened.store, branch=branch, cluster=cluster)
-    return [
-        Shown(one.position, one.opened, one.binds)
-        for one in listed_sessions(log.store, log.moment())
-    ]

@@ -13,12 +13,13 @@ from ...moments.times import time_text
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ...series.incidents import Incident
-from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse, node_use
-from ...series.period import Period, span_of
-from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of, queue_shares
+from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse
+from ...series.period import Period
+from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of
 from ..reach import reach_all
 from .look import Look
 from .page import page
+from .whole_log import nodes_of, queues_of
 
 WIDTH, HEIGHT = 1000, 120
 """Of a chart, in its own units."""
@@ -124,7 +125,7 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
     """
     reach_all(log, "amounts over time", "plinian plot queues")
     resource, name = look.get("resource", "cpu"), look.get("queue")
-    found = queue_shares(log, span_of(log), resource, names=[name] if name else [])
+    found = queues_of(log, resource, name)
     return QueuesOverTime(
         resource=resource,
         axis=_axis(log, look, found.period, found.incidents),
@@ -141,7 +142,7 @@ def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
     """
     reach_all(log, "amounts over time", "plinian plot nodes")
     resource = look.get("resource", "cpu")
-    found = node_use(log, span_of(log), resource)
+    found = nodes_of(log, resource)
     return NodesOverTime(
         resource=resource,
         axis=_axis(log, look, found.period, found.incidents),

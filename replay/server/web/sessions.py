@@ -16,6 +16,7 @@ from ..reach import reach_all
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
 from .page import page
+from .whole_log import sessions_of
 
 
 class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ def _json(found: Sessions) -> Any:
 def sessions(log: Log, look: Look) -> Sessions:
     """Return the sessions; without ``skip``, the page with the one of the moment."""
     reach_all(log, "the sessions", "plinian session list")
-    found = list(log.sessions())
+    found = sessions_of(log)
     active = look.get("show") == "active"
     shown = [one for one in found if one.binds or one.evictions or not active]
     time = log.truth(look.at).time or 0

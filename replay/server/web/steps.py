@@ -74,7 +74,7 @@ def _session(log: Log, look: Look, *, forwards: bool) -> int | None:
     if look.last > LONGEST_INFERRED:
         return None
     return _beside(
-        sorted(one.position for one in shown_sessions(log, look)), look.position, forwards=forwards
+        sorted(one.position for one in shown_sessions(log)), look.position, forwards=forwards
     )
 
 

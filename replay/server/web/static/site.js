@@ -144,7 +144,17 @@ function setUpForms() {
   }
 }
 
+/** Say that the next page is being computed, if it does not come at once. */
+function setUpWaiting() {
+  let waiting = 0;
+  window.addEventListener("beforeunload", () => {
+    waiting = window.setTimeout(() => tell("The server computes the page …"), 300);
+  });
+  window.addEventListener("pageshow", () => clearTimeout(waiting));
+}
+
 setUpTheme();
 setUpTimes();
+setUpWaiting();
 setUpKeys();
 setUpForms();
