@@ -132,7 +132,7 @@ class _Reader:
         projector.malformed = stored.malformed
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
         projector.driver.holds_cleanup = stored.holds_cleanup
-        projector.doomed = {one.uid: one for one in stored.doomed}
+        projector.doomed = dict.fromkeys(stored.doomed)
         lists = self._payloads([position for *_, position in stored.listed if position])
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(lists[position], type=ListObserved)

@@ -244,9 +244,7 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
     found = list(_logged(log, look))
     said = ""
     if not found and look.last <= LONGEST_INFERRED:
-        inside = [
-            one for one in shown_sessions(log) if look.begin <= one.position <= look.end
-        ]
+        inside = [one for one in shown_sessions(log) if look.begin <= one.position <= look.end]
         found = inside[: MOST_SESSIONS + 1]
     elif not found:
         said = "No scheduler's log names sessions, and the log is too long to look for them here."
