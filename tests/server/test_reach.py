@@ -18,7 +18,7 @@ from plinian.replay.server.running import look
 from plinian.replay.server.settings import Settings
 
 NEEDS_CACHE = (
-    *("nodes", "session", "compare", "compare?with=moments&vs=@400"),
+    *("nodes", "session", "compare", "compare?with=moments&vs=@3900"),
     "check?over=moment&run=yes",
 )
 READS_ALL = ("sessions", "queues/over-time", "nodes/over-time", "check?over=whole&run=yes")
@@ -34,7 +34,7 @@ def client(demo_log: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
 
 @pytest.mark.parametrize("path", [*NEEDS_CACHE, *READS_ALL])
 def test_pages_say_at_once_that_it_would_take_too_long(client: TestClient, path: str) -> None:
-    answer = client.get(f"/@600/{path}")
+    answer = client.get(f"/@4000/{path}")
     assert answer.status_code == 503
     wanted = "plinian checkpoint build" if path in NEEDS_CACHE else "in a terminal: plinian"
     assert wanted in answer.text
@@ -43,7 +43,7 @@ def test_pages_say_at_once_that_it_would_take_too_long(client: TestClient, path:
 
 @pytest.mark.parametrize("pane", ["drift", "why"])
 def test_panes_say_it_beside_the_rest(client: TestClient, pane: str) -> None:
-    answer = client.get(f"/@600?pane={pane}&part=panel&sel=podgroup/default/big-gang")
+    answer = client.get(f"/@4000?pane={pane}&part=panel&sel=podgroup/default/big-gang")
     assert answer.status_code == 200
     assert "plinian checkpoint build" in answer.text
 
@@ -51,11 +51,11 @@ def test_panes_say_it_beside_the_rest(client: TestClient, pane: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("session?at=@600", "drift?at=@600", "belief?at=@600", "why?object=job/x&at=@600"),
-        *("compare?release=v1.11.0&release=v1.12.1&at=@600", "check?at=@600"),
+        *("session?at=@4000", "drift?at=@4000", "belief?at=@4000", "why?object=job/x&at=@4000"),
+        *("compare?release=v1.11.0&release=v1.12.1&at=@4000", "check?at=@4000"),
         *(
-            "what-if?at=@600&cordon=node-0",
-            "compare-moments?before=@500&after=@600&release=v1.12.1",
+            "what-if?at=@4000&cordon=node-0",
+            "compare-moments?before=@3900&after=@4000&release=v1.12.1",
         ),
     ],
 )
@@ -73,8 +73,8 @@ def test_the_api_says_what_reads_all(client: TestClient, name: str) -> None:
 
 
 def test_other_pages_are_answered(client: TestClient) -> None:
-    for path in ("", "/jobs", "/queues", "/diff?vs=500", "/what-if"):
-        assert client.get(f"/@600{path}").status_code == 200, path
+    for path in ("", "/jobs", "/queues", "/diff?vs=3900", "/what-if"):
+        assert client.get(f"/@4000{path}").status_code == 200, path
 
 
 def test_early_moments_are_answered(client: TestClient) -> None:
@@ -82,7 +82,7 @@ def test_early_moments_are_answered(client: TestClient) -> None:
 
 
 def test_a_release_that_is_none_is_told(client: TestClient) -> None:
-    answer = client.get("/@600/nodes?release=newest")
+    answer = client.get("/@4000/nodes?release=newest")
     assert answer.status_code == 400
 
 
