@@ -1,9 +1,9 @@
-"""A log of a large cluster: 5,000 nodes, 20,000 pods; run as a module, so that its memory is its own.
+"""A log of 5,000 nodes and 20,000 pods; run as a module, so that its memory is its own.
 
 python -m benchmarks.large LOG EVENTS NODES FAMILIES
 
 A *family* is a job of the shipped recording with its PodGroup and its pods. Copies of families run
-beside each other, each with own names and uids; their pods lie on the nodes of the large cluster.
+beside each other, each with own names and uids; their pods run on the nodes of the large cluster.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Let facts share what many of them have alike, so that large clusters take less memory.
 
-A decoder makes each text and each amount anew. All parts are immutable or never changed, so nothing
+A decoder makes each text and each amount again. All parts are immutable or never changed, so nothing
 shows whether they are shared.
 """
 
@@ -47,7 +47,7 @@ def share(reference: Reference, fact: Fact) -> None:
     _set(reference, "namespace", intern(reference.namespace))
     labels = fact.labels
     for name, text in labels.items():
-        labels[name] = intern(text)  # Nobody else has it yet.
+        labels[name] = intern(text)  # No other object has it yet.
     for name in _TEXTS.get(type(fact), ()):
         _set(fact, name, intern(getattr(fact, name)))
     for name in _AMOUNTS.get(type(fact), ()):

@@ -73,7 +73,7 @@ class Truth:
         self._like: weakref.ref[Truth] | None = None
 
     def own_records(self, like: Truth | None) -> None:
-        """Say that nobody else changes or needs the records: their encoded facts need not stay.
+        """Say that no one else changes or needs the records: their encoded facts need not stay.
 
         :param like: another truth of the same branch, whose entries are used again as long as it is
             in memory.

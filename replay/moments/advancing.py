@@ -52,7 +52,7 @@ class Advancing:
     ) -> None:
         """Begin.
 
-        :param last: no later moment is asked for.
+        :param last: no moment after it is needed.
         :param progress: called with (position reached, last position) from time to time.
         """
         self._store, self._last, self._behaviours = store, last, behaviours

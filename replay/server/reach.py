@@ -1,4 +1,4 @@
-"""Questions that nobody would wait for: they are refused at once, with what to do about it.
+"""Questions that take minutes: they are refused at once, with what to do about it.
 
 Where a scheduler's cache is not stored near a moment, all events before it must be read. Some
 questions are about the whole log. In a long log both take minutes, so a server says so instead of
@@ -27,7 +27,7 @@ MOST_READ = 500_000
 
 
 class OutOfReach(PlinianError):
-    """An answer would take longer than anybody waits."""
+    """An answer would take longer than people wait."""
 
 
 def reach_cache(log: Log, moment: Moment, releases: Iterable[str]) -> None:
@@ -54,7 +54,7 @@ def reach_all(log: Log, what: str, terminal: str) -> None:
     last = log.store.last(log.branch)
     if last > MOST_READ:
         raise OutOfReach(
-            f"{what} are found by reading all {last:,} events of the log, which takes too long here",
+            f"{what} are found by reading all {last:,} events of the log: too long here",
             now=f"ask in a terminal: {terminal}",
         )
 

@@ -133,7 +133,7 @@ def _tidied(question: Callable[[], T]) -> T:
     """Return an answer, and let go of what a session or a cache needed: it can be half the memory.
 
     Sessions leave objects that refer to each other, which only a full collection finds, and the C
-    library keeps what is freed unless it is told to return it.
+    library keeps what is freed unless it is asked to return it.
     """
     try:
         return question()

@@ -41,7 +41,7 @@ class SharedLog:
             self._end(opened)
 
     def close(self) -> None:
-        """Close the log as soon as nobody uses it."""
+        """Close the log as soon as no question uses it."""
         with self._lock:
             if self._current is not None:
                 self._drop(self._current)

@@ -32,7 +32,7 @@ WITH_THREADS = {
     "engine/log/packing.py": "a lock: threads may share a log, but not a decompressor",
     "replay/moments/kept_truths.py": "a lock around what threads keep of truths",
     "replay/moments/recent_beliefs.py": "a lock around what threads keep of beliefs",
-    "replay/server/readers.py": "threads share a log, which lets one at a time read; counts are of the loop",
+    "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",
     "replay/server/limits.py": "a flag: the event loop stops what a thread of readers.py answers",
     "replay/server/patience.py": "no thread: timers of the event loop",

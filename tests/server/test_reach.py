@@ -1,4 +1,4 @@
-"""What would take too long is refused at once, with what to do; and not any more once it is done."""
+"""What would take too long is refused at once, with what to do about it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Let decoded objects share what many of them have alike, so that large clusters take less memory.
 
-A decoder makes each text and each part anew, although the pods of a job differ in few of them. All
+A decoder makes each text and each part again, although the pods of a job differ in few of them. All
 parts are immutable, so nothing shows whether they are shared.
 """
 
@@ -42,7 +42,7 @@ def _share_metadata(metadata: Metadata) -> None:
         _set(metadata, "creation_timestamp", intern(metadata.creation_timestamp))
     for texts in (metadata.labels, metadata.annotations):
         for name, text in texts.items():
-            texts[name] = intern(text)  # Nobody else has it yet.
+            texts[name] = intern(text)  # No other object has it yet.
     if metadata.owner_references:
         _set(metadata, "owner_references", _owners(_encoded(metadata.owner_references)))
 
