@@ -1,7 +1,7 @@
 """Let facts share what many of them have alike, so that large clusters take less memory.
 
-A decoder makes each text and each amount again. All parts are immutable or never changed, so nothing
-shows whether they are shared.
+A decoder makes each text and each amount again. All parts are immutable or never changed, so
+nothing shows whether they are shared.
 """
 
 from __future__ import annotations
