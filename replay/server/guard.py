@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
 from .settings import Settings
+from .socket_token import token_of
 
 MOST_BYTES = 4 << 20
 """The largest body of a request."""
@@ -38,6 +39,7 @@ SAFE_HEADERS: Mapping[str, str] = MappingProxyType(
 )
 """Headers of every answer that does not set them."""
 
+_STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -81,9 +83,6 @@ class Guard:
                 return
             scope = self._with_token(scope)
         except Refused as fault:
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008, "reason": fault.text})
-                return
             await fault.answer(scope)(scope, receive, _with_headers(send))
             return
         await self._app(scope, _bounded(receive), _with_headers(send))
@@ -103,7 +102,7 @@ class Guard:
         if in_path:
             shown, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
         else:
-            shown, rest = _shown(Headers(scope=scope)), path[1:]
+            shown, rest = _shown(scope), path[1:]
         if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
             raise Refused(401, "this server needs its token: Authorization: Bearer …")
         if not in_path:
@@ -179,16 +178,19 @@ def _host_name(host: str) -> str:
         return ""
 
 
-def _shown(headers: Headers) -> str:
-    """Return the token that a request shows in a header or a cookie."""
+def _shown(scope: Scope) -> str:
+    """Return the token that a request shows: in a header, a cookie, or for a WebSocket."""
+    headers = Headers(scope=scope)
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return token.strip()
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
     except CookieError:
-        return ""
-    return "" if found is None else found.value
+        found = None
+    if found is not None:
+        return found.value
+    return token_of(scope.get("subprotocols", ()))
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -210,7 +212,7 @@ def _with_headers(send: Send) -> Send:
     """Return a channel that adds the safe headers to an answer."""
 
     async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in _STARTS:
             headers = MutableHeaders(scope=message)
             for name, value in SAFE_HEADERS.items():
                 headers.setdefault(name, value)

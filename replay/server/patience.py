@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import asyncio
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
 REQUEST_SECONDS = 20.0
 """How long a client may take to send a request, from the connection or the first byte on."""
 
 STALL_SECONDS = 60.0
 """How long a client may read nothing of an answer while more of it waits."""
+
+
+class _Stall:
+    """Ends a connection whose client reads nothing for too long."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for the client to read."""
+        loop = asyncio.get_running_loop()
+        self._waiting = self._waiting or loop.call_later(STALL_SECONDS, transport.abort)
+
+    def end(self) -> None:
+        """Stop to wait: the client reads, or is gone."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
 
 class PatientProtocol(H11Protocol):
@@ -20,11 +40,12 @@ class PatientProtocol(H11Protocol):
     """
 
     _reading: asyncio.TimerHandle | None = None
-    _writing: asyncio.TimerHandle | None = None
+    _upgraded = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        self._stall = _Stall()
         self._look()
 
     def data_received(self, data: bytes) -> None:
@@ -32,25 +53,36 @@ class PatientProtocol(H11Protocol):
         super().data_received(data)
         self._look()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Let a WebSocket take over the connection: it never ends a request."""
+        self._upgraded = True
+        self._stop_reading()
+        super().handle_websocket_upgrade(event)
+
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
         super().pause_writing()
-        self._writing = self._writing or self.loop.call_later(STALL_SECONDS, self._end)
+        self._stall.begin(self.transport)
 
     def resume_writing(self) -> None:
         """Stop to wait: the client reads."""
         super().resume_writing()
-        self._stop_writing()
+        self._stall.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait for anything."""
         super().connection_lost(exc)
         self._stop_reading()
-        self._stop_writing()
+        self._stall.end()
+
+    def _should_upgrade(self) -> bool:
+        """Return whether a WebSocket begins; not if the server is busy, which the answer says."""
+        most = self.limit_concurrency
+        return (most is None or len(self.connections) < most) and super()._should_upgrade()
 
     def _look(self) -> None:
         """Wait for the rest of a request, or stop to."""
-        complete = (
+        complete = self._upgraded or (
             self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
         )
         if complete:
@@ -63,10 +95,29 @@ class PatientProtocol(H11Protocol):
             self._reading.cancel()
             self._reading = None
 
-    def _stop_writing(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
-            self._writing = None
-
     def _end(self) -> None:
         self.transport.abort()
+
+
+class PatientSocket(WSProtocol):
+    """A WebSocket that ends if its client reads nothing; uvicorn itself asks whether it lives."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin with a handshake."""
+        super().connection_made(transport)
+        self._stall = _Stall()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        self._stall.begin(self.transport)
+
+    def resume_writing(self) -> None:
+        """Stop to wait: the client reads."""
+        super().resume_writing()
+        self._stall.end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to wait for anything."""
+        super().connection_lost(exc)
+        self._stall.end()

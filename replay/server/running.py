@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 from ...engine.errors import PlinianError
 from .app import application
-from .patience import PatientProtocol
+from .patience import PatientProtocol, PatientSocket
 from .settings import Settings, checked
 
 GRACE_SECONDS = 2
@@ -21,6 +21,8 @@ GRACE_SECONDS = 2
 
 MOST_CONNECTIONS = 512
 MOST_HEADER_BYTES = 128 << 10
+MOST_MESSAGE_BYTES = 4096
+"""The longest message that a WebSocket may send; none is of use."""
 
 
 class AddressUnavailable(PlinianError):
@@ -56,7 +58,9 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=PatientProtocol,
-        ws="none",
+        ws=PatientSocket,
+        ws_max_size=MOST_MESSAGE_BYTES,
+        ws_per_message_deflate=False,  # Who watches is on this machine, or near.
         loop="asyncio",
         log_level="error",  # Less is about requests that a client got wrong.
         access_log=False,  # A path can hold the token.

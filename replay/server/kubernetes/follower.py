@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from typing import TypeVar
 
@@ -106,9 +107,10 @@ class Follower:
         while (part := await self._run(lambda: next(opening.parts, None))) is not None:
             yield part
 
-    async def close_watch(self, watcher: Watcher) -> None:
-        """End a watch."""
-        await self._run(lambda: self._remove(watcher))
+    def drop(self, watcher: Watcher) -> None:
+        """End a watch, soon: who asks may be cancelled, and cannot wait."""
+        with suppress(RuntimeError):  # The thread has ended, and with it all watches.
+            self._thread.submit(lambda: self._remove(watcher))
 
     def close(self) -> None:
         """End the thread, and close its log."""

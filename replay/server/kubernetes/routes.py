@@ -11,7 +11,8 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from ....engine.errors import PlinianError
 from ....engine.version import __version__
@@ -29,9 +30,10 @@ from .patches import patched_object
 from .play import play
 from .resources import READ, REVIEWS, Catalog, Resource
 from .reviews import reviewed
+from .sockets import sent
 from .state import LoggedState, shown_time
 from .status import JSON, StatusError, already_exists, of_fault, refusal
-from .watches import refused, watched
+from .watches import WatchResponse, refused, watched
 from .wire import MAGIC, fields, text, unwrapped
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
@@ -68,6 +70,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route("/plinian/v1/play", play, methods=["GET", "POST"]),
         *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
+        *(WebSocketRoute(path, _socket) for path in (*paths, *of_any)),
     ]
 
 
@@ -138,6 +141,15 @@ async def _answer(request: Request) -> Response:
     else:
         answer.headers.setdefault("Cache-Control", "no-cache, private")
     return answer
+
+
+async def _socket(connection: WebSocket) -> None:
+    """Answer the handshake of a WebSocket: it is a GET, and only a watch accepts it."""
+    answer = await _answer(Request({**connection.scope, "type": "http", "method": "GET"}))
+    if isinstance(answer, WatchResponse):
+        await sent(connection, answer)
+    else:
+        await connection.send_denial_response(answer)
 
 
 def _is_fixed(point: str) -> bool:
