@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 import uvicorn
 from starlette.applications import Starlette
 
-from ...engine.errors import PlinianError
+from ...engine.errors import PlinianError, UsageError
 from .app import application
 from .patience import PatientProtocol, PatientSocket
 from .settings import Settings, checked
@@ -106,7 +106,11 @@ def look(settings: Settings) -> None:
     with opened(
         settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
     ) as log:
-        log.moment(settings.at)
+        moment = log.moment(settings.at)
+        if settings.shift_to is not None and log.truth(moment).time is None:
+            raise UsageError(
+                "the log holds no times to shift", now="serve it without --shift-times"
+            )
 
 
 def _bound(settings: Settings) -> socket.socket:

@@ -38,6 +38,8 @@ class Settings(NamedTuple):
     :param token: what a request must show; empty if it needs none.
     :param tls: how connections are encrypted; None if they are not.
     :param play: how many times faster than it happened the moment moves on; 0 is not at all.
+    :param shift_to: the time, in microseconds, as which the Kubernetes API shows its moment; None
+        is the time that it was.
     """
 
     place: str
@@ -50,6 +52,7 @@ class Settings(NamedTuple):
     token: str = ""
     tls: Tls | None = None
     play: float = 0
+    shift_to: int | None = None
 
     @property
     def origin(self) -> str:

@@ -51,7 +51,7 @@ class Page(NamedTuple):
         :param state: the same state, in the thread that asks.
         """
         bodies = state.bodies(self.entries, self.resource)
-        shaper = Shaper(self.form, self.resource, _now(self.form, state))
+        shaper = Shaper(self.form, self.resource, _now(self.form, state), state.shift)
         return b",".join(shaper.items(self.entries, bodies))
 
     def begin(self) -> bytes:
@@ -152,5 +152,5 @@ def object_of(state: State, resource: Resource, namespace: str, name: str, form:
     for entry in state.of(resource.pair):
         if _name(entry) == (namespace, name):
             (body,) = state.bodies([entry], resource)
-            return Shaper(form, resource, _now(form, state)).one(entry, body)
+            return Shaper(form, resource, _now(form, state), state.shift).one(entry, body)
     raise not_found(resource, name)
