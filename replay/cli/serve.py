@@ -18,6 +18,7 @@ from .shell import note
 @serving.listen
 @serving.token_file
 @serving.allow_host
+@serving.allow_origin
 @serving.tls_cert
 @serving.tls_key
 @serving.tls_client_ca
@@ -45,6 +46,7 @@ def serve(
     listen: str,
     token_file: Path | None,
     names: tuple[str, ...],
+    origins: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
@@ -61,7 +63,7 @@ def serve(
     machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
     """
     from ..server.running import serve as run
-    from ..server.settings import Settings
+    from ..server.settings import Settings, origin_of
     from ..server.tls import tls_of
     from ..server.token import token_in
     from .play import speed_of
@@ -77,6 +79,7 @@ def serve(
         token="" if token_file is None else token_in(token_file),
         tls=tls_of(tls_cert, tls_key, tls_client_ca),
         play=0 if speed is None else speed_of(speed),
+        origins=tuple(map(origin_of, origins)),
         shift_to=None if shift_times is None else _time_of(shift_times),
     )
 

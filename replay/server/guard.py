@@ -69,6 +69,7 @@ class Guard:
         self._app = app
         self._token = settings.token.encode()
         self._names = frozenset({"localhost", *(name.lower() for name in names)})
+        self._origins = frozenset(settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -76,7 +77,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            _check_request(scope, self._names)
+            _check_request(scope, self._names, self._origins)
             if self._logs_in(scope):
                 answer = await login.logged_in(scope, receive, self._token)
                 await answer(scope, receive, _with_headers(send))
@@ -116,9 +117,10 @@ class Guard:
         }
 
 
-def _check_request(scope: Scope, names: Collection[str]) -> None:
+def _check_request(scope: Scope, names: Collection[str], origins: Collection[str]) -> None:
     """Look at what each request must have, no matter who sends it.
 
+    :param origins: sites whose pages may ask, too.
     :raises Refused: it may not be answered.
     """
     headers = Headers(scope=scope)
@@ -128,7 +130,7 @@ def _check_request(scope: Scope, names: Collection[str]) -> None:
             421,
             "this server answers only requests to localhost, an IP address, or --allow-host",
         )
-    _check_site(headers, host, scope)
+    _check_site(headers, host, scope, origins)
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or len(length) > 18:
         raise Refused(400, "the length of the body is not a number")
@@ -147,13 +149,13 @@ def _is_own(host: str, names: Collection[str]) -> bool:
     return True
 
 
-def _check_site(headers: Headers, host: str, scope: Scope) -> None:
+def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[str]) -> None:
     """Refuse what a page of another site sends, except that a person follows a link.
 
     :raises Refused: the request comes from such a page.
     """
     origin = headers.get("origin")
-    if origin is not None and _site(origin) != host.lower():
+    if origin is not None and _site(origin) != host.lower() and origin.lower() not in origins:
         raise Refused(403, "a page of another site may not ask this server")
     # Another port of this machine is the same site, and can be another program.
     if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
@@ -40,6 +41,7 @@ class Settings(NamedTuple):
     :param play: how many times faster than it happened the moment moves on; 0 is not at all.
     :param shift_to: the time, in microseconds, as which the Kubernetes API shows its moment; None
         is the time that it was.
+    :param origins: sites whose pages may ask, beside the own, as browsers name them.
     """
 
     place: str
@@ -53,6 +55,7 @@ class Settings(NamedTuple):
     tls: Tls | None = None
     play: float = 0
     shift_to: int | None = None
+    origins: tuple[str, ...] = ()
 
     @property
     def origin(self) -> str:
@@ -77,6 +80,17 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+def origin_of(text: str) -> str:
+    """Return an origin as browsers send it.
+
+    :raises UsageError: it is none.
+    """
+    found = text.rstrip("/").lower()
+    if re.fullmatch(r"https?://[^/?#@\s]+", found) is None:
+        raise UsageError(f"{text!r} is no origin", now="write it as in http://localhost:4466")
+    return found
 
 
 def checked(settings: Settings) -> Settings:
