@@ -15,10 +15,10 @@ from ...moments.coverage import document_of
 from ...moments.moment import Moment, remarks_on
 from ..limits import Limit
 from ..settings import Settings
+from ..withheld import Withheld, confs_of, inputs_named
 from .operation import Asked, Operation
 from .pages import Cut, Page, Part, bounded, page_of
 from .parameters import given
-from .withheld import withheld_from
 
 API_VERSION = "plinian/v1"
 ROOT = "/plinian/v1"
@@ -135,7 +135,7 @@ def answered(asked: Asked) -> Answer:
         result, cut = bounded(document(found, **_with_trace(asked)), page)
         longest = max((one.total or 0 for one in cut), default=0)
         after = page.end if longest > page.end else None
-    withheld = withheld_from(asked, result)
+    withheld = _withheld_from(asked, result)
     result = withheld.document(result)
     positions = sorted(set(_positions(result)))
     return Answer(
@@ -152,6 +152,18 @@ def answered(asked: Asked) -> Answer:
         next=None if after is None else page.cursor(after, _known(asked)),
         result=result,
     )
+
+
+def _withheld_from(asked: Asked, document: Any) -> Withheld:
+    """Return what replaces paths in the answer to a question."""
+    names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
+    moment = asked.moment
+    if asked.operation.names_inputs and moment is not None:
+        found = asked.log.store.sources(
+            known=moment.known, cluster=moment.cluster, branch=moment.branch
+        )
+        names |= {one.source for one in found}
+    return Withheld(names, asked.log.place)
 
 
 def _with_trace(asked: Asked) -> dict[str, bool]:
