@@ -28,7 +28,7 @@ from ..served import served
 from ..settings import Settings
 from ..withheld import Withheld, confs_of, inputs_named
 from .assets import asset, assets
-from .look import Look
+from .look import TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
@@ -52,7 +52,7 @@ def routes() -> Sequence[BaseRoute]:
     ]
     for page in PAGES:
         path = "/@{point}" + (f"/{page.path}" if page.path else "")
-        found.append(Route(f"{path}.json", _data_of(page)))
+        found.append(Route(f"{path}{TWIN}", _data_of(page)))
         found.append(Route(path, _html_of(page)))
     return [*found, Route("/@{rest:path}", _nothing)]
 
@@ -126,7 +126,7 @@ async def _answered(
     request: Request, page: Page, show: Callable[[Page, _Found], Response]
 ) -> Response:
     settings, readers = served(request)
-    parts = dict(request.path_params)
+    parts = {name: value.rstrip("/") for name, value in request.path_params.items()}
     point = parts.pop("point")
     asked = _Asked(
         settings,
@@ -161,7 +161,7 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
     tag = _tag(asked, digest)
     if asked.tag == tag:
         return _Same(tag)
-    rest = asked.rest.removesuffix(".json").strip("/")
+    rest = asked.rest.removesuffix(TWIN).strip("/")
     look = Look(
         position=position,
         last=last,
