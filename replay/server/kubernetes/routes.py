@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from ....engine.errors import PlinianError
-from ....engine.version import __version__
 from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
@@ -34,6 +33,7 @@ from .shift import Shift
 from .sockets import sent
 from .state import LoggedState, shown_time
 from .status import JSON, StatusError, already_exists, of_fault, refusal
+from .version import version_of
 from .watches import WatchResponse, refused, watched
 from .wire import MAGIC, fields, text, unwrapped
 
@@ -188,7 +188,11 @@ async def _answered(exchange: Exchange) -> Response:
         case ():
             return _json({"paths": [f"/{root}" for root in ROOTS]})
         case ("version",):
-            return _json(_version())
+            parts = exchange.door.past.parts
+            found = await exchange.ask(
+                lambda state: parts.part(("version", state.key), lambda: version_of(state))
+            )
+            return Response(found, media_type=JSON)
         case ("healthz" | "livez" | "readyz", *_):
             return PlainTextResponse("ok")
         case ("api" | "apis", *_):
@@ -217,21 +221,6 @@ async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
 
 def _json(document: Any, code: int = 200) -> Response:
     return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
-
-
-def _version() -> dict[str, str]:
-    """Return the version of Kubernetes whose API this is."""
-    return {
-        "major": "1",
-        "minor": "35",
-        "gitVersion": f"v1.35.0+plinian-{__version__}",
-        "gitCommit": "",
-        "gitTreeState": "clean",
-        "buildDate": "2025-12-17T00:00:00Z",
-        "goVersion": "",
-        "compiler": "",
-        "platform": "",
-    }
 
 
 async def _api(exchange: Exchange) -> Response:
