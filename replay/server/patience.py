@@ -36,17 +36,20 @@ class _Stall:
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 that ends connections on which nothing goes on.
 
-    uvicorn itself bounds only the pause between two requests.
+    uvicorn itself bounds only the pause between two requests. If there are more connections than
+    the server may have, the one that is idle for longest ends; if none is, new requests are
+    answered with 503.
     """
 
     _reading: asyncio.TimerHandle | None = None
-    _upgraded = False
+    _upgraded = _ended = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._stall = _Stall()
+        self._stall, self._since = _Stall(), self.loop.time()
         self._look()
+        self._make_room()
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request, and stop to wait if it is complete."""
@@ -80,6 +83,20 @@ class PatientProtocol(H11Protocol):
         most = self.limit_concurrency
         return (most is None or len(self.connections) < most) and super()._should_upgrade()
 
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered, nor its connection about to end."""
+        answering = self.cycle is not None and not self.cycle.response_complete
+        return not answering and not self._ended
+
+    def _make_room(self) -> None:
+        if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency:
+            return
+        others = [one for one in self.connections if isinstance(one, PatientProtocol)]
+        idle = [one for one in others if one._is_idle and one is not self]  # noqa: SLF001
+        if idle:
+            min(idle, key=lambda one: one._since)._end()  # noqa: SLF001
+
     def _look(self) -> None:
         """Wait for the rest of a request, or stop to."""
         complete = self._upgraded or (
@@ -87,6 +104,7 @@ class PatientProtocol(H11Protocol):
         )
         if complete:
             self._stop_reading()
+            self._since = self.loop.time()
         elif self._reading is None:
             self._reading = self.loop.call_later(REQUEST_SECONDS, self._end)
 
@@ -96,6 +114,7 @@ class PatientProtocol(H11Protocol):
             self._reading = None
 
     def _end(self) -> None:
+        self._ended = True
         self.transport.abort()
 
 
