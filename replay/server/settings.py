@@ -14,6 +14,8 @@ DEFAULT_PORT = 8001
 
 LOOPBACK = "127.0.0.1"
 
+_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
+
 
 class Tls(NamedTuple):
     """Files with which connections are encrypted.
@@ -88,7 +90,7 @@ def origin_of(text: str) -> str:
     :raises UsageError: it is none.
     """
     found = text.rstrip("/").lower()
-    if re.fullmatch(r"https?://[^/?#@\s]+", found) is None:
+    if _ORIGIN.fullmatch(found) is None:
         raise UsageError(f"{text!r} is no origin", now="write it as in http://localhost:4466")
     return found
 
