@@ -27,10 +27,7 @@ _META = f"{_REF}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _INFERRED = "The fields that the objects in the log have: the log holds no schema of this kind."
 _GVK = "x-kubernetes-group-version-kind"
 
-_PARAMETERS = tuple(
-    {"name": name, "in": "query", "schema": {"type": "string"}}
-    for name in ("dryRun", "fieldValidation")
-)
+_PARAMETERS = ("dryRun", "fieldValidation")
 """kubectl looks for them before it leaves the check of an object to the server."""
 
 Schema = Mapping[str, Any]
@@ -75,7 +72,8 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
         return {"x-kubernetes-action": action, _GVK: kind, "responses": {}}
 
     yield whole, {"get": operation("list")}
-    patch = {**operation("patch"), "parameters": _PARAMETERS}
+    text = {"in": "query", "schema": {"type": "string"}}
+    patch = {**operation("patch"), "parameters": [{"name": one, **text} for one in _PARAMETERS]}
     yield f"{whole}/{{name}}", {"get": operation("get"), "patch": patch}
 
 
