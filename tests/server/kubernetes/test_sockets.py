@@ -172,10 +172,10 @@ def test_what_a_client_sends_is_of_no_interest_but_bounded(server: Running) -> N
         one.send(b"x" * 100)
         assert len(list(one)) > 10
     with watching(server, f"/at/rv:391{PODS}?watch=1") as one:
-        one.send("x" * 100_000)
+        one.send("x" * 5000)
         with pytest.raises(ConnectionClosedError):
             list(one)
-    assert one.close_code == 1009
+    assert one.close_code in {1006, 1009}, "too long; the word for it may be lost with the end"
 
 
 def test_a_client_that_is_cut_off_is_forgotten(demo_log: Path, tmp_path: Path) -> None:
