@@ -44,7 +44,7 @@ class Past:
         return LoggedState(log, moment, self.kept, shift)
 
     async def shift(self, moment: Moment) -> Shift:
-        """Return the shift that shows a moment at the time that the server was told."""
+        """Return the shift that shows a moment at the time that the settings name."""
         target = self.settings.shift_to
         if target is None:
             return NONE

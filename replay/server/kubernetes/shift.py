@@ -20,9 +20,11 @@ _FREE = rb'\{(?:(?<="annotations":\{)|(?<="binaryData":\{)|(?<="data":\{)|(?<="s
 _NAMED = rb'"(?:(?<=At":")|(?<=Time":")|(?<=Timestamp":")|(?<="timeAdded":"))'
 """The begin of the values of fields that hold times in Kubernetes, Volcano, and most others."""
 
+_SECONDS = rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)"
+_REST = rb'(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)"'
+
 _TIME = re.compile(
-    rb'":(?:%b(?:%b:%b,?)*\}|%b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?=(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)"))'
-    % (_FREE, _TEXT, _TEXT, _NAMED),
+    rb'":(?:%b(?:%b:%b,?)*\}|%b%b(?=%b))' % (_FREE, _TEXT, _TEXT, _NAMED, _SECONDS, _REST),
     re.DOTALL,
 )
 _FIRST_YEAR = 1970
@@ -50,7 +52,7 @@ class Shift(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What clients are told."""
+        """The sentence about it for clients."""
         amount = str(timedelta(seconds=abs(self.seconds)))
         way = "later" if self.seconds > 0 else "earlier"
         return f"times are shown {amount} {way} than they were recorded (--shift-times)"

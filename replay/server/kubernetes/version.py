@@ -1,7 +1,7 @@
 """The version that the API server says it has: the recorded cluster's, as far as its nodes tell.
 
 A kubelet is never newer than the API server, so the newest kubelet is the best that a log of
-objects knows. Kubelets that are simulated have versions of their own, which are no Kubernetes'.
+objects knows. Kubelets that are simulated have other versions, which are no Kubernetes'.
 
 Source: https://kubernetes.io/releases/version-skew-policy/
 """
