@@ -19,6 +19,7 @@ from .shell import note
 @serving.listen
 @serving.token_file
 @serving.allow_host
+@serving.allow_origin
 @serving.tls_cert
 @serving.tls_key
 @serving.tls_client_ca
@@ -28,6 +29,12 @@ from .shell import note
     metavar="SPEED",
     help="Let the moment move on for kubectl and other clients, as in 10x: ten times faster than "
     "it happened. plinian play steers it.",
+)
+@click.option(
+    "--shift-times",
+    metavar="TIME",
+    help="Move all times in the objects of the Kubernetes API, so that the served moment is at "
+    "TIME: ages are right for clients that count from their clock. now is when the server starts.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
@@ -40,10 +47,12 @@ def serve(
     listen: str,
     token_file: Path | None,
     names: tuple[str, ...],
+    origins: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
     speed: str | None,
+    shift_times: str | None,
     show: bool,
     release: str,
     cluster: str | None,
@@ -55,7 +64,7 @@ def serve(
     machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
     """
     from ..server.running import serve as run
-    from ..server.settings import Settings
+    from ..server.settings import Settings, origin_of
     from ..server.tls import tls_of
     from ..server.token import token_in
     from .play import speed_of
@@ -71,6 +80,8 @@ def serve(
         token="" if token_file is None else token_in(token_file),
         tls=tls_of(tls_cert, tls_key, tls_client_ca),
         play=0 if speed is None else speed_of(speed),
+        origins=tuple(map(origin_of, origins)),
+        shift_to=None if shift_times is None else _time_of(shift_times),
     )
 
     def ready(listening: Settings, remarks: Sequence[str]) -> None:
@@ -80,3 +91,23 @@ def serve(
             click.launch(f"{listening.origin}/")
 
     run(settings, names=names, ready=ready)
+
+
+def _time_of(text: str) -> int:
+    """Return a time in microseconds.
+
+    :raises UsageError: it is none.
+    """
+    from time import time
+
+    from ...engine.errors import UsageError
+    from ...engine.kubernetes.units import SECOND_US, parse_time
+
+    if text == "now":
+        return int(time()) * SECOND_US
+    try:
+        return parse_time(text)
+    except ValueError as fault:
+        raise UsageError(
+            f"{text!r} is no time", now="write --shift-times now, or 2026-11-24T08:00:00Z"
+        ) from fault

@@ -43,6 +43,13 @@ allow_host = click.option(
     metavar="NAME",
     help="A name by which the server may be addressed, beside localhost and addresses; repeatable.",
 )
+allow_origin = click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="A site whose pages may ask too, such as the address of Headlamp; repeatable.",
+)
 tls_cert = click.option(
     "--tls-cert",
     type=click.Path(path_type=Path),

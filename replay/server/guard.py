@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
 from .settings import Settings
+from .socket_token import token_of
 
 MOST_BYTES = 4 << 20
 """The largest body of a request."""
@@ -38,6 +39,7 @@ SAFE_HEADERS: Mapping[str, str] = MappingProxyType(
 )
 """Headers of every answer that does not set them."""
 
+_STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -67,6 +69,7 @@ class Guard:
         self._app = app
         self._token = settings.token.encode()
         self._names = frozenset({"localhost", *(name.lower() for name in names)})
+        self._origins = frozenset(settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -74,16 +77,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            _check_request(scope, self._names)
+            _check_request(scope, self._names, self._origins)
             if self._logs_in(scope):
                 answer = await login.logged_in(scope, receive, self._token)
                 await answer(scope, receive, _with_headers(send))
                 return
             scope = self._with_token(scope)
         except Refused as fault:
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008, "reason": fault.text})
-                return
             await fault.answer(scope)(scope, receive, _with_headers(send))
             return
         await self._app(scope, _bounded(receive), _with_headers(send))
@@ -103,7 +103,7 @@ class Guard:
         if in_path:
             shown, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
         else:
-            shown, rest = _shown(Headers(scope=scope)), path[1:]
+            shown, rest = _shown(scope), path[1:]
         if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
             raise Refused(401, "this server needs its token: Authorization: Bearer …")
         if not in_path:
@@ -117,9 +117,10 @@ class Guard:
         }
 
 
-def _check_request(scope: Scope, names: Collection[str]) -> None:
+def _check_request(scope: Scope, names: Collection[str], origins: Collection[str]) -> None:
     """Look at what each request must have, no matter who sends it.
 
+    :param origins: sites whose pages may ask, too.
     :raises Refused: it may not be answered.
     """
     headers = Headers(scope=scope)
@@ -129,7 +130,7 @@ def _check_request(scope: Scope, names: Collection[str]) -> None:
             421,
             "this server answers only requests to localhost, an IP address, or --allow-host",
         )
-    _check_site(headers, host, scope)
+    _check_site(headers, host, scope, origins)
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or len(length) > 18:
         raise Refused(400, "the length of the body is not a number")
@@ -148,13 +149,13 @@ def _is_own(host: str, names: Collection[str]) -> bool:
     return True
 
 
-def _check_site(headers: Headers, host: str, scope: Scope) -> None:
+def _check_site(headers: Headers, host: str, scope: Scope, origins: Collection[str]) -> None:
     """Refuse what a page of another site sends, except that a person follows a link.
 
     :raises Refused: the request comes from such a page.
     """
     origin = headers.get("origin")
-    if origin is not None and _site(origin) != host.lower():
+    if origin is not None and _site(origin) != host.lower() and origin.lower() not in origins:
         raise Refused(403, "a page of another site may not ask this server")
     # Another port of this machine is the same site, and can be another program.
     if headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
@@ -179,16 +180,19 @@ def _host_name(host: str) -> str:
         return ""
 
 
-def _shown(headers: Headers) -> str:
-    """Return the token that a request shows in a header or a cookie."""
+def _shown(scope: Scope) -> str:
+    """Return the token that a request shows: in a header, a cookie, or for a WebSocket."""
+    headers = Headers(scope=scope)
     kind, _, token = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return token.strip()
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(login.COOKIE)
     except CookieError:
-        return ""
-    return "" if found is None else found.value
+        found = None
+    if found is not None:
+        return found.value
+    return token_of(scope.get("subprotocols", ()))
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -210,7 +214,7 @@ def _with_headers(send: Send) -> Send:
     """Return a channel that adds the safe headers to an answer."""
 
     async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in _STARTS:
             headers = MutableHeaders(scope=message)
             for name, value in SAFE_HEADERS.items():
                 headers.setdefault(name, value)

@@ -30,7 +30,7 @@ autofocus></label> <input name="next" type="hidden" value="{after}"> <button>Ope
 
 def wants_page(headers: Headers, scope: Scope) -> bool:
     """Return whether a person looks at a page with a browser."""
-    return scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", "")
+    return scope.get("method") in {"GET", "HEAD"} and "text/html" in headers.get("accept", "")
 
 
 def form(after: str, *, wrong: bool = False) -> Response:

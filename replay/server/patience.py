@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
 REQUEST_SECONDS = 20.0
 """How long a client may take to send a request, from the connection or the first byte on."""
@@ -13,48 +15,96 @@ STALL_SECONDS = 60.0
 """How long a client may read nothing of an answer while more of it waits."""
 
 
+class _Stall:
+    """Ends a connection whose client reads nothing for too long."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for the client to read."""
+        loop = asyncio.get_running_loop()
+        self._waiting = self._waiting or loop.call_later(STALL_SECONDS, transport.abort)
+
+    def end(self) -> None:
+        """Stop to wait: the client reads, or is gone."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
 class PatientProtocol(H11Protocol):
     """HTTP/1.1 that ends connections on which nothing goes on.
 
-    uvicorn itself bounds only the pause between two requests.
+    uvicorn itself bounds only the pause between two requests. If there are more connections than
+    the server may have, the one that is idle for longest ends; if none is, new requests are
+    answered with 503.
     """
 
     _reading: asyncio.TimerHandle | None = None
-    _writing: asyncio.TimerHandle | None = None
+    _upgraded = _ended = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        self._stall, self._since = _Stall(), self.loop.time()
         self._look()
+        self._make_room()
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request, and stop to wait if it is complete."""
         super().data_received(data)
         self._look()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Let a WebSocket take over the connection: it never ends a request."""
+        self._upgraded = True
+        self._stop_reading()
+        super().handle_websocket_upgrade(event)
+
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
         super().pause_writing()
-        self._writing = self._writing or self.loop.call_later(STALL_SECONDS, self._end)
+        self._stall.begin(self.transport)
 
     def resume_writing(self) -> None:
         """Stop to wait: the client reads."""
         super().resume_writing()
-        self._stop_writing()
+        self._stall.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait for anything."""
         super().connection_lost(exc)
         self._stop_reading()
-        self._stop_writing()
+        self._stall.end()
+
+    def _should_upgrade(self) -> bool:
+        """Return whether a WebSocket begins; not if the server is busy, which the answer says."""
+        most = self.limit_concurrency
+        return (most is None or len(self.connections) < most) and super()._should_upgrade()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is being answered, nor its connection about to end."""
+        answering = self.cycle is not None and not self.cycle.response_complete
+        return not answering and not self._ended
+
+    def _make_room(self) -> None:
+        if self.limit_concurrency is None or len(self.connections) < self.limit_concurrency:
+            return
+        others = [one for one in self.connections if isinstance(one, PatientProtocol)]
+        idle = [one for one in others if one._is_idle and one is not self]  # noqa: SLF001
+        if idle:
+            min(idle, key=lambda one: one._since)._end()  # noqa: SLF001
 
     def _look(self) -> None:
         """Wait for the rest of a request, or stop to."""
-        complete = (
+        complete = self._upgraded or (
             self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
         )
         if complete:
             self._stop_reading()
+            self._since = self.loop.time()
         elif self._reading is None:
             self._reading = self.loop.call_later(REQUEST_SECONDS, self._end)
 
@@ -63,10 +113,30 @@ class PatientProtocol(H11Protocol):
             self._reading.cancel()
             self._reading = None
 
-    def _stop_writing(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
-            self._writing = None
-
     def _end(self) -> None:
+        self._ended = True
         self.transport.abort()
+
+
+class PatientSocket(WSProtocol):
+    """A WebSocket that ends if its client reads nothing; uvicorn itself asks whether it lives."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin with a handshake."""
+        super().connection_made(transport)
+        self._stall = _Stall()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        self._stall.begin(self.transport)
+
+    def resume_writing(self) -> None:
+        """Stop to wait: the client reads."""
+        super().resume_writing()
+        self._stall.end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to wait for anything."""
+        super().connection_lost(exc)
+        self._stall.end()

@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 import uvicorn
 from starlette.applications import Starlette
 
-from ...engine.errors import PlinianError
+from ...engine.errors import PlinianError, UsageError
 from .app import application
-from .patience import PatientProtocol
+from .patience import PatientProtocol, PatientSocket
 from .settings import Settings, checked
 
 GRACE_SECONDS = 2
@@ -22,6 +22,8 @@ GRACE_SECONDS = 2
 
 MOST_CONNECTIONS = 512
 MOST_HEADER_BYTES = 128 << 10
+MOST_MESSAGE_BYTES = 4096
+"""The longest message that a WebSocket may send; none is of use."""
 
 
 class AddressUnavailable(PlinianError):
@@ -61,7 +63,9 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=PatientProtocol,
-        ws="none",
+        ws=PatientSocket,
+        ws_max_size=MOST_MESSAGE_BYTES,
+        ws_per_message_deflate=False,  # Who watches is on this machine, or near.
         loop="asyncio",
         log_level="error",  # Less is about requests that a client got wrong.
         access_log=False,  # A path can hold the token.
@@ -111,7 +115,11 @@ def look(settings: Settings) -> list[str]:
     with opened(
         settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
     ) as log:
-        log.moment(settings.at)
+        moment = log.moment(settings.at)
+        if settings.shift_to is not None and log.truth(moment).time is None:
+            raise UsageError(
+                "the log holds no times to shift", now="serve it without --shift-times"
+            )
         if not is_out_of_reach(log, log.moment("end"), settings.release):
             return []
     now = f"{advice(settings.release)} --log {shlex.quote(settings.place)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
@@ -12,6 +13,8 @@ DEFAULT_PORT = 8001
 """The port of ``kubectl proxy``."""
 
 LOOPBACK = "127.0.0.1"
+
+_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 
 
 class Tls(NamedTuple):
@@ -38,6 +41,9 @@ class Settings(NamedTuple):
     :param token: what a request must show; empty if it needs none.
     :param tls: how connections are encrypted; None if they are not.
     :param play: how many times faster than it happened the moment moves on; 0 is not at all.
+    :param shift_to: the time, in microseconds, as which the Kubernetes API shows its moment; None
+        is the time that it was.
+    :param origins: sites whose pages may ask, beside the own, as browsers name them.
     """
 
     place: str
@@ -50,6 +56,8 @@ class Settings(NamedTuple):
     token: str = ""
     tls: Tls | None = None
     play: float = 0
+    shift_to: int | None = None
+    origins: tuple[str, ...] = ()
 
     @property
     def origin(self) -> str:
@@ -74,6 +82,17 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+def origin_of(text: str) -> str:
+    """Return an origin as browsers send it.
+
+    :raises UsageError: it is none.
+    """
+    found = text.rstrip("/").lower()
+    if _ORIGIN.fullmatch(found) is None:
+        raise UsageError(f"{text!r} is no origin", now="write it as in http://localhost:4466")
+    return found
 
 
 def checked(settings: Settings) -> Settings:

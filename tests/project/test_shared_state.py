@@ -45,6 +45,7 @@ WITH_THREADS = {
     "replay/server/kubernetes/channels.py": "waits in the event loop, and starts nothing",
     "replay/server/kubernetes/course.py": "a task of the event loop moves the moment",
     "replay/server/kubernetes/watches.py": "waits in the event loop",
+    "replay/server/kubernetes/sockets.py": "no thread: two tasks of the event loop for each client",
     "replay/parallel.py": "processes, which start fresh and share nothing",
 }
 """Modules that start threads or processes, or lock, and what these share."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from serving import Running, ended, serving
+from serving import Running, ended, run, serving
 
 ABOUT = "/plinian/v1/about"
 TOKEN = "a-token-that-is-long-enough"
@@ -112,3 +112,19 @@ def test_a_long_path_is_refused(server: Running) -> None:
     line = b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = _answer_to(server.port, line)
     assert answer == b"" or answer.split()[1] in {b"400", b"404", b"414", b"431"}
+
+
+def test_a_page_of_a_site_that_is_allowed_is_answered(demo_log: Path) -> None:
+    running = serving(demo_log, "--allow-origin", "http://Localhost:4466/")
+    for origin, status in (("http://localhost:4466", 200), ("http://localhost:4467", 403)):
+        assert running.client.get(ABOUT, headers={"Origin": origin}).status_code == status
+    shown = {"Origin": "http://localhost:4466"}
+    assert "access-control-allow-origin" not in running.client.get(ABOUT, headers=shown).headers
+    ended(running)
+
+
+@pytest.mark.parametrize("origin", ["*", "localhost:4466", "http://a/b", "http://", "null"])
+def test_what_is_no_origin_is_refused(demo_log: Path, origin: str) -> None:
+    done = run("serve", "--log", str(demo_log), "--port", "0", "--allow-origin", origin)
+    assert done.returncode == 2
+    assert "is no origin" in done.stderr

@@ -16,10 +16,10 @@ from ...moments.moment import Moment, remarks_on
 from ..limits import Limit
 from ..reach import reach_all, reach_cache
 from ..settings import Settings
+from ..withheld import Withheld, confs_of, inputs_named
 from .operation import Asked, Operation
 from .pages import Cut, Page, Part, bounded, page_of
 from .parameters import given
-from .withheld import withheld_from
 
 API_VERSION = "plinian/v1"
 ROOT = "/plinian/v1"
@@ -137,7 +137,7 @@ def answered(asked: Asked) -> Answer:
         result, cut = bounded(document(found, **_with_trace(asked)), page)
         longest = max((one.total or 0 for one in cut), default=0)
         after = page.end if longest > page.end else None
-    withheld = withheld_from(asked, result)
+    withheld = _withheld_from(asked, result)
     result = withheld.document(result)
     positions = sorted(set(_positions(result)))
     return Answer(
@@ -174,6 +174,18 @@ def _reach(asked: Asked) -> None:
         reach_all(asked.log, operation.reads_all, operation.command_line(asked))
     if operation.believes and "before" in values:
         reach_cache(asked.log, asked.log.moment(values["before"]), releases)
+
+
+def _withheld_from(asked: Asked, document: Any) -> Withheld:
+    """Return what replaces paths in the answer to a question."""
+    names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
+    moment = asked.moment
+    if asked.operation.names_inputs and moment is not None:
+        found = asked.log.store.sources(
+            known=moment.known, cluster=moment.cluster, branch=moment.branch
+        )
+        names |= {one.source for one in found}
+    return Withheld(names, asked.log.place)
 
 
 def _with_trace(asked: Asked) -> dict[str, bool]:

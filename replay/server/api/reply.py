@@ -14,10 +14,10 @@ from ..limits import Limit
 from ..plain_json import ascii_json
 from ..readers import Readers
 from ..settings import Settings
+from ..withheld import Withheld, confs_of
 from .answer import Answer, answered, request_of
 from .operation import Operation
 from .pages import MOST_BYTES, check_size
-from .withheld import Withheld, confs_of
 from .words import MOST_BUDGET
 
 

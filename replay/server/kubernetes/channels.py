@@ -183,7 +183,7 @@ class Channel:
 
     def _lines(self, state: State, told: Sequence[Told], *, columns: bool) -> Iterator[bytes]:
         now = state.time if self._form.shape is Shape.TABLE else None
-        shaper = Shaper(self._form, self.resource, now)
+        shaper = Shaper(self._form, self.resource, now, state.shift)
         for one in told:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False

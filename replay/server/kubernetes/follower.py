@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from .asked import Asked, Form, Selection
 from .changes import Name, changes_between, held_at
 from .channels import Channel, Watcher
 from .resources import Resource
+from .shift import NONE, Shift
 from .state import Kept, LoggedState
 from .status import StatusError, expired, too_large
 
@@ -53,6 +55,7 @@ class Follower:
     between what a watch begins with and what follows.
 
     :ivar revision: up to where all watches have seen everything.
+    :ivar shift: by how much times are moved at the moment that is served.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -61,6 +64,7 @@ class Follower:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="follower")
         self._log: Log | None = None
         self.revision = 0
+        self.shift = NONE
         self._moment: Moment | None = None
         self._feeds: dict[tuple[str, str, str], _Feed] = {}
         self._of: dict[Watcher, tuple[_Feed, _Key]] = {}
@@ -92,23 +96,27 @@ class Follower:
         """Go back to an earlier moment: watches end, and their clients ask again."""
         await self._end(moment, f"the moment that is served went back to {moment.label}")
 
-    async def open(self, resource: Resource, asked: Asked, at: Moment | None) -> Opening:
+    async def open(
+        self, resource: Resource, asked: Asked, at: Moment | None, shift: Shift = NONE
+    ) -> Opening:
         """Open a watch.
 
         :param at: a moment that does not move; None is the one that is served.
+        :param shift: by how much times are moved at that moment.
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
         watcher = Watcher(resource, asked.form)
-        return await self._run(lambda: self._open(watcher, asked, at))
+        return await self._run(lambda: self._open(watcher, asked, at, shift))
 
     async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
         """Yield what a watch begins with; other watches go on meanwhile."""
         while (part := await self._run(lambda: next(opening.parts, None))) is not None:
             yield part
 
-    async def close_watch(self, watcher: Watcher) -> None:
-        """End a watch."""
-        await self._run(lambda: self._remove(watcher))
+    def drop(self, watcher: Watcher) -> None:
+        """End a watch, soon: who asks may be cancelled, and cannot wait."""
+        with suppress(RuntimeError):  # The thread has ended, and with it all watches.
+            self._thread.submit(lambda: self._remove(watcher))
 
     def close(self) -> None:
         """End the thread, and close its log."""
@@ -127,8 +135,9 @@ class Follower:
             )
         return self._log
 
-    def _state(self, moment: Moment) -> LoggedState:
-        return LoggedState(self._opened(), moment, self._kept)
+    def _state(self, moment: Moment, shift: Shift | None = None) -> LoggedState:
+        shift = self.shift if shift is None else shift
+        return LoggedState(self._opened(), moment, self._kept, shift)
 
     def _advance(self, moment: Moment) -> tuple[list[tuple[Watcher, bytes]], int]:
         if self._moment is None or not self._feeds:
@@ -157,10 +166,10 @@ class Follower:
         self._of.clear()
         return ended, self._state(moment).revision
 
-    def _open(self, watcher: Watcher, asked: Asked, at: Moment | None) -> Opening:
+    def _open(self, watcher: Watcher, asked: Asked, at: Moment | None, shift: Shift) -> Opening:
         moment = at or self._moment
         assert moment is not None, "a moment is served before anybody watches"
-        state = self._state(moment)
+        state = self._state(moment) if at is None else self._state(moment, shift)
         since, now = asked.revision or 0, state.revision
         if since > now:
             raise (

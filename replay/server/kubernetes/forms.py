@@ -11,6 +11,7 @@ from ....engine.state.truth import Entry
 from .asked import Form, Shape
 from .columns import Column, Row
 from .resources import Resource
+from .shift import NONE, Shift
 from .table_columns import columns_of
 
 _META = "meta.k8s.io"
@@ -46,10 +47,13 @@ class Shaper:
     """Puts the objects of a resource in a form.
 
     :param now: the moment in microseconds, for ages.
+    :param shift: by how much the times of objects are moved; ages are not.
     """
 
-    def __init__(self, form: Form, resource: Resource, now: int | None) -> None:
-        self._form, self._resource, self._now = form, resource, now
+    def __init__(
+        self, form: Form, resource: Resource, now: int | None, shift: Shift = NONE
+    ) -> None:
+        self._form, self._resource, self._now, self._shift = form, resource, now, shift
         self._columns: Sequence[Column] = ()
         if form.shape is Shape.TABLE:
             self._columns = columns_of(resource)
@@ -58,7 +62,7 @@ class Shaper:
         """Return objects as items of a list."""
         match self._form.shape:
             case Shape.WHOLE:
-                return list(bodies)
+                return [self._shift.applied(body) for body in bodies]
             case Shape.METADATA:
                 return [self._metadata(body) for body in bodies]
             case Shape.TABLE:
@@ -143,7 +147,7 @@ class Shaper:
             case "None":
                 shown = b"null"
             case "Object":
-                shown = body
+                shown = self._shift.applied(body)
             case _:
                 shown = self._metadata(body)
         return b'{"cells":%s,"object":%s}' % (cells, shown)
@@ -152,7 +156,7 @@ class Shaper:
         return b'{"kind":"PartialObjectMetadata","apiVersion":"%s/%s","metadata":%s}' % (
             _META.encode(),
             self._form.version.encode(),
-            bytes(_METADATA.decode(body).metadata),
+            self._shift.applied(bytes(_METADATA.decode(body).metadata)),
         )
 
     def _partial(self, metadata: dict[str, object]) -> dict[str, object]:

@@ -24,6 +24,10 @@ AT_ONCE = 1000
 """Objects that are encoded in one go, and written before the next are."""
 
 
+_LARGE_PAGE, _TABLE_FACTOR = 500, 10
+"""A table's pages after the first are so many times longer, if a client asks for large ones."""
+
+
 class Page(NamedTuple):
     """The objects of a list, and what stands around them."""
 
@@ -51,7 +55,7 @@ class Page(NamedTuple):
         :param state: the same state, in the thread that asks.
         """
         bodies = state.bodies(self.entries, self.resource)
-        shaper = Shaper(self.form, self.resource, _now(self.form, state))
+        shaper = Shaper(self.form, self.resource, _now(self.form, state), state.shift)
         return b",".join(shaper.items(self.entries, bodies))
 
     def begin(self) -> bytes:
@@ -74,12 +78,25 @@ def page_of(state: State, resource: Resource, asked: Asked) -> Page:
         entries = entries[bisect_right(entries, after, key=_name) :]
     revision = state.revision
     head = ListHead(revision)
-    if asked.limit and len(entries) > asked.limit:
-        left = len(entries) - asked.limit
-        entries = entries[: asked.limit]
+    limit = _limit(asked)
+    if limit and len(entries) > limit:
+        left = len(entries) - limit
+        entries = entries[:limit]
         token = token_of(Start(revision, _name(entries[-1])))
         head = ListHead(revision, token, left if asked.selection.is_all else None)
     return Page(state, resource, asked.form, entries, head, asked.selection)
+
+
+def _limit(asked: Asked) -> int:
+    """Return how many objects a page may hold; 0 is all.
+
+    kubectl waits 0.2 s before each page after the tenth, so a large table would take it long. The
+    API lets a server ignore the limit.
+    """
+    goes_on = asked.start is not None and asked.limit >= _LARGE_PAGE
+    return (
+        asked.limit * _TABLE_FACTOR if goes_on and asked.form.shape is Shape.TABLE else asked.limit
+    )
 
 
 def _state_for(state: State, asked: Asked) -> tuple[State, tuple[str, str] | None]:
@@ -152,5 +169,5 @@ def object_of(state: State, resource: Resource, namespace: str, name: str, form:
     for entry in state.of(resource.pair):
         if _name(entry) == (namespace, name):
             (body,) = state.bodies([entry], resource)
-            return Shaper(form, resource, _now(form, state)).one(entry, body)
+            return Shaper(form, resource, _now(form, state), state.shift).one(entry, body)
     raise not_found(resource, name)

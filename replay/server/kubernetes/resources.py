@@ -23,6 +23,7 @@ CRD: GroupKind = ("apiextensions.k8s.io", "CustomResourceDefinition")
 EVENT: GroupKind = ("", "Event")
 NEW_EVENT: GroupKind = ("events.k8s.io", "Event")
 NAMESPACE: GroupKind = ("", "Namespace")
+NODE: GroupKind = ("", "Node")
 
 _VERSIONS: Mapping[str, str] = MappingProxyType(
     {

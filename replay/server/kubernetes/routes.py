@@ -11,10 +11,10 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from ....engine.errors import PlinianError
-from ....engine.version import __version__
 from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
@@ -29,9 +29,12 @@ from .patches import patched_object
 from .play import play
 from .resources import READ, REVIEWS, Catalog, Resource
 from .reviews import reviewed
+from .shift import Shift
+from .sockets import sent
 from .state import LoggedState, shown_time
 from .status import JSON, StatusError, already_exists, of_fault, refusal
-from .watches import refused, watched
+from .version import version_of
+from .watches import WatchResponse, refused, watched
 from .wire import MAGIC, fields, text, unwrapped
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
@@ -68,6 +71,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route("/plinian/v1/play", play, methods=["GET", "POST"]),
         *(Route(path, _answer, methods=list(_METHODS)) for path in (*paths, *of_any)),
+        *(WebSocketRoute(path, _socket) for path in (*paths, *of_any)),
     ]
 
 
@@ -80,6 +84,8 @@ async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncI
     app.state.kubernetes = Door(past, follower, course)
     if settings.play:
         await course.begin(settings.play)
+    if settings.shift_to is not None:
+        follower.shift = await past.shift(await course.now())
     try:
         yield
     finally:
@@ -109,6 +115,7 @@ class Exchange(NamedTuple):
     """A request, and the moment that it is about.
 
     :param path: below the moment, in parts. :param pinned: the path names the moment.
+    :param shift: by how much times are moved.
     """
 
     request: Request
@@ -116,10 +123,11 @@ class Exchange(NamedTuple):
     moment: Moment
     path: tuple[str, ...]
     pinned: bool
+    shift: Shift
 
     async def ask(self, question: Callable[[LoggedState], Any]) -> Any:
         """Return what a question about the state answers."""
-        return await self.door.past.ask(self.moment, question)
+        return await self.door.past.ask(self.moment, question, self.shift)
 
 
 async def _answer(request: Request) -> Response:
@@ -140,6 +148,15 @@ async def _answer(request: Request) -> Response:
     return answer
 
 
+async def _socket(connection: WebSocket) -> None:
+    """Answer the handshake of a WebSocket: it is a GET, and only a watch accepts it."""
+    answer = await _answer(Request({**connection.scope, "type": "http", "method": "GET"}))
+    if isinstance(answer, WatchResponse):
+        await sent(connection, answer)
+    else:
+        await connection.send_denial_response(answer)
+
+
 def _is_fixed(point: str) -> bool:
     """Return whether a point names the same state for ever: all that was known at a position."""
     return "@" in point
@@ -154,8 +171,11 @@ async def _exchange(request: Request) -> Exchange:
         rest = f"{root}/{rest}" if rest else root
     parts = tuple(part for part in rest.split("/") if part)
     if point is None or door.course.serves(point):
-        return Exchange(request, door, await door.course.now(), parts, pinned=False)
-    return Exchange(request, door, await door.past.moment(point), parts, pinned=True)
+        moment, shift = await door.course.now(), door.follower.shift
+        return Exchange(request, door, moment, parts, pinned=False, shift=shift)
+    moment = await door.past.moment(point)
+    shift = await door.past.shift(moment)
+    return Exchange(request, door, moment, parts, pinned=True, shift=shift)
 
 
 async def _answered(exchange: Exchange) -> Response:
@@ -168,7 +188,11 @@ async def _answered(exchange: Exchange) -> Response:
         case ():
             return _json({"paths": [f"/{root}" for root in ROOTS]})
         case ("version",):
-            return _json(_version())
+            parts = exchange.door.past.parts
+            found = await exchange.ask(
+                lambda state: parts.part(("version", state.key), lambda: version_of(state))
+            )
+            return Response(found, media_type=JSON)
         case ("healthz" | "livez" | "readyz", *_):
             return PlainTextResponse("ok")
         case ("api" | "apis", *_):
@@ -197,21 +221,6 @@ async def _openapi(exchange: Exchange, path: tuple[str, ...]) -> Response:
 
 def _json(document: Any, code: int = 200) -> Response:
     return Response(msgspec.json.encode(document), status_code=code, media_type=JSON)
-
-
-def _version() -> dict[str, str]:
-    """Return the version of Kubernetes whose API this is."""
-    return {
-        "major": "1",
-        "minor": "35",
-        "gitVersion": f"v1.35.0+plinian-{__version__}",
-        "gitCommit": "",
-        "gitTreeState": "clean",
-        "buildDate": "2025-12-17T00:00:00Z",
-        "goVersion": "",
-        "compiler": "",
-        "platform": "",
-    }
 
 
 async def _api(exchange: Exchange) -> Response:
@@ -335,7 +344,7 @@ async def _read(exchange: Exchange, place: Place) -> Response:
     body = await exchange.ask(
         lambda state: object_of(state, resource, place.namespace, place.name, form)
     )
-    return Response(body, media_type=JSON)
+    return Response(body, media_type=JSON, headers=_headers(exchange, ()))
 
 
 async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
@@ -344,7 +353,7 @@ async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
     follower = exchange.door.follower
     pinned = exchange.moment if exchange.pinned else None
     try:
-        opening = await follower.open(place.resource, asked, pinned)
+        opening = await follower.open(place.resource, asked, pinned, exchange.shift)
     except StatusError as fault:
         if fault.code != _GONE:
             raise
@@ -372,25 +381,34 @@ async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
         moment, lambda state: state.doubts(place.resource.pair, place.namespace)
     )
     parts = list(page.parts())
-    first = await _items(past, moment, parts[0]) if parts else b""
+    first = await _items(exchange, moment, parts[0]) if parts else b""
 
     async def written() -> AsyncIterator[bytes]:
         yield page.begin() + first
         for part in parts[1:]:
-            yield b"," + await _items(past, moment, part)
+            yield b"," + await _items(exchange, moment, part)
         yield b"]}"
 
-    headers = {"Warning": warning(doubts)} if doubts else {}
+    headers = _headers(exchange, doubts)
     if len(parts) > 1:
         return StreamingResponse(written(), media_type=JSON, headers=headers)
     body = page.begin() + first + b"]}"
     return Response(body, media_type=JSON, headers=headers)
 
 
-async def _items(past: Past, moment: Moment, part: Page) -> bytes:
+async def _items(exchange: Exchange, moment: Moment, part: Page) -> bytes:
+    past = exchange.door.past
     return await past.ask(
-        moment, lambda state: past.parts.part(part.key, lambda: part.items(state))
+        moment,
+        lambda state: past.parts.part(part.key, lambda: part.items(state)),
+        exchange.shift,
     )
+
+
+def _headers(exchange: Exchange, doubts: Sequence[str]) -> dict[str, str]:
+    """Return the headers that say what a client should know of an answer."""
+    said = [*doubts, *([exchange.shift.said] if exchange.shift.seconds else [])]
+    return {"Warning": warning(said)} if said else {}
 
 
 def warning(doubts: Sequence[str]) -> str:

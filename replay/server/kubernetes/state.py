@@ -25,6 +25,7 @@ from ...moments.moment import Moment
 from ...moments.truth import bound_document
 from .events import event_in_group
 from .resources import CRD, EVENT, NAMESPACE, NEW_EVENT, Catalog, HeldKind, Resource, catalog_of
+from .shift import NONE, Shift
 
 T = TypeVar("T")
 
@@ -55,6 +56,10 @@ class State(Protocol):
     @property
     def label(self) -> str:
         """The moment, for messages."""
+
+    @property
+    def shift(self) -> Shift:
+        """By how much times are moved where they are shown."""
 
     @property
     def catalog(self) -> Catalog:
@@ -125,17 +130,18 @@ class LoggedState:
     It is used in the thread of its log, and not for long.
 
     :param kept: what was read before, of any moment.
+    :param shift: by how much times are moved where they are shown.
     """
 
-    def __init__(self, log: Log, moment: Moment, kept: Kept) -> None:
+    def __init__(self, log: Log, moment: Moment, kept: Kept, shift: Shift = NONE) -> None:
         self._log, self._kept = log, kept
-        self.moment = moment
+        self.moment, self.shift = moment, shift
         self.label = moment.label
 
     @property
-    def key(self) -> Moment:
-        """The moment."""
-        return self.moment
+    def key(self) -> tuple[Moment, Shift]:
+        """The moment, and the shift."""
+        return self.moment, self.shift
 
     @property
     def revision(self) -> int:
@@ -213,7 +219,7 @@ class LoggedState:
         point = self._log.on_branch_of(self.moment).moment(
             f"rv:{revision}", as_known_at=f"@{self.moment.known}"
         )
-        return LoggedState(self._log, point, self._kept)
+        return LoggedState(self._log, point, self._kept, self.shift)
 
     def _of(self, kind: GroupKind) -> Sequence[Entry]:
         truth = self._log.truth(self.moment)

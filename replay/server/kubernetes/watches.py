@@ -1,11 +1,12 @@
-"""Watches as answers: lines that come as long as a client reads them."""
+"""Watches as answers: events that come as long as a client reads them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from .asked import Asked
 from .channels import Watcher
@@ -20,17 +21,38 @@ Revision = Callable[[], int]
 """Returns the revision up to which a watch has seen everything."""
 
 
+class WatchResponse(StreamingResponse):
+    """A watch: one event on each line.
+
+    :param end: ends the watch; called even if the client goes before the first line.
+    """
+
+    def __init__(
+        self, lines: AsyncIterator[bytes], end: Callable[[], None], warning: str = ""
+    ) -> None:
+        headers = {"Cache-Control": "no-cache, private"}
+        if warning:
+            headers["Warning"] = warning
+        super().__init__(lines, media_type=JSON, headers=headers)
+        self.lines, self.end = lines, end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the lines until the watch ends, or its client goes."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.end()
+
+
 def watched(
     follower: Follower, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
-) -> Response:
+) -> WatchResponse:
     """Return the answer to a watch that was opened."""
-    headers = {"Cache-Control": "no-cache, private", **({"Warning": warning} if warning else {})}
-    return StreamingResponse(
-        _lines(follower, opening, asked, revision), media_type=JSON, headers=headers
-    )
+    lines = _lines(follower, opening, asked, revision)
+    return WatchResponse(lines, lambda: follower.drop(opening.watcher), warning)
 
 
-def refused(watcher: Watcher, fault: StatusError) -> Response:
+def refused(watcher: Watcher, fault: StatusError) -> WatchResponse:
     """Return a watch that only says why it ends: clients expect that after the begin."""
     watcher.end(fault.code, str(fault))
 
@@ -38,24 +60,19 @@ def refused(watcher: Watcher, fault: StatusError) -> Response:
         for part in await watcher.take(0):
             yield part
 
-    return StreamingResponse(lines(), media_type=JSON)
+    return WatchResponse(lines(), lambda: None)
 
 
 async def _lines(
     follower: Follower, opening: Opening, asked: Asked, revision: Revision
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
-    try:
-        async for part in follower.begin(opening):
-            yield part
-        if asked.initial:
-            yield watcher.bookmark(opening.revision, ends_initial=True)
-        async for part in _news(watcher, asked, revision):
-            yield part
-    finally:
-        # The client may be gone, and this task cancelled: the end must not wait for it.
-        closing = asyncio.ensure_future(follower.close_watch(watcher))
-        await asyncio.shield(closing)
+    async for part in follower.begin(opening):
+        yield part
+    if asked.initial:
+        yield watcher.bookmark(opening.revision, ends_initial=True)
+    async for part in _news(watcher, asked, revision):
+        yield part
 
 
 async def _news(watcher: Watcher, asked: Asked, revision: Revision) -> AsyncIterator[bytes]:

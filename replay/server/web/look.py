@@ -16,6 +16,13 @@ from ...moments.times import time_text
 SHARED = ("release", "vs", "sel", "lanes", "from", "to")
 """Names of the query that a link to another page keeps."""
 
+TWIN = ".json"
+"""At the end of a path: the data of the page before it.
+
+So the page of an object whose name ends so has a slash at the end of its path, and its data the
+suffix twice.
+"""
+
 _POSITION = re.compile(r"@?([0-9]{1,18})")
 _SAFE = "/:@,.*~!$'()"
 """Characters that a query or a path shows as they are."""
@@ -136,6 +143,7 @@ class Look(NamedTuple):
         query = urlencode({k: v for k, v in kept.items() if v}, safe=_SAFE, quote_via=quote)
         place = f"{self.prefix}/@{self.position if at is None else at}"
         place += f"/{quote(path, safe=_SAFE)}" if path else ""
+        place += "/" if path.endswith(TWIN) else ""
         return f"{place}?{query}" if query else place
 
 

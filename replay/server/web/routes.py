@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
+from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -25,8 +26,9 @@ from ..guard import TOKEN_PREFIX
 from ..login import COOKIE
 from ..served import served
 from ..settings import Settings
+from ..withheld import Withheld, confs_of, inputs_named
 from .assets import asset, assets
-from .look import Look
+from .look import TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
@@ -50,7 +52,7 @@ def routes() -> Sequence[BaseRoute]:
     ]
     for page in PAGES:
         path = "/@{point}" + (f"/{page.path}" if page.path else "")
-        found.append(Route(f"{path}.json", _data_of(page)))
+        found.append(Route(f"{path}{TWIN}", _data_of(page)))
         found.append(Route(path, _html_of(page)))
     return [*found, Route("/@{rest:path}", _nothing)]
 
@@ -83,12 +85,16 @@ class _Same(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The answer."""
+    """The answer.
+
+    :param inputs: names of inputs that it can hold, with the folders that they were in.
+    """
 
     tag: str
     look: Look
     record: Any
     site: Any
+    inputs: tuple[str, ...]
 
 
 def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
@@ -120,7 +126,7 @@ async def _answered(
     request: Request, page: Page, show: Callable[[Page, _Found], Response]
 ) -> Response:
     settings, readers = served(request)
-    parts = dict(request.path_params)
+    parts = {name: value.rstrip("/") for name, value in request.path_params.items()}
     point = parts.pop("point")
     asked = _Asked(
         settings,
@@ -168,7 +174,7 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
     tag = _tag(asked, digest)
     if asked.tag == tag:
         return _Same(tag)
-    rest = asked.rest.removesuffix(".json").strip("/")
+    rest = asked.rest.removesuffix(TWIN).strip("/")
     look = Look(
         position=position,
         last=last,
@@ -176,9 +182,18 @@ def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
         query=asked.query,
         usual_release=asked.settings.release,
     )
-    record = asked.page.data(log, look, **asked.parts)
+    try:
+        record = asked.page.data(log, look, **asked.parts)
+    except PlinianError as fault:
+        Withheld(_inputs(log)).fault(fault)
+        raise
     site = site_of(log, asked.settings, look, asked.page, pages=PAGES, digest=digest)
-    return _Found(tag, look, record, site)
+    return _Found(tag, look, record, site, _inputs(log))
+
+
+def _inputs(log: Log) -> tuple[str, ...]:
+    """Return the configurations of a log; they are the inputs that pages name."""
+    return tuple(confs_of(log, log.moment("end")))
 
 
 def _tag(asked: _Asked, digest: str) -> str:
@@ -198,17 +213,19 @@ def _html(page: Page, found: _Found) -> Response:
     text = (
         rendered_block(page.template, part, **values) if part else rendered(page.template, **values)
     )
-    return HTMLResponse(str(text))
+    names = {*found.inputs, *map(escape, found.inputs)}
+    return HTMLResponse(Withheld(names).text(str(text)))
 
 
 def _json(page: Page, found: _Found) -> Response:
-    look = found.look
+    look, document = found.look, page.document(found.record)
+    withheld = Withheld({*found.inputs, *inputs_named(document)})
     return JSONResponse(
         {
             "position": look.position,
             "last": look.last,
             "time": found.site.estimate or None,
-            "data": page.document(found.record),
+            "data": withheld.document(document),
         }
     )
 

@@ -10,7 +10,7 @@ from serving import Running
 from plinian.engine.errors import UsageError
 from plinian.engine.log.location import parse_location
 from plinian.replay.server.api.parameters import Kind, Parameter, given, texts_of
-from plinian.replay.server.api.withheld import Withheld
+from plinian.replay.server.withheld import Withheld
 
 API = "/plinian/v1"
 

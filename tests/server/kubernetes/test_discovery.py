@@ -250,3 +250,15 @@ def test_who_asks_is_a_reader(server: Running) -> None:
     assert server.client.post(path, json={}).json()["status"]["userInfo"]["username"]
     rules = server.client.post(f"{REVIEWS}rulesreviews", json={"spec": {"namespace": "a"}}).json()
     assert rules["status"]["resourceRules"][0]["verbs"] == ["get", "list", "watch"]
+
+
+@pytest.mark.parametrize("path", ["api/v1", "apis/scheduling.volcano.sh/v1beta1"])
+def test_kubectl_may_leave_the_check_of_an_object_to_the_server(server: Running, path: str) -> None:
+    paths = server.client.get(f"/openapi/v3/{path}").json()["paths"]
+    patches = [one["patch"] for one in paths.values() if "patch" in one]
+    resources = server.client.get(f"/{path}").json()["resources"]
+    assert {one["x-kubernetes-group-version-kind"]["kind"] for one in patches} == {
+        one["kind"] for one in resources if "/" not in one["name"]
+    }
+    for patch in patches:
+        assert [one["name"] for one in patch["parameters"]] == ["dryRun", "fieldValidation"]

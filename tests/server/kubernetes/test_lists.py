@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ from informers import METADATA, TABLE
 from serving import Running
 
 import plinian
+from plinian.replay.facade.log import opened
+from plinian.replay.server.kubernetes import lists
+from plinian.replay.server.kubernetes.asked import asked_of
+from plinian.replay.server.kubernetes.lists import page_of
+from plinian.replay.server.kubernetes.state import Kept, LoggedState
 from tree import ROOT
 
 PODS = "/api/v1/pods"
@@ -53,6 +59,30 @@ def test_the_revision_of_a_list_is_that_of_the_whole_cluster(server: Running) ->
     assert got(server, f"/at/rv:391{PODS}")["metadata"] == {"resourceVersion": "391"}
     whole = got(server, "/api/v1/nodes")["metadata"]["resourceVersion"]
     assert whole == "2059", "the last revision of the log, which is of no node"
+
+
+def test_large_tables_need_few_pages(monkeypatch: pytest.MonkeyPatch, demo_log: Path) -> None:
+    """Kubectl waits before each page after the tenth; lists in JSON keep the limit."""
+    monkeypatch.setattr(lists, "_LARGE_PAGE", 4)
+    with opened(demo_log, read_only=True, branch="main", cluster=None) as log:
+        state = LoggedState(log, log.moment("end"), Kept())
+        pods = state.catalog.find("", "v1", "pods")
+        assert pods is not None
+        for accept, limit, sizes in (
+            (TABLE, 4, [4, 35]),
+            (TABLE, 3, [3] * 13),
+            ("application/json", 4, [4] * 9 + [3]),
+        ):
+            query, found, seen = {"limit": str(limit)}, [], list[str]()
+            while not seen or "continue" in query:
+                page = page_of(state, pods, asked_of(pods, "", query, accept))
+                found.append(len(page.entries))
+                seen += [entry.reference.uid for entry in page.entries]
+                query = {"limit": str(limit), "continue": page.head.token}
+                if not page.head.token:
+                    del query["continue"]
+            assert found == sizes
+            assert seen == [entry.reference.uid for entry in state.of(("", "Pod"))]
 
 
 def test_pages_make_up_the_list_even_if_each_is_asked_for_at_another_moment(

@@ -138,7 +138,7 @@ function setUpForms() {
     if (!(link instanceof HTMLAnchorElement)) continue;
     link.addEventListener("click", () => {
       const here = new URL(location.href);
-      here.pathname += ".json";
+      here.pathname = `${here.pathname.replace(/\/$/, "")}.json`;
       link.href = here.href;
     });
   }

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ....engine.errors import PlinianError
-from ....engine.log.location import parse_location
-from ...facade.log import Log
-from ...moments.moment import Moment
-from ...moments.scheduler_confs import confs_at
-from .operation import Asked
+from ...engine.errors import PlinianError
+from ...engine.log.location import parse_location
+from ..facade.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import confs_at
 
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
 _NAMING = frozenset({"source", "conf", "configurations"})
@@ -22,13 +21,14 @@ class Withheld:
     """Texts in which no folder of this machine is named.
 
     :param names: the inputs of a log, as it names them: paths, where they were files.
-    :param place: the path or URL of the log.
+    :param place: the path or URL of the log; empty if no text names it.
     """
 
-    def __init__(self, names: Iterable[str], place: str) -> None:
+    def __init__(self, names: Iterable[str], place: str = "") -> None:
         shown = {name: without_folders(name) for name in names}
         self._shown = {name: short for name, short in shown.items() if short != name}
-        self._shown |= dict.fromkeys((place, parse_location(place).shown), "LOG")
+        if place:
+            self._shown |= dict.fromkeys((place, parse_location(place).shown), "LOG")
         self._folders = frozenset(
             name.removesuffix(short) or name for name, short in self._shown.items()
         )
@@ -63,18 +63,6 @@ def without_folders(name: str) -> str:
     """Return the name of an input without the folders of an absolute path."""
     found = _FOLDERS.match(name)
     return name[found.end() :] if found else name
-
-
-def withheld_from(asked: Asked, document: Any) -> Withheld:
-    """Return what replaces paths in the answer to a question."""
-    names = {*inputs_named(document), *confs_of(asked.log, asked.moment)}
-    moment = asked.moment
-    if asked.operation.names_inputs and moment is not None:
-        found = asked.log.store.sources(
-            known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
-        names |= {one.source for one in found}
-    return Withheld(names, asked.log.place)
 
 
 def confs_of(log: Log, moment: Moment | None) -> Iterator[str]:
