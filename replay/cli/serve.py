@@ -28,6 +28,11 @@ from .shell import note
     help="Let the moment move on for kubectl and other clients, as in 10x: ten times faster than "
     "it happened. plinian play steers it.",
 )
+@click.option(
+    "--writable",
+    is_flag=True,
+    help="Accept writes to the Kubernetes API, and append them to the branch of --branch.",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
 @options.cluster
@@ -43,6 +48,7 @@ def serve(
     tls_key: Path | None,
     tls_client_ca: Path | None,
     speed: str | None,
+    writable: bool,
     show: bool,
     release: str,
     cluster: str | None,
@@ -50,8 +56,9 @@ def serve(
 ) -> None:
     """Serve the past over HTTP: a page for browsers, an API for programs and kubectl.
 
-    Nothing is written to the log, and events that are appended to it are served at once. Only this
-    machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
+    Nothing is written to the log, unless --writable says otherwise, and events that are appended to
+    it are served at once. Only this machine can connect, unless --listen says otherwise. Ctrl-C ends
+    the server.
     """
     from ..server.running import serve as run
     from ..server.settings import Settings
@@ -70,6 +77,7 @@ def serve(
         token="" if token_file is None else token_in(token_file),
         tls=tls_of(tls_cert, tls_key, tls_client_ca),
         play=0 if speed is None else speed_of(speed),
+        writable=writable,
     )
 
     def ready(listening: Settings) -> None:

@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     :param token: what a request must show; empty if it needs none.
     :param tls: how connections are encrypted; None if they are not.
     :param play: how many times faster than it happened the moment moves on; 0 is not at all.
+    :param writable: the Kubernetes API accepts writes, which are appended to the branch.
     """
 
     place: str
@@ -50,6 +51,7 @@ class Settings(NamedTuple):
     token: str = ""
     tls: Tls | None = None
     play: float = 0
+    writable: bool = False
 
     @property
     def origin(self) -> str:
@@ -80,8 +82,10 @@ def checked(settings: Settings) -> Settings:
     """Return settings that are safe to serve with.
 
     :raises UsageError: other machines reach the address, and neither a token nor certificates of
-        clients protect it.
+        clients protect it; or what is to be written is no branch, or its past.
     """
+    if settings.writable:
+        _check_writable(settings)
     if is_loopback(settings.address) or settings.is_protected:
         return settings
     raise UsageError(
@@ -89,6 +93,20 @@ def checked(settings: Settings) -> Settings:
         now="give a token with --token-file FILE, or accept only clients with a certificate by "
         "--tls-client-ca FILE, or listen on 127.0.0.1",
     )
+
+
+def _check_writable(settings: Settings) -> None:
+    if settings.branch == MAIN:
+        raise UsageError(
+            f"only a branch can be written: {MAIN} is what was observed",
+            now="make one with plinian branch create NAME, and give --branch NAME --writable",
+        )
+    if settings.at != "end" or settings.play:
+        option = "--play" if settings.play else "--at"
+        raise UsageError(
+            f"a branch is written at its end, so --writable and {option} exclude each other",
+            now="make a branch that begins there: plinian branch create NAME --at POINT",
+        )
 
 
 def warnings(settings: Settings) -> list[str]:

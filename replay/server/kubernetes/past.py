@@ -10,7 +10,7 @@ from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings
 from .parts import Parts
-from .state import Kept, LoggedState
+from .state import Kept, LoggedState, State
 
 T = TypeVar("T")
 
@@ -32,10 +32,10 @@ class Past:
         """
         return await self._readers.ask(lambda log: log.moment(point))
 
-    async def ask(self, moment: Moment, question: Callable[[LoggedState], T]) -> T:
-        """Return what a question about the state at a moment answers."""
-        return await self._readers.ask(lambda log: question(self.state(log, moment)))
+    async def ask(self, view: Callable[[Log], State], question: Callable[[State], T]) -> T:
+        """Return what a question about a state answers."""
+        return await self._readers.ask(lambda log: question(view(log)))
 
-    def state(self, log: Log, moment: Moment) -> LoggedState:
-        """Return the state at a moment, for the thread of a log."""
-        return LoggedState(log, moment, self.kept)
+    def view(self, moment: Moment) -> Callable[[Log], State]:
+        """Return what gives the state at a moment, for the thread of a log."""
+        return lambda log: LoggedState(log, moment, self.kept)

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from starlette.responses import Response, StreamingResponse
 
 from .asked import Asked
 from .channels import Watcher
-from .follower import Follower, Opening
+from .follower import Opening
 from .status import JSON, StatusError
 
 BOOKMARK_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """How long a watch goes on that does not say."""
 
+class Watched(Protocol):
+    """What watches are opened with."""
+
+    def begin(self, opening: Opening) -> AsyncIterator[bytes]:
+        """Yield what a watch begins with."""
+
+    async def close_watch(self, watcher: Watcher) -> None:
+        """End a watch."""
+
+
 Revision = Callable[[], int]
 """Returns the revision up to which a watch has seen everything."""
 
 
 def watched(
-    follower: Follower, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
 ) -> Response:
     """Return the answer to a watch that was opened."""
     headers = {"Cache-Control": "no-cache, private", **({"Warning": warning} if warning else {})}
@@ -42,7 +53,7 @@ def refused(watcher: Watcher, fault: StatusError) -> Response:
 
 
 async def _lines(
-    follower: Follower, opening: Opening, asked: Asked, revision: Revision
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
     try:

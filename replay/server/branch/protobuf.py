@@ -1,0 +1,3 @@
+"""stub"""
+def decoded(body: bytes) -> object:
+    raise ValueError("x")
