@@ -38,6 +38,8 @@ _VERSIONS: Mapping[str, str] = MappingProxyType(
         "scheduling.volcano.sh": "v1beta1",
         "topology.volcano.sh": "v1alpha1",
         "nodeinfo.volcano.sh": "v1alpha1",
+        "config.volcano.sh": "v1alpha1",
+        "shard.volcano.sh": "v1alpha1",
     }
 )
 """The version of a group of which the log has no object; ``v1`` where it is not listed."""
