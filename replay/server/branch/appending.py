@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ....engine.cache.projector import WATCHED
 from ....engine.errors import EventMalformed
 from ....engine.events import Event, Reference, canonical_json
 from ....engine.events.payloads import WatchFollowed
@@ -15,6 +16,7 @@ from ....engine.ingest.objects.derived import extra_events
 from ....engine.ingest.objects.kept import stored
 from ....engine.ingest.objects.versions import version_event
 from ....engine.ingest.reading.sizes import hold_object
+from ....engine.kubernetes.objects import decode
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.extract import extract_fact
 from ....engine.state.truth import Entry
@@ -118,6 +120,8 @@ def _change(event: Event, verb: str, before: Entry | None, position: int) -> Alt
     pair = reference.group, reference.kind
     try:
         fact = extract_fact(*pair, event.payload)
+        if pair in WATCHED:  # Sessions read it.
+            decode(WATCHED[pair], msgspec.json.decode(event.payload))
     except (EventMalformed, msgspec.MsgspecError, ValueError) as fault:
         raise invalid(f"a field of the object is wrong: {fault}") from fault
     if verb == "deleted":
