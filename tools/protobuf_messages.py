@@ -18,14 +18,17 @@ from pathlib import Path
 
 import zstandard
 
-IMPORT = re.compile(r'^\s+(\w+)\s+"(k8s\.io/[\w./-]+)"$|^\s+"(k8s\.io/[\w./-]+)"$', re.M)
-STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.M | re.S)
-ALIAS = re.compile(r"^\s*(?:type )?(\w+) =? ?((?:\[\]|map\[\w+\])?[\w.]+)(?: //.*)?$", re.M)
-FIELD = re.compile(r"^\s+(?:(\w+)\s+)?([\w.*\[\]]+)\s+`([^`]*)`", re.M)
+IMPORT = re.compile(r'^\s+(\w+)\s+"(k8s\.io/[\w./-]+)"$|^\s+"(k8s\.io/[\w./-]+)"$', re.MULTILINE)
+STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+ALIAS = re.compile(r"^\s*(?:type )?(\w+) =? ?((?:\[\]|map\[\w+\])?[\w.]+)(?: //.*)?$", re.MULTILINE)
+FIELD = re.compile(r"^\s+(?:(\w+)\s+)?([\w.*\[\]]+)\s+`([^`]*)`", re.MULTILINE)
 TAG = re.compile(r'(json|protobuf):"([^"]*)"')
 SCALARS = {
     **dict.fromkeys(("int", "int32", "int64", "uint32", "uint64", "uint8"), "int"),
-    **{"string": "string", "bool": "bool", "byte": "byte", "float64": "double"},
+    "string": "string",
+    "bool": "bool",
+    "byte": "byte",
+    "float64": "double",
 }
 SPECIAL = {
     "apimachinery/pkg/apis/meta/v1.Time": "time",

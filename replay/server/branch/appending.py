@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -40,78 +40,80 @@ class Batch(NamedTuple):
     documents: Sequence[Document]
 
 
-def batch_of(
-    tables: Tables, versions: Sequence[Version], *, now: int, actor: str, source: str = SOURCE
-) -> Batch:
+class Writer(NamedTuple):
+    """Who writes when; the time is in microseconds since 1970."""
+
+    now: int
+    actor: str
+
+
+def batch_of(tables: Tables, versions: Sequence[Version], writer: Writer) -> Batch:
     """Return the events of a write, each version with the next revision.
 
-    :param now: the time, in microseconds since 1970. :param actor: who wrote.
     :raises StatusError: a version is none that a log can store.
     """
-    events: list[Event] = []
-    changes: list[Altered] = []
-    documents: list[Document] = []
-    held: dict[tuple[GroupKind, Name], Entry | None] = {}
+    made = _Making(tables, writer)
     for version in versions:
-        metadata = {
-            **version.document["metadata"],
-            "resourceVersion": str(tables.revision + len(changes) + 1),
-        }
+        made.add(version)
+    return Batch(made.events, made.changes, made.documents)
+
+
+class _Making:
+    """A batch that is being made."""
+
+    def __init__(self, tables: Tables, writer: Writer) -> None:
+        self._tables, self._writer = tables, writer
+        self._held: dict[tuple[GroupKind, Name], Entry | None] = {}
+        self.events: list[Event] = []
+        self.changes: list[Altered] = []
+        self.documents: list[Document] = []
+
+    def add(self, version: Version) -> None:
+        """Add a version with the next revision."""
+        revision = str(self._tables.revision + len(self.changes) + 1)
+        metadata = {**version.document["metadata"], "resourceVersion": revision}
         document = {**version.document, "metadata": metadata}
-        before = _before(tables, held, document)
+        key = one_pair(_pair(document)), (metadata.get("namespace") or "", metadata["name"])
+        before = self._held[key] if key in self._held else self._tables.find(*key)
         if before is not None and before.reference.group != _pair(document)[0]:
             # Events are in two groups, and stay in that in which they were created.
             body = event_in_group(msgspec.json.encode(document), before.reference.group)
             document = msgspec.json.decode(body)
-        position = tables.moment.known + len(events) + 1
-        made = _events(document, version.verb, now, actor, source, tables.moment.cluster)
-        events += made
-        change = _change(made[0], version.verb, before, position)
-        changes.append(change)
-        documents.append(document)
-        held[one_pair(change.pair), (made[0].reference.namespace, made[0].reference.name)] = (
-            change.after
-        )
-    return Batch(events, changes, documents)
+        position = self._tables.moment.known + len(self.events) + 1
+        events = self._events(document, version.verb)
+        change = _change(events[0], version.verb, before, position)
+        self._held[key] = change.after
+        self.events += events
+        self.changes.append(change)
+        self.documents.append(document)
+
+    def _events(self, document: Document, verb: str) -> list[Event]:
+        """Return the event of a version, and those that follow from it."""
+        now, actor = self._writer
+        try:
+            event = version_event(
+                document,
+                verb=verb,
+                source=SOURCE,
+                line=0,
+                cluster=self._tables.moment.cluster,
+                earliest=now,
+                latest=now,
+                actor=actor,
+            )
+            event = stored(event)
+            hold_object(event.payload)
+            found = [event, *extra_events(document, event)]
+        except EventMalformed as fault:
+            raise invalid(fault.what) from fault
+        for one in found:
+            if fault_text := fault_of_event(one):
+                raise invalid(fault_text)
+        return found
 
 
 def _pair(document: Document) -> GroupKind:
     return document["apiVersion"].rpartition("/")[0], document["kind"]
-
-
-def _before(
-    tables: Tables, held: dict[tuple[GroupKind, Name], Entry | None], document: Document
-) -> Entry | None:
-    """Return the object as it was, after earlier versions of the same write."""
-    pair, metadata = _pair(document), document["metadata"]
-    name = metadata.get("namespace") or "", metadata["name"]
-    key = one_pair(pair), name
-    return held[key] if key in held else tables.find(pair, name)
-
-
-def _events(
-    document: Document, verb: str, now: int, actor: str, source: str, cluster: str
-) -> list[Event]:
-    try:
-        event = version_event(
-            document,
-            verb=verb,
-            source=source,
-            line=0,
-            cluster=cluster,
-            earliest=now,
-            latest=now,
-            actor=actor,
-        )
-        event = stored(event)
-        hold_object(event.payload)
-        found = [event, *extra_events(document, event)]
-    except EventMalformed as fault:
-        raise invalid(fault.what) from fault
-    for one in found:
-        if fault_text := fault_of_event(one):
-            raise invalid(fault_text)
-    return found
 
 
 def _change(event: Event, verb: str, before: Entry | None, position: int) -> Altered:
@@ -130,10 +132,12 @@ def _change(event: Event, verb: str, before: Entry | None, position: int) -> Alt
     return Altered(pair, revision, before, entry, event.payload)
 
 
-def covered(tables: Tables, since: int) -> list[Event]:
+def covered(tables: Tables, since: int, known: Container[GroupKind]) -> list[Event]:
     """Return events that say that the branch has all changes of its kinds from a revision on.
 
-    They are those of a watch: all objects were known at its beginning, and nothing was missed.
+    They are those of a watch that missed nothing.
+
+    :param known: the kinds of which all objects were known at its beginning.
     """
     return [
         Event(
@@ -145,7 +149,7 @@ def covered(tables: Tables, since: int) -> list[Event]:
                     listed=pair[1],
                     since=since,
                     until=tables.revision,
-                    begin="marked",
+                    begin="marked" if pair in known else "changes",
                 )
             ),
             source=SOURCE,

@@ -148,7 +148,7 @@ class _Options(msgspec.Struct, rename="camel"):
 
 
 def _number(text: str) -> int | str:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text  # noqa: PLR2004
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 
 
 def _read(asking: Asking) -> Any:

@@ -21,6 +21,7 @@ import msgspec
 from starlette.responses import Response
 
 from ....engine.errors import LogError, PositionConflict
+from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
 from ...moments.log import Log, opened
 from ..kubernetes.asked import Asked, Selection
@@ -34,9 +35,9 @@ from ..kubernetes.routes import warning
 from ..kubernetes.state import Kept, LoggedState
 from ..kubernetes.status import JSON, StatusError, expired, too_large
 from ..settings import Settings
-from .appending import Batch, batch_of, covered
+from .appending import Batch, Writer, batch_of, covered
 from .owners import Neighbours, Owned
-from .tables import Altered, BranchState, Tables, loaded, one_pair
+from .tables import Altered, BranchState, Tables, known_kinds, loaded, one_pair
 from .writing import Given, Outcome, Writing
 
 T = TypeVar("T")
@@ -69,6 +70,7 @@ class Branch:
         self._feeds, self._owned = Feeds(), Owned()
         self._recent: deque[Altered] = deque()
         self._began = self._since = 0
+        self._known: frozenset[GroupKind] = frozenset()
         self._log: Log | None = None
         self._tables: Tables | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -143,16 +145,18 @@ class Branch:
         self._owned = Owned()
         self._recent.clear()
         self._began = self.tables.revision
-        self._since = self._since or self._began
+        if not self._since:
+            self._since = self._began
+            self._known = known_kinds(self._log, self.tables)
+            self._log.forget()
 
     def _close(self) -> None:
         if self._log is None:
             return
         try:
             if self._tables is not None and self.revision > self._since:
-                self._log.store.append(
-                    covered(self.tables, self._since), branch=self._settings.branch
-                )
+                said = covered(self.tables, self._since, self._known)
+                self._log.store.append(said, branch=self._settings.branch)
         except LogError:  # What it covers is only a remark; the log may be gone.
             pass
         self._log.close()
@@ -175,7 +179,7 @@ class Branch:
         state = self._state()
         given = Given(now, lambda: str(uuid4()), _suffix)
         outcome = Writing(state, Neighbours(state, self._owned), given).outcome(asking)
-        batch = batch_of(self.tables, outcome.versions, now=now, actor=asking.actor)
+        batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
         if batch.events and asking.query.get("dryRun") != "All":
             self._append(batch, now)
         return self._answer(asking, outcome, batch)
@@ -243,7 +247,9 @@ class Branch:
             late = f"resourceVersion {since} is later than that of the branch, {now}"
             raise too_large(since, now) if asked.initial else expired(late)
         if asked.initial or not since:
-            parts = _channel(state, watcher, asked.selection, state.of(resource.pair)).initial(state)
+            parts = _channel(state, watcher, asked.selection, state.of(resource.pair)).initial(
+                state
+            )
         else:
             parts = self._past(state, since, watcher, asked.selection)
         first = next(parts, None)

@@ -85,5 +85,7 @@ class Neighbours:
     def has(self, uid: str) -> bool:
         """Return whether there is an object with a uid."""
         return any(
-            entry.reference.uid == uid for pair in self._state.kinds for entry in self._state.of(pair)
+            entry.reference.uid == uid
+            for pair in self._state.kinds
+            for entry in self._state.of(pair)
         )

@@ -72,7 +72,11 @@ def decoded(body: bytes) -> dict[str, Any]:
             f"no {kind} of {version} can be read from protobuf: send JSON",
             reason="UnsupportedMediaType",
         )
-    return {"apiVersion": version, "kind": kind, **_Decoding(_messages()).message(name, outer.get(2, b""))}
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        **_Decoding(_messages()).message(name, outer.get(2, b"")),
+    }
 
 
 def _message_of(version: str, kind: str) -> str | None:
@@ -108,7 +112,9 @@ class _Decoding:
             made.setdefault(field.name, []).extend(self._items(field.type, wire, value))
         else:
             found = self._value(field.type, value)
-            if found is None or (field.use == "plain" and not found and not isinstance(found, dict)):
+            if found is None or (
+                field.use == "plain" and not found and not isinstance(found, dict)
+            ):
                 return
             made[field.name] = found
 

@@ -20,17 +20,6 @@ RESOURCE = Resource(
     namespaced=True,
 )
 _MOST = 2**31 - 1
-_SCALED = frozenset(
-    {
-        ("", "ReplicationController"),
-        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet")),
-    }
-)
-
-
-def has_scale(resource: Resource) -> bool:
-    """Return whether objects of a resource have it."""
-    return resource.pair in _SCALED
 
 
 def scale_of(held: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import msgspec
 
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
+from ...moments.coverage import unknown_at
 from ...moments.log import Log
 from ...moments.moment import Moment
 from ..kubernetes.changes import Name, name_of
@@ -140,7 +141,7 @@ class BranchState(LoggedState):
         document: dict[str, Any] = msgspec.json.decode(body)
         return document
 
-    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:
+    def doubts(self, kind: GroupKind, namespace: str) -> list[str]:  # noqa: ARG002
         """Return what is not certain: on a branch, only what no log holds."""
         return [SECRETS] if kind == SECRET else []
 
@@ -158,3 +159,21 @@ def loaded(log: Log) -> Tables:
     shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)
     revision = max(state.revision, *shown) if any(kinds.values()) else state.revision
     return Tables(moment, revision, state.time, kinds, state.catalog)
+
+
+def known_kinds(log: Log, tables: Tables) -> frozenset[GroupKind]:
+    """Return the kinds of which the log knows all objects where the branch ends.
+
+    A watch that was recorded is summed up at its end. If the branch begins before that, only what
+    it continues knows it.
+    """
+    info = {one.name: one for one in log.store.branches()}[tables.moment.branch]
+    asked = [(log, tables.moment)]
+    if info.parent is not None and info.last == info.fork:
+        parent = Log(log.store, branch=info.parent, cluster=tables.moment.cluster)
+        asked.append((parent, parent.moment(f"rv:{tables.revision}")))
+    return frozenset(
+        pair
+        for pair in tables.kinds
+        if any(not unknown_at(one, moment, [pair]) for one, moment in asked)
+    )

@@ -23,6 +23,7 @@ from ..kubernetes.status import (
     not_found,
     success,
 )
+from ..kubernetes.subresources import SCALED
 from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, object_in
 from .storing import Document, Others, Storage, Version
@@ -100,7 +101,7 @@ class Writing:
                 return self._patched(asking)
             case "DELETE", "":
                 return self._deleted(asking) if place.name else self._all_deleted(asking)
-            case "GET" | "PUT" | "PATCH", "scale" if scales.has_scale(place.resource):
+            case "GET" | "PUT" | "PATCH", "scale" if place.resource.pair in SCALED:
                 return self._scaled(asking)
         raise StatusError(405, "the server does not allow this method on the requested resource")
 
@@ -186,7 +187,9 @@ class Writing:
         warning = APPLIED if media == APPLY else ""
         held = self._find(place.resource, place.namespace, place.name)
         if held is None and media == APPLY and not place.below:
-            document = checked(patched_object(_bare(place), asking.body, media, place.resource), place)
+            document = checked(
+                patched_object(_bare(place), asking.body, media, place.resource), place
+            )
             return self._new(place, document, APPLIED)
         if held is None:
             raise not_found(place.resource, place.name)
@@ -199,7 +202,9 @@ class Writing:
         self._storage.delete(held, deletion_in(asking, wrapped))
         versions = self._storage.versions
         uid = held["metadata"]["uid"]
-        gone = any(one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions)
+        gone = any(
+            one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
+        )
         if gone:
             return Outcome(versions, success(place.resource, place.name, uid))
         return self._told(place, held)

@@ -45,9 +45,7 @@ class _Review(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-def reviewed(
-    plural: str, group: str, body: bytes, verbs: Sequence[str] = READ
-) -> dict[str, Any]:
+def reviewed(plural: str, group: str, body: bytes, verbs: Sequence[str] = READ) -> dict[str, Any]:
     """Return the answer to a review.
 
     :param verbs: what can be done with every resource.

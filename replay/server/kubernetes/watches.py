@@ -17,6 +17,7 @@ BOOKMARK_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """How long a watch goes on that does not say."""
 
+
 class Watched(Protocol):
     """What watches are opened with."""
 

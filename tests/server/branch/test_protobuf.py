@@ -93,9 +93,11 @@ def test_a_kind_without_a_message_is_refused_with_the_way_out() -> None:
 @given(st.binary(max_size=200))
 def test_bytes_at_random_are_read_or_refused(body: bytes) -> None:
     for whole in (body, MAGIC + body, wrapped("v1", "Pod", body)):
-        try:
-            found = decoded(whole)
-        except StatusError as fault:
-            assert fault.code in {400, 415}
-        else:
-            assert found["kind"]
+        assert _code(whole) in {200, 400, 415}
+
+
+def _code(body: bytes) -> int:
+    try:
+        return 200 if decoded(body)["kind"] else 0
+    except StatusError as fault:
+        return fault.code

@@ -90,7 +90,7 @@ def test_tables_are_watched_as_well(writable: Running) -> None:
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["list and watch", "watch-list"])
 def test_informers_agree_with_the_branch_while_many_write(
-    writable: Running, streaming: bool
+    writable: Running, *, streaming: bool
 ) -> None:
     base = str(writable.client.base_url)
     informer = Informer(base, PODS, streaming=streaming)
@@ -172,8 +172,8 @@ def test_a_server_that_is_killed_leaves_whole_writes(branched: Path) -> None:
         with httpx.Client(base_url=running.client.base_url, timeout=60) as client:
             try:
                 for number in range(10_000):
-                    if create(client, f"c-{number}").status_code == 201:
-                        done.append(f"c-{number}")
+                    create(client, f"c-{number}").raise_for_status()
+                    done.append(f"c-{number}")
             except httpx.TransportError:
                 return
 

@@ -1,0 +1,53 @@
+"""Where a branch forks: the position up to which a log holds what had happened at a moment."""
+
+from __future__ import annotations
+
+from ...engine.errors import UsageError
+from ...engine.events import KINDS, Effect
+from ...engine.log.store import LogStore, Query
+from .moment import Moment
+from .points import resolve
+
+_CHANGING = frozenset({Effect.VERSION, Effect.DELETED})
+
+
+def fork_at(store: LogStore, point: str, *, branch: str) -> tuple[str, int]:
+    """Return the branch and the position at which a branch forks that begins at a point.
+
+    :raises PointUnknown: the point names no moment of the log.
+    :raises UsageError: the log learned of earlier changes only after later ones.
+    """
+    # A position does not depend on the cluster; the first one makes this work with several.
+    clusters = store.clusters()
+    moment = resolve(store, point, branch=branch, cluster=clusters[0] if clusters else None)
+    if moment.revision is None:
+        return moment.branch, moment.known
+    return moment.branch, _position(store, moment, moment.revision, point)
+
+
+def _position(store: LogStore, moment: Moment, revision: int, point: str) -> int:
+    later = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        revisions=(revision + 1, None),
+        limit=1,
+    )
+    first = next((recorded.position for recorded in store.read(later)), None)
+    if first is None:
+        return moment.known
+    behind = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        after=first,
+        until=moment.known,
+        revisions=(None, revision),
+    )
+    for recorded in store.read(behind):
+        if KINDS[recorded.event.kind].effect in _CHANGING:
+            raise UsageError(
+                f"no position of the log is {point}: @{recorded.position} is an earlier change, and "
+                f"@{first} a later one",
+                now="fork at a position; plinian events shows them",
+            )
+    return first - 1
