@@ -55,6 +55,8 @@ def patched_object(held: Document, body: bytes, media: str, resource: Resource) 
             made = _merged(held, patch, _schema(resource))
     except Refused as fault:
         raise StatusError(422, str(fault)) from fault
+    if not isinstance(made.get("metadata"), dict):
+        raise StatusError(422, "the patch removes metadata")
     return counted(held, made)
 
 
