@@ -20,12 +20,17 @@ def fork_at(store: LogStore, point: str, *, branch: str) -> tuple[str, int]:
     # A position does not depend on the cluster; the first one makes this work with several.
     clusters = store.clusters()
     moment = resolve(store, point, branch=branch, cluster=clusters[0] if clusters else None)
-    if moment.revision is None:
-        return moment.branch, moment.known
-    return moment.branch, _position(store, moment, moment.revision, point)
+    return moment.branch, fork_of(store, moment)
 
 
-def _position(store: LogStore, moment: Moment, revision: int, point: str) -> int:
+def fork_of(store: LogStore, moment: Moment) -> int:
+    """Return the position at which a branch forks that begins at a moment.
+
+    :raises UsageError: the log learned of earlier changes only after later ones.
+    """
+    revision = moment.revision
+    if revision is None:
+        return moment.known
     later = Query(
         branch=moment.branch,
         cluster=moment.cluster,
@@ -46,7 +51,7 @@ def _position(store: LogStore, moment: Moment, revision: int, point: str) -> int
     for recorded in store.read(behind):
         if KINDS[recorded.event.kind].effect in _CHANGING:
             raise UsageError(
-                f"no position of the log is {point}: @{recorded.position} is an earlier change, and "
+                f"no position of the log is {moment.label}: @{recorded.position} is an earlier change, and "
                 f"@{first} a later one",
                 now="fork at a position; plinian events shows them",
             )

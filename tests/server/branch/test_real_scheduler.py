@@ -81,6 +81,8 @@ def test_a_real_scheduler_binds_what_a_session_predicts(demo_log: Path, tmp_path
         process.wait(60)
         ended(server)
     with plinian.open(place, branch=BRANCH) as log:
-        actors = {each.event.actor for each in log.events(kinds=("pod.updated",), source="plinian serve")}
+        actors = {
+            each.event.actor for each in log.events(kinds=("pod.updated",), source="plinian serve")
+        }
         assert [one["spec"]["holderIdentity"] for one in log.get("lease")], "it was elected"
     assert actors == {Path(BINARY).name}
