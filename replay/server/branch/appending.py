@@ -10,7 +10,7 @@ import msgspec
 from ....engine.cache.projector import WATCHED
 from ....engine.errors import EventMalformed
 from ....engine.events import Event, Reference, canonical_json
-from ....engine.events.payloads import WatchFollowed
+from ....engine.events.payloads import PodBound, WatchFollowed
 from ....engine.events.storable import fault_of_event
 from ....engine.ingest.objects.derived import extra_events
 from ....engine.ingest.objects.kept import stored
@@ -82,6 +82,8 @@ class _Making:
         position = self._tables.moment.known + len(self.events) + 1
         events = self._events(document, version.verb)
         change = _change(events[0], version.verb, before, position)
+        if version.bound:
+            events.append(_binding(events[0], version.bound))
         self._held[key] = change.after
         self.events += events
         self.changes.append(change)
@@ -114,6 +116,17 @@ class _Making:
 
 def _pair(document: Document) -> GroupKind:
     return document["apiVersion"].rpartition("/")[0], document["kind"]
+
+
+def _binding(version: Event, node: str) -> Event:
+    """Return the event of a binding, as an audit log has it beside the version that it made."""
+    return msgspec.structs.replace(
+        version,
+        kind="pod.bound",
+        payload=canonical_json(PodBound(node=node, user_agent=version.actor)),
+        resource_version="",
+        revision=None,
+    )
 
 
 def _change(event: Event, verb: str, before: Entry | None, position: int) -> Altered:

@@ -35,11 +35,13 @@ class Version(NamedTuple):
     """A version of an object that a write makes.
 
     :param verb: ``created``, ``updated`` or ``deleted``. :param before: None if it is new.
+    :param bound: the node that a binding gave to a pod; empty for all other writes.
     """
 
     verb: str
     before: Document | None
     document: Document
+    bound: str = ""
 
 
 class Deletion(NamedTuple):
@@ -114,6 +116,7 @@ class Storage:
             also["metadata"] = {"annotations": dict(notes)}
         self._server.bind(place.key, node, uid, also)
         self._settle()
+        self.versions[-1] = self.versions[-1]._replace(bound=node)
 
     def delete(self, held: Document, how: Deletion) -> None:
         """Delete an object, or begin to if it has finalizers.

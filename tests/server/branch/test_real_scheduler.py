@@ -42,7 +42,7 @@ def bound(place: Path) -> set[str]:
 def predicted(place: Path) -> set[str]:
     """Return the pods that a session at the moment binds."""
     answer = run("session", "--log", str(place), "--at", MOMENT, "--release", "v1.12.1")
-    return set(re.findall(r"^bind +default/(\S+)", answer.stdout, re.M))
+    return set(re.findall(r"^bind +default/(\S+)", answer.stdout, re.MULTILINE))
 
 
 def scheduler(server: Running, folder: Path) -> subprocess.Popen[bytes]:
@@ -86,3 +86,7 @@ def test_a_real_scheduler_binds_what_a_session_predicts(demo_log: Path, tmp_path
         }
         assert [one["spec"]["holderIdentity"] for one in log.get("lease")], "it was elected"
     assert actors == {Path(BINARY).name}
+    compared = run("fidelity", "--log", str(place), "--branch", BRANCH, "--since", f"{BRANCH}@1160")
+    bindings = re.search(r"^bindings +(\d+)", compared.stdout, re.MULTILINE)
+    assert bindings, compared.stdout
+    assert int(bindings[1]) == len(wanted)

@@ -62,7 +62,8 @@ def test_a_binding_gives_the_pod_its_node_once(writable: Running, api: httpx.Cli
     again = bind(api, node="node-4")
     assert (again.status_code, again.json()["reason"]) == (409, "Conflict")
     assert [(kind, name) for kind, name, _ in events(writable.place)] == [
-        ("pod.updated", "gpu-2-gpu-0")
+        ("pod.updated", "gpu-2-gpu-0"),
+        ("pod.bound", "gpu-2-gpu-0"),
     ]
 
 
@@ -171,6 +172,7 @@ def test_a_pod_on_a_node_ends_after_watches_saw_it_ending(
     assert api.get(WAITING).status_code == 404
     assert [kind for kind, _, _ in events(writable.place)] == [
         "pod.updated",
+        "pod.bound",
         "pod.updated",
         "pod.deleted",
     ]
@@ -323,6 +325,9 @@ def test_a_server_that_starts_again_continues_the_branch(branched: Path) -> None
     made = second.client.post(QUEUES, json={"metadata": {"name": "later"}}).json()
     assert int(made["metadata"]["resourceVersion"]) > int(version)
     ended(second)
+    # Nothing is unknown after what was written: the branch has all of it.
+    known = run("get", "pods", "--strict", "--log", str(branched), "--branch", BRANCH)
+    assert known.returncode == 0, known.stderr
 
 
 @pytest.mark.parametrize(
