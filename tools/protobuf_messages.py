@@ -1,11 +1,11 @@
-"""Writes the messages of Kubernetes' own kinds, by which ``plinian serve`` reads bodies in protobuf.
+"""Writes the messages of Kubernetes' own kinds, by which ``plinian serve`` reads protobuf.
 
     python tools/protobuf_messages.py MODULES/k8s.io/api@v0.35.3 \
         MODULES/k8s.io/apimachinery@v0.35.3 replay/server/branch/messages.json.zst
 
-MODULES is a cache of Go modules (``go env GOMODCACHE``). Both modules are part of Kubernetes (Apache
-License 2.0). Of each struct with protobuf tags, the numbers, names and types of its fields are taken
-from its Go source: generated.proto does not say which zero values JSON leaves out.
+MODULES is a cache of Go modules (``go env GOMODCACHE``). Both modules are part of Kubernetes
+(Apache License 2.0). Of each struct with protobuf tags, the numbers, names and types of its fields
+are taken from its Go source: generated.proto does not say which zero values JSON leaves out.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Sources:
         return "strings" if alias == "[]string" else self.type_of(package, alias)
 
     def mapped(self, package: str, text: str) -> tuple[str, str]:
-        """Return what a type stands for if it is the name of a map, with the package to read it in."""
+        """Return what a type that names a map stands for, with the package to read it in."""
         before, _, name = text.rpartition(".")
         package_of = self.imports[package].get(before, before) if before else package
         alias = self.aliases.get(f"{package_of}.{name}", "")
@@ -92,7 +92,7 @@ class Sources:
 
 
 def fields_of(sources: Sources, package: str, body: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each field, with its name, its shape, its type and what is done with it."""
+    """Yield the number of each field, with its name, its shape, its type and its use."""
     for _, go, tags in FIELD.findall(body):
         tag = dict(TAG.findall(tags))
         if "protobuf" not in tag or "json" not in tag:

@@ -19,8 +19,8 @@ from .shell import note, style
     default="end",
     show_default=True,
     metavar="POINT",
-    help="Where to fork: a position, or a moment before which the log has no later event; the end by "
-    "default.",
+    help="Where to fork: a position, or a moment before which the log has no later event; the end "
+    "by default.",
 )
 @click.option(
     "--branch", default="main", show_default=True, metavar="PARENT", help="The branch to continue."

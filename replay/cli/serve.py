@@ -56,9 +56,9 @@ def serve(
 ) -> None:
     """Serve the past over HTTP: a page for browsers, an API for programs and kubectl.
 
-    Nothing is written to the log, unless --writable says otherwise, and events that are appended to
-    it are served at once. Only this machine can connect, unless --listen says otherwise. Ctrl-C ends
-    the server.
+    Nothing is written to the log, unless --writable says otherwise, and events that are appended
+    to it are served at once. Only this machine can connect, unless --listen says otherwise. Ctrl-C
+    ends the server.
     """
     from ..server.running import serve as run
     from ..server.settings import Settings

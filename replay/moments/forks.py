@@ -14,7 +14,7 @@ _CHANGING = frozenset({Effect.VERSION, Effect.DELETED})
 def fork_at(store: LogStore, point: str, *, branch: str) -> tuple[str, int]:
     """Return the branch and the position at which a branch forks that begins at a point.
 
-    :raises PointUnknown: the point names no moment of the log.
+    :raises PointUnknown: the log has no such moment.
     :raises UsageError: the log learned of earlier changes only after later ones.
     """
     # A position does not depend on the cluster; the first one makes this work with several.
@@ -51,8 +51,8 @@ def fork_of(store: LogStore, moment: Moment) -> int:
     for recorded in store.read(behind):
         if KINDS[recorded.event.kind].effect in _CHANGING:
             raise UsageError(
-                f"no position of the log is {moment.label}: @{recorded.position} is an earlier change, and "
-                f"@{first} a later one",
+                f"no position of the log is {moment.label}: @{recorded.position} is an earlier "
+                f"change, and @{first} a later one",
                 now="fork at a position; plinian events shows them",
             )
     return first - 1

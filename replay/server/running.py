@@ -111,7 +111,7 @@ def _bound(settings: Settings) -> socket.socket:
     :raises AddressUnavailable: nothing can listen there.
     """
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
-    # With its protocol named, asyncio sends small answers at once; else clients wait 40 ms for each.
+    # With its protocol named, asyncio sends small answers at once; else each is 40 ms late.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,8 +1,8 @@
 """A branch that is served and changed: one thread carries out writes, appends and tells watches.
 
 All writes and the beginnings of watches run in that thread, one after another. So every watch sees
-each write once, and a write is in the log before anybody sees it. What requests read is a value that
-no write changes.
+each write once, and a write is in the log before a watch sees it. What requests read is a value
+that no write changes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MOST_REMEMBERED = 20_000
 _TRIES = 3
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
-_CHANGED = "somebody else appended to the branch: list again"
+_CHANGED = "another process appended to the branch: list again"
 
 
 def wall_clock() -> int:
@@ -173,7 +173,7 @@ class Branch:
     def _written(self, asking: Asking) -> Response:
         """Carry out a write on the branch as it is known here.
 
-        :raises PositionConflict: somebody else appended to it; nothing was stored.
+        :raises PositionConflict: another process appended to it; nothing was stored.
         """
         now = max(self._clock(), self.tables.time or 0)
         state = self._state()

@@ -1,8 +1,8 @@
 """Bodies in protobuf, which typed clients of Kubernetes send: decoded to the JSON that they mean.
 
-The messages come with Plinian, from the Go source of k8s.io/api and k8s.io/apimachinery 1.35 (Apache
-License 2.0); ``tools/protobuf_messages.py`` writes them. Custom resources have none: their clients
-send JSON.
+The messages come with Plinian, from the Go source of k8s.io/api and k8s.io/apimachinery 1.35
+(Apache License 2.0); ``tools/protobuf_messages.py`` writes them. Custom resources have none: their
+clients send JSON.
 
 Source: https://protobuf.dev/programming-guides/encoding/; k8s.io/apimachinery
 pkg/runtime/serializer/protobuf, pkg/apis/meta/v1/time_proto.go, pkg/api/resource/generated.proto.

@@ -42,9 +42,9 @@ def _selector(spec: Mapping[str, Any]) -> str:
 
 
 def scaled(held: Mapping[str, Any], scale: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object with the replicas that are asked for.
+    """Return an object with the replicas of a scale.
 
-    :raises StatusError: it asks for none that can be.
+    :raises StatusError: they are no number from 0 on.
     """
     spec, metadata = scale.get("spec", {}), scale.get("metadata", {})
     replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None

@@ -52,8 +52,8 @@ class Feeds:
     ) -> None:
         """Let a watch see what comes.
 
-        :param channel: makes what it needs, if nobody watches the same.
-        :param held: returns the objects of its resource, if nobody watches it.
+        :param channel: makes what it needs, if no other watch sees the same.
+        :param held: returns the objects of its resource, if no other watch is of it.
         :param fresh: nothing was sent to it yet.
         """
         resource = watcher.resource

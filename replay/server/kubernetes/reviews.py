@@ -1,4 +1,4 @@
-"""Questions about permissions, answered truthfully: everything can be read, and only a branch written.
+"""Questions about permissions, answered truthfully: all can be read, and only a branch written.
 
 Source: k8s.io/api authorization/v1 and authentication/v1, generated.proto.
 """

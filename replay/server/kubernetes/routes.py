@@ -81,7 +81,7 @@ async def opened(
 ) -> AsyncIterator[None]:
     """Let an application answer requests to this API.
 
-    :param branch: what is served instead of the past where a path names no moment.
+    :param branch: what is served instead of the past where a path has none.
     """
     past = Past(settings, readers)
     follower = Follower(settings)
@@ -106,7 +106,7 @@ class Exchange(NamedTuple):
     """A request, and the state that it is about.
 
     :param path: below the moment, in parts. :param view: gives the state.
-    :param pinned: the moment that the path names; None if it names none.
+    :param pinned: the moment that the path names, or None.
     """
 
     request: Request
