@@ -353,3 +353,57 @@ def test_moments_in_paths_stay_as_they_were(api: httpx.Client) -> None:
     assert refused.status_code == 405
     assert bind(api).status_code == 201
     assert "nodeName" not in api.get(f"/at/@1942{WAITING}").json()["spec"]
+
+
+def test_clients_are_told_what_can_be_written(api: httpx.Client) -> None:
+    found = api.get("/api/v1").json()["resources"]
+    verbs = {one["name"]: set(one["verbs"]) for one in found}
+    assert verbs["pods"] >= {"get", "watch", "create", "update", "patch", "delete"}
+    assert verbs["pods/binding"] == verbs["pods/eviction"] == {"create"}
+    (eviction,) = (one for one in found if one["name"] == "pods/eviction")
+    assert (eviction["group"], eviction["kind"]) == ("policy", "Eviction")
+    scales = [one["name"] for one in api.get("/apis/apps/v1").json()["resources"]]
+    assert "deployments/scale" in scales
+    wanted = {"verb": "create", "resource": "pods", "subresource": "binding"}
+    review = {"spec": {"resourceAttributes": wanted}}
+    reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert api.post(reviews, json=review).json()["status"] == {"allowed": True}
+
+
+def test_what_has_no_objects_yet_is_an_empty_list(api: httpx.Client) -> None:
+    for path in (
+        "/apis/topology.volcano.sh/v1alpha1/hypernodes",
+        "/apis/nodeinfo.volcano.sh/v1alpha1/numatopologies",
+        "/apis/shard.volcano.sh/v1alpha1/nodeshards",
+        "/apis/config.volcano.sh/v1alpha1/colocationconfigurations",
+        "/apis/policy/v1/poddisruptionbudgets",
+    ):
+        assert api.get(path).json()["items"] == []
+
+
+def test_a_definition_that_is_created_is_served_at_once(api: httpx.Client) -> None:
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    versions = [{"name": "v1", "served": True, "storage": True, "subresources": {"status": {}}}]
+    spec = {
+        "group": "zoo.example",
+        "scope": "Namespaced",
+        "names": {"kind": "Cat", "plural": "cats"},
+        "versions": versions,
+    }
+    cats = "/apis/zoo.example/v1/namespaces/default/cats"
+    assert api.get(cats).status_code == 404
+    made = api.post(definitions, json={"metadata": {"name": "cats.zoo.example"}, "spec": spec})
+    assert made.status_code == 201
+    assert (
+        api.post(cats, json={"metadata": {"name": "tom"}, "status": {"a": 1}}).json()["kind"]
+        == "Cat"
+    )
+    assert "status" not in api.get(f"{cats}/tom").json()
+
+
+def test_the_content_of_a_secret_is_never_stored(writable: Running, api: httpx.Client) -> None:
+    path = "/api/v1/namespaces/default/secrets"
+    made = api.post(path, json={"metadata": {"name": "s"}, "data": {"key": "aHVudGVyMg=="}})
+    assert made.status_code == 201
+    assert "data" not in made.json()
+    assert b"aHVudGVyMg" not in writable.place.read_bytes()
