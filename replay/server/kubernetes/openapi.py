@@ -26,6 +26,8 @@ _REF = "#/components/schemas/"
 _META = f"{_REF}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _INFERRED = "The fields that the objects in the log have: the log holds no schema of this kind."
 _GVK = "x-kubernetes-group-version-kind"
+_OF_PATCHES = ("dryRun", "fieldManager", "fieldValidation", "force")
+"""Parameters that ``kubectl apply`` looks for, or else it needs documents of version 2."""
 
 Schema = Mapping[str, Any]
 
@@ -63,12 +65,20 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     root = f"/apis/{resource.group_version}" if resource.group else f"/api/{resource.version}"
     below = "/namespaces/{namespace}" if resource.namespaced else ""
-    for path, action in (
-        (f"{root}{below}/{resource.plural}", "list"),
-        (f"{root}{below}/{resource.plural}/{{name}}", "get"),
-    ):
-        operation = {"x-kubernetes-action": action, _GVK: kind, "responses": {}}
-        yield path, {"get": operation}
+    plural = f"{root}{below}/{resource.plural}"
+    yield plural, {"get": {"x-kubernetes-action": "list", _GVK: kind, "responses": {}}}
+    yield (
+        f"{plural}/{{name}}",
+        {
+            "get": {"x-kubernetes-action": "get", _GVK: kind, "responses": {}},
+            "patch": {
+                "x-kubernetes-action": "patch",
+                _GVK: kind,
+                "parameters": [{"name": name, "in": "query"} for name in _OF_PATCHES],
+                "responses": {},
+            },
+        },
+    )
 
 
 def _schemas_of(state: State, resource: Resource) -> dict[str, Schema]:

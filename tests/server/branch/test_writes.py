@@ -370,6 +370,13 @@ def test_clients_are_told_what_can_be_written(api: httpx.Client) -> None:
     assert api.post(reviews, json=review).json()["status"] == {"allowed": True}
 
 
+def test_kubectl_apply_finds_the_parameters_that_it_needs(api: httpx.Client) -> None:
+    paths = api.get("/openapi/v3/apis/apps/v1").json()["paths"]
+    patch = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
+    assert {"fieldValidation", "dryRun"} <= {one["name"] for one in patch["parameters"]}
+    assert patch["x-kubernetes-group-version-kind"]["kind"] == "Deployment"
+
+
 def test_what_has_no_objects_yet_is_an_empty_list(api: httpx.Client) -> None:
     for path in (
         "/apis/topology.volcano.sh/v1alpha1/hypernodes",
