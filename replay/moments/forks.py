@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...engine.errors import UsageError
 from ...engine.events import KINDS, Effect
 from ...engine.log.store import LogStore, Query
+from .log import Log
 from .moment import Moment
 from .points import resolve
 
@@ -15,7 +16,7 @@ def fork_at(store: LogStore, point: str, *, branch: str) -> tuple[str, int]:
     """Return the branch and the position at which a branch forks that begins at a point.
 
     :raises PointUnknown: the log has no such moment.
-    :raises UsageError: the log learned of earlier changes only after later ones.
+    :raises UsageError: no position has the state of the moment.
     """
     # A position does not depend on the cluster; the first one makes this work with several.
     clusters = store.clusters()
@@ -26,7 +27,7 @@ def fork_at(store: LogStore, point: str, *, branch: str) -> tuple[str, int]:
 def fork_of(store: LogStore, moment: Moment) -> int:
     """Return the position at which a branch forks that begins at a moment.
 
-    :raises UsageError: the log learned of earlier changes only after later ones.
+    :raises UsageError: no position has the state of the moment.
     """
     revision = moment.revision
     if revision is None:
@@ -55,4 +56,20 @@ def fork_of(store: LogStore, moment: Moment) -> int:
                 f"change, and @{first} a later one",
                 now="fork at a position; plinian events shows them",
             )
+    _check_same(store, moment, first - 1)
     return first - 1
+
+
+def _check_same(store: LogStore, moment: Moment, position: int) -> None:
+    """Compare the objects at a position with those at a moment.
+
+    Events without a revision, such as a deletion that only an audit log shows, may be later than
+    the moment, and be before the position all the same.
+    """
+    log = Log(store, branch=moment.branch, cluster=moment.cluster)
+    there = resolve(store, f"@{position}", branch=moment.branch, cluster=moment.cluster)
+    if log.digest(at=there) != log.digest(at=moment):
+        raise UsageError(
+            f"no position of the log is {moment.label}: at @{position} other objects exist",
+            now=f"see plinian diff @{position} {moment.label}; fork at a position",
+        )

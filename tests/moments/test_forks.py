@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import plinian
@@ -45,6 +46,24 @@ def test_a_log_that_learned_late_of_earlier_changes_is_refused(tmp_path: Path) -
         with pytest.raises(UsageError, match="@3 is an earlier change, and @2 a later one"):
             fork_at(store, "rv:6", branch=MAIN)
         assert fork_at(store, "rv:4", branch=MAIN) == (MAIN, 1)
+
+
+def test_a_deletion_without_a_revision_that_came_later_is_noticed(tmp_path: Path) -> None:
+    gone = Event(
+        kind="object.deleted",
+        reference=version(5).reference,
+        payload=b"{}",
+        earliest=2_000_000_000_000_000,
+        latest=2_000_000_000_000_000,
+    )
+    timed = [
+        msgspec.structs.replace(version(one), earliest=at * 1_000_000, latest=at * 1_000_000)
+        for one, at in ((3, 1_000_000_000), (5, 1_000_000_001), (9, 2_000_000_001))
+    ]
+    with open_log(tmp_path / "log.db", create=True) as store:
+        store.append([*timed[:2], gone, timed[2]])
+        with pytest.raises(UsageError, match="at @3 other objects exist"):
+            fork_at(store, "rv:5", branch=MAIN)
 
 
 def test_the_state_of_the_branch_is_that_of_the_moment(tmp_path: Path) -> None:
