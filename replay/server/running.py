@@ -100,9 +100,14 @@ def look(settings: Settings) -> None:
     from ..facade.log import opened  # noqa: PLC0415 -- loads much
 
     with opened(
-        settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
+        settings.place,
+        read_only=not settings.writable,
+        branch=settings.branch,
+        cluster=settings.cluster,
     ) as log:
         log.moment(settings.at)
+        if settings.writable:
+            log.store.append([], branch=settings.branch)  # Fails if it cannot be written.
 
 
 def _bound(settings: Settings) -> socket.socket:
