@@ -111,6 +111,10 @@ class ApiServer:
         changes, self.changes = self.changes, []
         return changes
 
+    def hold(self, document: Document) -> None:
+        """Store an object that exists elsewhere, as it is: watches deliver nothing."""
+        self._objects[place_of(document)] = document
+
     def find(self, kind: str, key: str) -> Document | None:
         """Return an object, or None."""
         return self._objects.get(Place(kind, key))
@@ -207,10 +211,12 @@ class ApiServer:
         self._check(Place(kind, key), held, meant.get("uid"), meant.get("resourceVersion"))
         return self._replace(Place(kind, key), held, made)
 
-    def bind(self, key: str, node: str, uid: str | None = None) -> None:
+    def bind(
+        self, key: str, node: str, uid: str | None = None, also: Document | None = None
+    ) -> None:
         """Give a pod a node.
 
-        :param uid: a precondition.
+        :param uid: a precondition. :param also: what is merged into the pod besides.
         :raises NotFound: there is no such pod.
         :raises Conflict: it has another uid or a node already, or is being deleted.
         """
@@ -218,7 +224,7 @@ class ApiServer:
         self._check(Place("Pod", key), pod, uid, None)
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
-        made = merged(pod, {"spec": {"nodeName": node}})
+        made = merged(merged(pod, {"spec": {"nodeName": node}}), also or {})
         self._replace(Place("Pod", key), pod, made)
 
     def emit(self, about: Document, reason: str, message: str) -> None:

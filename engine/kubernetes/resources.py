@@ -128,6 +128,8 @@ RESOURCE_TYPES = (
     _namespaced("scheduling.volcano.sh", "PodGroup", "pg"),
     _cluster("scheduling.volcano.sh", "Queue", "q"),
     _cluster("topology.volcano.sh", "HyperNode", "hn"),
+    _namespaced("config.volcano.sh", "ColocationConfiguration"),
+    _cluster("shard.volcano.sh", "NodeShard", "nsh"),
     _cluster("nodeinfo.volcano.sh", "Numatopology", "numatopo", plural="numatopologies"),
 )
 """The kinds of Kubernetes and of Volcano."""

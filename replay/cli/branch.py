@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from . import options
 from .command import command, group
 from .shell import note, style
-
-if TYPE_CHECKING:
-    from ...engine.log import LogStore
 
 
 @command("branch create")
@@ -22,8 +18,9 @@ if TYPE_CHECKING:
     "--at",
     default="end",
     show_default=True,
-    metavar="@POSITION",
-    help="Where to fork; the end by default.",
+    metavar="POINT",
+    help="Where to fork: a position, or a moment before which the log has no later event; the end "
+    "by default.",
 )
 @click.option(
     "--branch", default="main", show_default=True, metavar="PARENT", help="The branch to continue."
@@ -33,28 +30,13 @@ def create(name: str, log: str, at: str, branch: str) -> None:
 
     It never changes that past.
     """
-    from ...engine.errors import UsageError
+    from ..moments.forks import fork_at
     from .open_log import opened
 
     with opened(log, branch=branch) as opened_log:
-        if at != "end" and "@" not in at:
-            raise UsageError(
-                f"a branch forks at a position, not at {at!r}",
-                now="write --at @1042; plinian events shows positions",
-            )
-        moment = _fork(opened_log.store, at, branch)
-        made = opened_log.store.create_branch(name, parent=moment[0], fork=moment[1])
+        parent, position = fork_at(opened_log.store, at, branch=branch)
+        made = opened_log.store.create_branch(name, parent=parent, fork=position)
     note(f"branch {made.name} continues {made.parent} from @{made.fork}")
-
-
-def _fork(store: LogStore, at: str, branch: str) -> tuple[str, int]:
-    """Return the (branch, position) to fork at."""
-    from ..moments.points import resolve
-
-    # A position does not depend on the cluster; the first one makes this work with several.
-    clusters = store.clusters()
-    moment = resolve(store, at, branch=branch, cluster=clusters[0] if clusters else None)
-    return moment.branch, moment.known
 
 
 @command("branch list")

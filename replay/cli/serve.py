@@ -36,6 +36,11 @@ from .shell import note
     help="Move all times in the objects of the Kubernetes API, so that the served moment is at "
     "TIME: ages are right for clients that count from their clock. now is when the server starts.",
 )
+@click.option(
+    "--writable",
+    is_flag=True,
+    help="Accept writes to the Kubernetes API, and append them to the branch of --branch.",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @options.release
 @options.cluster
@@ -53,6 +58,7 @@ def serve(
     tls_client_ca: Path | None,
     speed: str | None,
     shift_times: str | None,
+    writable: bool,
     show: bool,
     release: str,
     cluster: str | None,
@@ -60,8 +66,9 @@ def serve(
 ) -> None:
     """Serve the past over HTTP: a page for browsers, an API for programs and kubectl.
 
-    Nothing is written to the log, and events that are appended to it are served at once. Only this
-    machine can connect, unless --listen says otherwise. Ctrl-C ends the server.
+    Nothing is written to the log, unless --writable says otherwise, and events that are appended
+    to it are served at once. Only this machine can connect, unless --listen says otherwise. Ctrl-C
+    ends the server.
     """
     from ..server.running import serve as run
     from ..server.settings import Settings, origin_of
@@ -82,6 +89,7 @@ def serve(
         play=0 if speed is None else speed_of(speed),
         origins=tuple(map(origin_of, origins)),
         shift_to=None if shift_times is None else _time_of(shift_times),
+        writable=writable,
     )
 
     def ready(listening: Settings, remarks: Sequence[str]) -> None:

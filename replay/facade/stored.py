@@ -423,16 +423,14 @@ class StoredLog(Log):
     def create_branch(self, name: str, *, at: Point = "end") -> BranchInfo:
         """Create a branch that shares the past of this log's branch and never changes it.
 
-        :param at: the position to fork at, as in ``@1042``.
-        :raises UsageError: it is not a position, or the branch already exists.
+        :param at: where to fork: a position, or a moment before which the log has no later event.
+        :raises UsageError: there is no such position, or the branch already exists.
         """
+        from ..moments.forks import fork_of  # noqa: PLC0415 -- only needed here
+
         moment = self.moment(at)
-        if moment.revision is not None or moment.time is not None:
-            raise UsageError(
-                f"a branch forks at a position, not at {moment.label}",
-                now="write at='@1042'; events have positions",
-            )
-        return self.store.create_branch(name, parent=moment.branch, fork=moment.known)
+        fork = fork_of(self.store, moment)
+        return self.store.create_branch(name, parent=moment.branch, fork=fork)
 
     def checkpoints(self) -> Records[CheckpointInfo]:
         """Return the stored states, which make other calls faster."""

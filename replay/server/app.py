@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 
 from ...engine.errors import PlinianError
 from .api.routes import routes as api_routes
+from .branch.branch import Branch
 from .faults import json_failure, json_fault
 from .guard import Guard
 from .kubernetes import routes as kubernetes
@@ -31,11 +32,16 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
     :param names: names by which it may be addressed, beside ``localhost`` and addresses.
     """
     readers = Readers(settings)
+    branch = Branch(settings) if settings.writable else None
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
-        async with kubernetes.opened(app, settings, readers):
+        if branch is not None:
+            await branch.start()
+        async with kubernetes.opened(app, settings, readers, branch):
             yield
+        if branch is not None:
+            await branch.stop()
         readers.close()
 
     app = Starlette(

@@ -113,13 +113,18 @@ def look(settings: Settings) -> list[str]:
     from .reach import advice, is_out_of_reach  # noqa: PLC0415
 
     with opened(
-        settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
+        settings.place,
+        read_only=not settings.writable,
+        branch=settings.branch,
+        cluster=settings.cluster,
     ) as log:
         moment = log.moment(settings.at)
         if settings.shift_to is not None and log.truth(moment).time is None:
             raise UsageError(
                 "the log holds no times to shift", now="serve it without --shift-times"
             )
+        if settings.writable:
+            log.store.append([], branch=settings.branch)  # Fails if it cannot be written.
         if not is_out_of_reach(log, log.moment("end"), settings.release):
             return []
     now = f"{advice(settings.release)} --log {shlex.quote(settings.place)}"
@@ -133,7 +138,8 @@ def _bound(settings: Settings) -> socket.socket:
     :raises AddressUnavailable: nothing can listen there.
     """
     family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends small answers at once; else each is 40 ms late.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((settings.address, settings.port))

@@ -44,6 +44,7 @@ class Settings(NamedTuple):
     :param shift_to: the time, in microseconds, as which the Kubernetes API shows its moment; None
         is the time that it was.
     :param origins: sites whose pages may ask, beside the own, as browsers name them.
+    :param writable: the Kubernetes API accepts writes, which are appended to the branch.
     """
 
     place: str
@@ -58,6 +59,7 @@ class Settings(NamedTuple):
     play: float = 0
     shift_to: int | None = None
     origins: tuple[str, ...] = ()
+    writable: bool = False
 
     @property
     def origin(self) -> str:
@@ -99,8 +101,10 @@ def checked(settings: Settings) -> Settings:
     """Return settings that are safe to serve with.
 
     :raises UsageError: other machines reach the address, and neither a token nor certificates of
-        clients protect it.
+        clients protect it; or what is to be written is no branch, or its past.
     """
+    if settings.writable:
+        _check_writable(settings)
     if is_loopback(settings.address) or settings.is_protected:
         return settings
     raise UsageError(
@@ -108,6 +112,26 @@ def checked(settings: Settings) -> Settings:
         now="give a token with --token-file FILE, or accept only clients with a certificate by "
         "--tls-client-ca FILE, or listen on 127.0.0.1",
     )
+
+
+def _check_writable(settings: Settings) -> None:
+    if settings.branch == MAIN:
+        raise UsageError(
+            f"only a branch can be written: {MAIN} is what was observed",
+            now="make one with plinian branch create NAME, and give --branch NAME --writable",
+        )
+    if settings.at != "end" or settings.play:
+        option = "--play" if settings.play else "--at"
+        raise UsageError(
+            f"a branch is written at its end, so --writable and {option} exclude each other",
+            now="make a branch that begins there: plinian branch create NAME --at POINT",
+        )
+    if settings.shift_to is not None:
+        raise UsageError(
+            "--writable and --shift-times exclude each other: what clients write back would be "
+            "stored with moved times",
+            now="leave one of them out",
+        )
 
 
 def warnings(settings: Settings) -> list[str]:

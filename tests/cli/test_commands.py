@@ -342,7 +342,13 @@ def test_a_branch_continues_a_log_and_can_be_looked_at(run: Run, own_log: str) -
     assert then.stdout == "pod/train-0\n"
     named = run("diff", "what-if@4", "@4", "--exit-code", "--log", own_log)
     assert named.exit_code == 0, named.stdout
-    refused = run("branch", "create", "x", "--at", "rv:12", "--log", own_log)
+    assert run("branch", "create", "x", "--at", "rv:12", "--log", own_log).exit_code == 0
+    digests = {
+        run("digest", *where, "--log", own_log).stdout
+        for where in (("--at", "rv:12"), ("--branch", "x"))
+    }
+    assert len(digests) == 1
+    refused = run("branch", "create", "y", "--at", "@999", "--log", own_log)
     assert refused.exit_code == 2
 
 

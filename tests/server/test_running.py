@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from serving import Running, ended, serving
 
 import plinian
+from plinian.replay.server.running import _bound
+from plinian.replay.server.settings import Settings
 
 
 def test_it_says_which_log_it_serves(server: Running) -> None:
@@ -102,3 +105,9 @@ def test_the_demonstration_ends_in_a_browser(tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=120)
     assert (tmp_path / "opened").read_text().strip() == origin
+
+
+def test_answers_on_a_connection_that_stays_open_are_not_held_back() -> None:
+    # asyncio switches Nagle's algorithm off only for sockets that name their protocol.
+    with _bound(Settings("log.db", port=0)) as bound:
+        assert bound.proto == socket.IPPROTO_TCP

@@ -46,7 +46,8 @@ ORDER = (
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
     *("replay.render", "replay.review", "replay.series", "replay.plot", "replay.report"),
     *("replay.pages", "replay.pack", "replay.facade", "replay.server", "replay.server.web"),
-    *("replay.server.kubernetes", "replay.server.api", "replay.server.mcp", "replay.cli", ""),
+    *("replay.server.kubernetes", "replay.server.branch", "replay.server.api"),
+    *("replay.server.mcp", "replay.cli", ""),
 )
 """All folders, lowest first; ``""`` is the package ``plinian`` itself."""
 

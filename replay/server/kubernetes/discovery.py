@@ -6,7 +6,7 @@ Source: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from .resources import READ, REVIEWS, Catalog, Resource
 from .status import JSON, StatusError
+from .subresources import subresources_of
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 
@@ -101,15 +102,17 @@ def _resources(catalog: Catalog, group: str, version: str, verbs: Sequence[str])
                 **({"categories": list(one.categories)} if one.categories else {}),
             }
         )
-        found.append(
+        found += [
             {
-                "name": f"{one.plural}/status",
+                "name": f"{one.plural}/{below.name}",
                 "singularName": "",
                 "namespaced": one.namespaced,
-                "kind": one.kind,
-                "verbs": ["get"],
+                **below.written,
+                "kind": below.kind,
+                "verbs": list(below.verbs),
             }
-        )
+            for below in subresources_of(one, verbs)
+        ]
     found += [
         {
             "name": plural,
@@ -154,7 +157,7 @@ def _all(catalog: Catalog, form: str, verbs: Sequence[str], *, core: bool) -> di
 
 
 def _discovered(
-    catalog: Catalog, group: str, version: str, verbs: Collection[str]
+    catalog: Catalog, group: str, version: str, verbs: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     for one in catalog.of(group, version):
         kind = _response_kind(one.kind, one)
@@ -166,7 +169,14 @@ def _discovered(
             "verbs": list(verbs),
             **({"shortNames": list(one.short_names)} if one.short_names else {}),
             **({"categories": list(one.categories)} if one.categories else {}),
-            "subresources": [{"subresource": "status", "responseKind": kind, "verbs": ["get"]}],
+            "subresources": [
+                {
+                    "subresource": below.name,
+                    "responseKind": below.answered(kind),
+                    "verbs": list(below.verbs),
+                }
+                for below in subresources_of(one, verbs)
+            ],
         }
     for kind_name, plural in REVIEWS.get((group, version), ()):
         yield {

@@ -10,13 +10,13 @@ from itertools import chain
 from typing import TypeVar
 
 from ....engine.errors import PointTooEarly
-from ....engine.state.truth import Entry
 from ...moments.log import Log, opened
 from ...moments.moment import Moment
 from ..settings import Settings
-from .asked import Asked, Form, Selection
-from .changes import Name, changes_between, held_at
+from .asked import Asked, Selection
+from .changes import changes_between, held_at
 from .channels import Channel, Watcher
+from .feeds import Feeds
 from .resources import Resource
 from .shift import NONE, Shift
 from .state import Kept, LoggedState
@@ -25,16 +25,6 @@ from .status import StatusError, expired, too_large
 T = TypeVar("T")
 
 _MOST_ENTRIES = 1
-
-_Key = tuple[tuple[str, str, tuple[str, str]], Form]
-
-
-class _Feed:
-    """The objects of one resource, and the watches of it."""
-
-    def __init__(self, resource: Resource, held: dict[Name, Entry]) -> None:
-        self.resource, self.held = resource, held
-        self.channels: dict[_Key, Channel] = {}
 
 
 class Opening:
@@ -66,13 +56,12 @@ class Follower:
         self.revision = 0
         self.shift = NONE
         self._moment: Moment | None = None
-        self._feeds: dict[tuple[str, str, str], _Feed] = {}
-        self._of: dict[Watcher, tuple[_Feed, _Key]] = {}
+        self._feeds = Feeds()
 
     @property
     def has_watchers(self) -> bool:
         """Whether anybody watches."""
-        return bool(self._of)
+        return bool(self._feeds.watchers)
 
     async def ask(self, question: Callable[[Log], T]) -> T:
         """Return what a question to the log answers, in the thread."""
@@ -116,7 +105,7 @@ class Follower:
     def drop(self, watcher: Watcher) -> None:
         """End a watch, soon: who asks may be cancelled, and cannot wait."""
         with suppress(RuntimeError):  # The thread has ended, and with it all watches.
-            self._thread.submit(lambda: self._remove(watcher))
+            self._thread.submit(lambda: self._feeds.remove(watcher))
 
     def close(self) -> None:
         """End the thread, and close its log."""
@@ -140,13 +129,13 @@ class Follower:
         return LoggedState(self._opened(), moment, self._kept, shift)
 
     def _advance(self, moment: Moment) -> tuple[list[tuple[Watcher, bytes]], int]:
-        if self._moment is None or not self._feeds:
+        if self._moment is None or not self._feeds.feeds:
             self._moment = moment
             return [], self._state(moment).revision
         self._opened().forget()  # States are large, and of those that passed none is needed.
         before, after = self._state(self._moment), self._state(moment)
         found = []
-        for feed in self._feeds.values():
+        for feed in self._feeds.feeds:
             changes = list(changes_between(self._opened(), before, after, feed.resource, feed.held))
             for channel in feed.channels.values():
                 found += channel.news(after, changes)
@@ -160,14 +149,11 @@ class Follower:
             watcher.end(410, why)
 
     def _forget(self, moment: Moment) -> tuple[list[Watcher], int]:
-        ended = list(self._of)
         self._moment = moment
-        self._feeds.clear()
-        self._of.clear()
-        return ended, self._state(moment).revision
+        return self._feeds.clear(), self._state(moment).revision
 
     def _open(self, watcher: Watcher, asked: Asked, at: Moment | None, shift: Shift) -> Opening:
-        moment = at or self._moment
+        moment, resource = at or self._moment, watcher.resource
         assert moment is not None, "a moment is served before anybody watches"
         state = self._state(moment) if at is None else self._state(moment, shift)
         since, now = asked.revision or 0, state.revision
@@ -185,7 +171,13 @@ class Follower:
             parts = self._since(state, since, watcher, asked.selection)
         first = next(parts, None)
         if at is None:
-            self._add(state, watcher, asked.selection, fresh=first is None)
+            self._feeds.add(
+                watcher,
+                asked.selection,
+                lambda: self._made(state, watcher, asked.selection),
+                lambda: held_at(state, resource),
+                fresh=first is None,
+            )
         return Opening(watcher, iter(()) if first is None else chain([first], parts), now)
 
     def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
@@ -204,30 +196,3 @@ class Follower:
         held = held_at(before, watcher.resource)
         changes = changes_between(self._opened(), before, state, watcher.resource, held)
         return channel.past(state, changes)
-
-    def _add(
-        self, state: LoggedState, watcher: Watcher, selection: Selection, *, fresh: bool
-    ) -> None:
-        feed = self._feeds.get(watcher.resource.key)
-        if feed is None:
-            feed = _Feed(watcher.resource, held_at(state, watcher.resource))
-            self._feeds[watcher.resource.key] = feed
-        key = selection.key, watcher.form
-        channel = feed.channels.get(key)
-        if channel is None:
-            channel = self._made(state, watcher, selection)
-            feed.channels[key] = channel
-        channel.add(watcher, fresh=fresh)
-        self._of[watcher] = feed, key
-
-    def _remove(self, watcher: Watcher) -> None:
-        found = self._of.pop(watcher, None)
-        if found is None:
-            return
-        feed, key = found
-        channel = feed.channels[key]
-        channel.remove(watcher)
-        if not channel.watchers:
-            del feed.channels[key]
-        if not feed.channels:
-            self._feeds.pop(feed.resource.key, None)

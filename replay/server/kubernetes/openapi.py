@@ -26,9 +26,8 @@ _REF = "#/components/schemas/"
 _META = f"{_REF}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _INFERRED = "The fields that the objects in the log have: the log holds no schema of this kind."
 _GVK = "x-kubernetes-group-version-kind"
-
-_PARAMETERS = ("dryRun", "fieldValidation")
-"""kubectl looks for them before it leaves the check of an object to the server."""
+_OF_PATCHES = ("dryRun", "fieldManager", "fieldValidation", "force")
+"""Parameters that ``kubectl apply`` looks for, before it leaves the check to the server."""
 
 Schema = Mapping[str, Any]
 
@@ -66,15 +65,15 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     root = f"/apis/{resource.group_version}" if resource.group else f"/api/{resource.version}"
     below = "/namespaces/{namespace}" if resource.namespaced else ""
-    whole = f"{root}{below}/{resource.plural}"
+    plural = f"{root}{below}/{resource.plural}"
 
     def operation(action: str) -> dict[str, Any]:
         return {"x-kubernetes-action": action, _GVK: kind, "responses": {}}
 
-    yield whole, {"get": operation("list")}
+    yield plural, {"get": operation("list")}
     text = {"in": "query", "schema": {"type": "string"}}
-    patch = {**operation("patch"), "parameters": [{"name": one, **text} for one in _PARAMETERS]}
-    yield f"{whole}/{{name}}", {"get": operation("get"), "patch": patch}
+    patch = {**operation("patch"), "parameters": [{"name": one, **text} for one in _OF_PATCHES]}
+    yield f"{plural}/{{name}}", {"get": operation("get"), "patch": patch}
 
 
 def _schemas_of(state: State, resource: Resource) -> dict[str, Schema]:

@@ -11,7 +11,7 @@ from ..readers import Readers
 from ..settings import Settings
 from .parts import Parts
 from .shift import NONE, Shift, shift_to
-from .state import Kept, LoggedState
+from .state import Kept, LoggedState, State
 
 T = TypeVar("T")
 
@@ -33,19 +33,17 @@ class Past:
         """
         return await self._readers.ask(lambda log: log.moment(point))
 
-    async def ask(
-        self, moment: Moment, question: Callable[[LoggedState], T], shift: Shift = NONE
-    ) -> T:
-        """Return what a question about the state at a moment answers."""
-        return await self._readers.ask(lambda log: question(self.state(log, moment, shift)))
+    async def ask(self, view: Callable[[Log], State], question: Callable[[State], T]) -> T:
+        """Return what a question about a state answers."""
+        return await self._readers.ask(lambda log: question(view(log)))
 
-    def state(self, log: Log, moment: Moment, shift: Shift = NONE) -> LoggedState:
-        """Return the state at a moment, for the thread of a log."""
-        return LoggedState(log, moment, self.kept, shift)
+    def view(self, moment: Moment, shift: Shift = NONE) -> Callable[[Log], State]:
+        """Return what gives the state at a moment, for the thread of a log."""
+        return lambda log: LoggedState(log, moment, self.kept, shift)
 
     async def shift(self, moment: Moment) -> Shift:
         """Return the shift that shows a moment at the time that the settings name."""
         target = self.settings.shift_to
         if target is None:
             return NONE
-        return shift_to(target, await self.ask(moment, lambda state: state.time))
+        return shift_to(target, await self.ask(self.view(moment), lambda state: state.time))

@@ -1,4 +1,4 @@
-"""What an object would become: patches that are tried and not stored, for ``kubectl diff``.
+"""What an object becomes by a patch: tried for ``kubectl diff``, and stored on a branch.
 
 Source: k8s.io/apimachinery pkg/util/strategicpatch; https://www.rfc-editor.org/rfc/rfc7386.
 """
@@ -6,14 +6,21 @@ Source: k8s.io/apimachinery pkg/util/strategicpatch; https://www.rfc-editor.org/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import msgspec
-import yaml
+from yaml import DocumentStartEvent, StreamEndEvent
 
 from ....engine.kubernetes.api_errors import Refused
 from ....engine.kubernetes.api_server import MERGE, merged
-from ....engine.kubernetes.json_patch import JSON_PATCH, Operation, patched
+from ....engine.kubernetes.json_patch import (
+    JSON_PATCH,
+    Operation,
+    fault_of_operations,
+    patched,
+)
+from ....engine.kubernetes.yaml import YamlReader
 from .openapi import Schema, known_schemas, schema_name
 from .resources import Resource
 from .status import StatusError
@@ -48,38 +55,45 @@ def patched_object(held: Document, body: bytes, media: str, resource: Resource) 
             made = _merged(held, patch, _schema(resource))
     except Refused as fault:
         raise StatusError(422, str(fault)) from fault
-    return _counted(held, made)
+    if not isinstance(made.get("metadata"), dict):
+        raise StatusError(422, "the patch removes metadata")
+    return counted(held, made)
 
 
 def _read(body: bytes, media: str) -> Any:
     try:
         if media == APPLY:
-            return yaml.safe_load(body)
+            return read_yaml(body)
         if media in {STRATEGIC, MERGE, JSON_PATCH}:
             return msgspec.json.decode(body)
-    except (msgspec.MsgspecError, yaml.YAMLError, ValueError, RecursionError) as fault:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as fault:
         raise StatusError(400, "the patch cannot be read") from fault
     raise StatusError(415, f"no patch of type {media!r}", reason="UnsupportedMediaType")
+
+
+def read_yaml(body: bytes) -> Any:
+    """Return the value of the first document of YAML, as Kubernetes reads it.
+
+    :raises YamlFault: it is no YAML.
+    """
+    reader = YamlReader(BytesIO(body))
+    while not isinstance(event := reader.next(), DocumentStartEvent | StreamEndEvent):
+        pass
+    return None if isinstance(event, StreamEndEvent) else reader.value(reader.next())
 
 
 def _operations(patch: Any) -> Sequence[Operation]:
     """Return the operations of a JSON patch.
 
-    :raises StatusError: it has others than ``add`` and ``replace``.
+    :raises StatusError: it is none.
     """
-    if not isinstance(patch, list) or not all(map(_is_operation, patch)):
-        raise StatusError(400, "the patch is no list of operations add and replace")
-    return patch
+    if fault := fault_of_operations(patch):
+        raise StatusError(400, fault)
+    operations: list[Operation] = patch
+    return operations
 
 
-def _is_operation(one: Any) -> bool:
-    if not isinstance(one, dict) or one.get("op") not in {"add", "replace"} or "value" not in one:
-        return False
-    path = one.get("path")
-    return isinstance(path, str) and path.startswith("/")
-
-
-def _counted(held: Document, made: Document) -> Document:
+def counted(held: Document, made: Document) -> Document:
     """Return a new version as a server stores it: with its generation, without empty maps."""
     metadata = dict(made["metadata"])
     for field in ("annotations", "labels"):

@@ -19,6 +19,10 @@ from ....engine.kubernetes.resources import (
 )
 
 READ = ("get", "list", "watch")
+READ_AND_WRITE = (*READ, "create", "update", "patch", "delete", "deletecollection")
+SUBRESOURCES = ("status", "binding", "eviction", "scale")
+"""What can be written below objects of some kinds."""
+
 CRD: GroupKind = ("apiextensions.k8s.io", "CustomResourceDefinition")
 EVENT: GroupKind = ("", "Event")
 NEW_EVENT: GroupKind = ("events.k8s.io", "Event")
@@ -35,6 +39,8 @@ _VERSIONS: Mapping[str, str] = MappingProxyType(
         "scheduling.volcano.sh": "v1beta1",
         "topology.volcano.sh": "v1alpha1",
         "nodeinfo.volcano.sh": "v1alpha1",
+        "config.volcano.sh": "v1alpha1",
+        "shard.volcano.sh": "v1alpha1",
     }
 )
 """The version of a group of which the log has no object; ``v1`` where it is not listed."""
@@ -57,6 +63,34 @@ _IN_ALL: frozenset[GroupKind] = frozenset(
     }
 )
 
+_WITHOUT_STATUS: frozenset[GroupKind] = frozenset(
+    {
+        *(("", kind) for kind in ("ConfigMap", "Secret", "ServiceAccount", "Event", "LimitRange")),
+        *(("", kind) for kind in ("PodTemplate", "Endpoints")),
+        *(("apps", "ControllerRevision"), EVENT, NEW_EVENT),
+        *(("scheduling.k8s.io", "PriorityClass"), ("node.k8s.io", "RuntimeClass")),
+        *(("storage.k8s.io", kind) for kind in ("StorageClass", "CSINode", "CSIDriver")),
+        *(("storage.k8s.io", "CSIStorageCapacity"), ("discovery.k8s.io", "EndpointSlice")),
+        *(("networking.k8s.io", kind) for kind in ("NetworkPolicy", "IngressClass")),
+        *(
+            ("resource.k8s.io", kind)
+            for kind in ("ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
+        ),
+        *(
+            ("rbac.authorization.k8s.io", kind)
+            for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        ),
+        *(
+            ("admissionregistration.k8s.io", f"{kind}WebhookConfiguration")
+            for kind in ("Mutating", "Validating")
+        ),
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
+        *(("bus.volcano.sh", "Command"), ("scheduling.volcano.sh", "PodGroup")),
+        ("nodeinfo.volcano.sh", "Numatopology"),
+    }
+)
+"""Kinds whose objects have no status, or one that is written like all else of them."""
+
 _LEASES = ("coordination.k8s.io", "Lease")
 
 
@@ -77,6 +111,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     :param columns: those of its CustomResourceDefinition; None if it has none that is known.
     :param schema: the OpenAPI schema of its CustomResourceDefinition, or None.
     :param selectable: the fields that field selectors may name, by its CustomResourceDefinition.
+    :param has_status: its status is written by separate requests.
     """
 
     group: str
@@ -91,6 +126,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[PrinterColumn, ...] | None = None
     schema: Mapping[str, Any] | None = None
     selectable: tuple[str, ...] = ()
+    has_status: bool = True
 
     @property
     def pair(self) -> GroupKind:
@@ -126,6 +162,10 @@ class Catalog:
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """Return a resource by its place in URLs, or None."""
         return self._by_name.get((group, version, plural))
+
+    def of_kind(self, group: str, kind: str) -> Resource:
+        """Return the resource of a kind that there are objects of."""
+        return next(one for one in self.resources if one.pair == (group, kind))
 
     def groups(self) -> dict[str, list[str]]:
         """Return the versions of each group, the preferred one first."""
@@ -190,6 +230,7 @@ def catalog_of(
                 namespaced=one.namespaced,
                 short_names=one.short_names,
                 categories=("all",) if one.group_kind in _IN_ALL else (),
+                has_status=one.group_kind not in _WITHOUT_STATUS,
             )
         ]
         for one in RESOURCE_TYPES
@@ -202,6 +243,7 @@ def catalog_of(
             plural="leases",
             singular="lease",
             namespaced=True,
+            has_status=False,
         )
     ]
     for pair, kind in held.items():
@@ -251,6 +293,10 @@ class _Schema(msgspec.Struct):
     schema: dict[str, Any] | None = msgspec.field(default=None, name="openAPIV3Schema")
 
 
+class _Subresources(msgspec.Struct):
+    status: dict[str, Any] | None = None
+
+
 class _Version(msgspec.Struct, rename="camel"):
     name: str
     served: bool = True
@@ -258,6 +304,7 @@ class _Version(msgspec.Struct, rename="camel"):
     additional_printer_columns: tuple[PrinterColumn, ...] = ()
     selectable_fields: tuple[_Selectable, ...] = ()
     schema: _Schema = msgspec.field(default_factory=_Schema)
+    subresources: _Subresources = msgspec.field(default_factory=_Subresources)
 
 
 class _Spec(msgspec.Struct):
@@ -293,4 +340,5 @@ def _defined(definition: Mapping[str, Any]) -> Iterable[Resource]:
                 columns=version.additional_printer_columns,
                 schema=version.schema.schema,
                 selectable=tuple(one.json_path.lstrip(".") for one in version.selectable_fields),
+                has_status=version.subresources.status is not None,
             )

@@ -1,16 +1,16 @@
-"""Questions about permissions, answered truthfully: everything can be read, nothing written.
+"""Questions about permissions, answered truthfully: all can be read, and only a branch written.
 
 Source: k8s.io/api authorization/v1 and authentication/v1, generated.proto.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from .resources import READ
+from .resources import READ, SUBRESOURCES
 from .status import StatusError
 from .wire import MAGIC, fields, text, unwrapped
 
@@ -45,9 +45,10 @@ class _Review(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
 
 
-def reviewed(plural: str, group: str, body: bytes) -> dict[str, Any]:
+def reviewed(plural: str, group: str, body: bytes, verbs: Sequence[str] = READ) -> dict[str, Any]:
     """Return the answer to a review.
 
+    :param verbs: what can be done with every resource.
     :raises StatusError: the body is no such review.
     """
     review = _read(plural, body)
@@ -58,33 +59,34 @@ def reviewed(plural: str, group: str, body: bytes) -> dict[str, Any]:
                 "kind": "SelfSubjectAccessReview",
                 **head,
                 "spec": msgspec.to_builtins(review.spec),
-                "status": _access(review.spec),
+                "status": _access(review.spec, verbs),
             }
         case "selfsubjectrulesreviews":
             return {
                 "kind": "SelfSubjectRulesReview",
                 **head,
                 "spec": {"namespace": review.spec.namespace},
-                "status": _rules(),
+                "status": _rules(verbs),
             }
         case _:
             user = {"username": USER, "groups": list(_GROUPS)}
             return {"kind": "SelfSubjectReview", **head, "status": {"userInfo": user}}
 
 
-def _access(spec: _Spec) -> Mapping[str, Any]:
+def _access(spec: _Spec, verbs: Sequence[str]) -> Mapping[str, Any]:
     allowed = False
     if spec.resource_attributes is not None:
         asked = spec.resource_attributes
-        allowed = asked.verb in READ and asked.subresource in {"", "status"}
+        below = {"", "status"} if tuple(verbs) == READ else {"", *SUBRESOURCES}
+        allowed = asked.verb in verbs and asked.subresource in below
     elif spec.non_resource_attributes is not None:
         allowed = spec.non_resource_attributes.verb in {"get", "head"}
     return {"allowed": allowed} if allowed else {"allowed": False, "reason": _WHY}
 
 
-def _rules() -> Mapping[str, Any]:
+def _rules(verbs: Sequence[str]) -> Mapping[str, Any]:
     return {
-        "resourceRules": [{"verbs": list(READ), "apiGroups": ["*"], "resources": ["*"]}],
+        "resourceRules": [{"verbs": list(verbs), "apiGroups": ["*"], "resources": ["*"]}],
         "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["*"]}],
         "incomplete": False,
     }

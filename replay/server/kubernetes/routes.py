@@ -20,18 +20,20 @@ from ..readers import Readers
 from ..settings import Settings
 from . import discovery, openapi
 from .asked import Asked, Form, asked_of, form_of
+from .changing import Asking, Changing, View
 from .channels import Watcher
 from .course import Course
 from .follower import Follower
 from .lists import Page, object_of, page_of
 from .past import Past
 from .patches import patched_object
+from .places import Place, no_resource, place_in
 from .play import play
-from .resources import READ, REVIEWS, Catalog, Resource
+from .resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .reviews import reviewed
-from .shift import Shift
+from .shift import NONE, Shift
 from .sockets import sent
-from .state import LoggedState, shown_time
+from .state import State, shown_time
 from .status import JSON, StatusError, already_exists, of_fault, refusal
 from .version import version_of
 from .watches import WatchResponse, refused, watched
@@ -39,6 +41,7 @@ from .wire import MAGIC, fields, text, unwrapped
 
 ROOTS = ("api", "apis", "openapi", "version", "healthz", "livez", "readyz")
 
+READING = frozenset({"GET", "HEAD"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _WARNING_BYTES = 1500
@@ -62,6 +65,7 @@ class Door(NamedTuple):
     past: Past
     follower: Follower
     course: Course
+    branch: Changing | None = None
 
 
 def routes() -> list[BaseRoute]:
@@ -76,12 +80,17 @@ def routes() -> list[BaseRoute]:
 
 
 @asynccontextmanager
-async def opened(app: Starlette, settings: Settings, readers: Readers) -> AsyncIterator[None]:
-    """Let an application answer requests to this API."""
+async def opened(
+    app: Starlette, settings: Settings, readers: Readers, branch: Changing | None = None
+) -> AsyncIterator[None]:
+    """Let an application answer requests to this API.
+
+    :param branch: what is served instead of the past where a path has none.
+    """
     past = Past(settings, readers)
     follower = Follower(settings)
     course = Course(settings.at, follower, past.moment)
-    app.state.kubernetes = Door(past, follower, course)
+    app.state.kubernetes = Door(past, follower, course, branch)
     if settings.play:
         await course.begin(settings.play)
     if settings.shift_to is not None:
@@ -99,35 +108,34 @@ def door_of(request: Request) -> Door:
     return found
 
 
-class Place(NamedTuple):
-    """What a path names.
-
-    :param name: of one object; empty is all of the resource. :param below: a subresource.
-    """
-
-    resource: Resource
-    namespace: str = ""
-    name: str = ""
-    below: str = ""
-
-
 class Exchange(NamedTuple):
-    """A request, and the moment that it is about.
+    """A request, and the state that it is about.
 
-    :param path: below the moment, in parts. :param pinned: the path names the moment.
+    :param path: below the moment, in parts. :param view: gives the state.
+    :param pinned: the moment that the path names, or None.
     :param shift: by how much times are moved.
     """
 
     request: Request
     door: Door
-    moment: Moment
     path: tuple[str, ...]
-    pinned: bool
-    shift: Shift
+    view: View
+    pinned: Moment | None = None
+    shift: Shift = NONE
 
-    async def ask(self, question: Callable[[LoggedState], Any]) -> Any:
+    async def ask(self, question: Callable[[State], Any]) -> Any:
         """Return what a question about the state answers."""
-        return await self.door.past.ask(self.moment, question, self.shift)
+        return await self.door.past.ask(self.view, question)
+
+    @property
+    def branch(self) -> Changing | None:
+        """What is served, if it can be changed."""
+        return self.door.branch if self.pinned is None else None
+
+    @property
+    def verbs(self) -> Sequence[str]:
+        """What can be done with every resource."""
+        return READ if self.branch is None else READ_AND_WRITE
 
 
 async def _answer(request: Request) -> Response:
@@ -170,12 +178,15 @@ async def _exchange(request: Request) -> Exchange:
         root = request.url.path.lstrip("/").partition("/")[0]
         rest = f"{root}/{rest}" if rest else root
     parts = tuple(part for part in rest.split("/") if part)
-    if point is None or door.course.serves(point):
-        moment, shift = await door.course.now(), door.follower.shift
-        return Exchange(request, door, moment, parts, pinned=False, shift=shift)
+    if point is None and door.branch is not None:
+        return Exchange(request, door, parts, door.branch.view())
+    if point is None or (door.branch is None and door.course.serves(point)):
+        shift = door.follower.shift
+        view = door.past.view(await door.course.now(), shift)
+        return Exchange(request, door, parts, view, shift=shift)
     moment = await door.past.moment(point)
     shift = await door.past.shift(moment)
-    return Exchange(request, door, moment, parts, pinned=True, shift=shift)
+    return Exchange(request, door, parts, door.past.view(moment, shift), moment, shift)
 
 
 async def _answered(exchange: Exchange) -> Response:
@@ -228,22 +239,38 @@ async def _api(exchange: Exchange) -> Response:
     catalog: Catalog = await exchange.ask(lambda state: state.catalog)
     depth = 2 if path[0] == "api" else 3
     if len(path) <= depth:
-        if request.method not in {"GET", "HEAD"}:
+        if request.method not in READING:
             raise refusal(request.method, await exchange.ask(shown_time))
-        return discovery.answer(request, catalog, READ, path)
+        return discovery.answer(request, catalog, exchange.verbs, path)
     review = _review(path)
     if review is not None and request.method == "POST":
-        return _json(reviewed(*review, await request.body()), 201)
+        return _json(reviewed(*review, await request.body(), exchange.verbs), 201)
     place = place_in(catalog, path)
     if place.below in _NOT_RECORDED:
         raise _not_recorded(place)
+    if exchange.branch is not None and (request.method not in READING or place.below == "scale"):
+        return await exchange.branch.write(await _asking(exchange, place))
     if request.method == "POST":
         await _check_new(exchange, place)
     if request.method in {"POST", "PATCH"} and request.query_params.get("dryRun") == "All":
         return await _tried(exchange, place)
-    if request.method not in {"GET", "HEAD"}:
+    if request.method not in READING:
         raise refusal(request.method, await exchange.ask(shown_time))
     return await _read(exchange, place)
+
+
+async def _asking(exchange: Exchange, place: Place) -> Asking:
+    request = exchange.request
+    headers = request.headers
+    program = headers.get("user-agent", "").split("/")[0].strip()
+    return Asking(
+        method=request.method,
+        place=place,
+        body=await request.body(),
+        media=headers.get("content-type", "").partition(";")[0].strip(),
+        query=dict(request.query_params),
+        actor=headers.get("impersonate-user") or program,
+    )
 
 
 def _review(path: Sequence[str]) -> tuple[str, str] | None:
@@ -309,26 +336,6 @@ class _Named(msgspec.Struct):
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
-def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
-    """Return what a path below a group and version names.
-
-    :raises StatusError: there is no such resource.
-    """
-    core = path[0] == "api"
-    group, version = ("", path[1]) if core else (path[1], path[2])
-    rest = list(path[2 if core else 3 :])
-    namespace = ""
-    if rest[0] == "namespaces" and len(rest) > 2 and catalog.find(group, version, rest[2]):
-        namespace, rest = rest[1], rest[2:]
-    resource = catalog.find(group, version, rest[0])
-    if resource is None or len(rest) > 3 or (namespace and not resource.namespaced):
-        raise StatusError(404, "the server could not find the requested resource", details={})
-    name, below = ([*rest[1:], "", ""])[:2]
-    if name and resource.namespaced and not namespace:
-        raise StatusError(404, "the server could not find the requested resource", details={})
-    return Place(resource, namespace, name, below)
-
-
 async def _read(exchange: Exchange, place: Place) -> Response:
     request, resource = exchange.request, place.resource
     query, accept = request.query_params, request.headers.get("accept", "")
@@ -351,42 +358,42 @@ async def _watched(exchange: Exchange, place: Place, asked: Asked) -> Response:
     selection = asked.selection._replace(name=place.name)
     asked = asked._replace(selection=selection)
     follower = exchange.door.follower
-    pinned = exchange.moment if exchange.pinned else None
+    branch = exchange.branch
     try:
-        opening = await follower.open(place.resource, asked, pinned, exchange.shift)
+        if branch is not None:
+            opening = await branch.open(place.resource, asked)
+            return watched(branch, opening, asked, lambda: branch.revision)
+        opening = await follower.open(place.resource, asked, exchange.pinned, exchange.shift)
     except StatusError as fault:
         if fault.code != _GONE:
             raise
         return refused(Watcher(place.resource, asked.form), fault)
-    if not exchange.pinned:
+    if exchange.pinned is None:
         exchange.door.course.watched()
-    revision = opening.revision if exchange.pinned else None
-    return watched(
-        follower, opening, asked, lambda: follower.revision if revision is None else revision
-    )
+        return watched(follower, opening, asked, lambda: follower.revision)
+    return watched(follower, opening, asked, lambda: opening.revision)
 
 
 def _not_recorded(place: Place) -> StatusError:
     """Return the answer for what a log of objects does not hold."""
     said = _NOT_RECORDED.get(place.below)
     if said is None:
-        return StatusError(404, "the server could not find the requested resource", details={})
+        return no_resource()
     return StatusError(405, said)
 
 
 async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
-    moment = page.state.moment if isinstance(page.state, LoggedState) else exchange.moment
     past = exchange.door.past
     doubts = await past.ask(
-        moment, lambda state: state.doubts(place.resource.pair, place.namespace)
+        page.state.on, lambda state: state.doubts(place.resource.pair, place.namespace)
     )
     parts = list(page.parts())
-    first = await _items(exchange, moment, parts[0]) if parts else b""
+    first = await _items(past, parts[0]) if parts else b""
 
     async def written() -> AsyncIterator[bytes]:
         yield page.begin() + first
         for part in parts[1:]:
-            yield b"," + await _items(exchange, moment, part)
+            yield b"," + await _items(past, part)
         yield b"]}"
 
     headers = _headers(exchange, doubts)
@@ -396,12 +403,9 @@ async def _listed(exchange: Exchange, place: Place, page: Page) -> Response:
     return Response(body, media_type=JSON, headers=headers)
 
 
-async def _items(exchange: Exchange, moment: Moment, part: Page) -> bytes:
-    past = exchange.door.past
+async def _items(past: Past, part: Page) -> bytes:
     return await past.ask(
-        moment,
-        lambda state: past.parts.part(part.key, lambda: part.items(state)),
-        exchange.shift,
+        part.state.on, lambda state: past.parts.part(part.key, lambda: part.items(state))
     )
 
 

@@ -34,7 +34,7 @@ MOST_ENTRIES = 80_000
 
 MOST_CATALOGS = 16
 
-_SECRETS = "the log never holds the content of Secrets: their data and annotations are missing"
+SECRETS = "the log never holds the content of Secrets: their data and annotations are missing"
 _STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
 
 
@@ -76,6 +76,9 @@ class State(Protocol):
 
     def at(self, revision: int) -> State:
         """Return the state at an earlier revision."""
+
+    def on(self, log: Log) -> State:
+        """Return the same state, for the thread of another log."""
 
 
 class Kept:
@@ -206,7 +209,7 @@ class LoggedState:
         if stale:
             found.append(_STALE.format(stale))
         if kind == ("", "Secret"):
-            found.append(_SECRETS)
+            found.append(SECRETS)
         return found
 
     def at(self, revision: int) -> LoggedState:
@@ -220,6 +223,10 @@ class LoggedState:
             f"rv:{revision}", as_known_at=f"@{self.moment.known}"
         )
         return LoggedState(self._log, point, self._kept, self.shift)
+
+    def on(self, log: Log) -> LoggedState:
+        """Return the same state, for the thread of another log."""
+        return LoggedState(log, self.moment, self._kept, self.shift)
 
     def _of(self, kind: GroupKind) -> Sequence[Entry]:
         truth = self._log.truth(self.moment)

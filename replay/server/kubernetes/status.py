@@ -83,6 +83,24 @@ def already_exists(resource: Resource, name: str) -> StatusError:
     )
 
 
+def conflict(resource: Resource, name: str, why: str) -> StatusError:
+    """Return the answer to a write that does not fit the object as it is now."""
+    said = f'Operation cannot be fulfilled on {_named(resource)} "{name}": {why}'
+    return StatusError(409, said, details=_of(resource, name))
+
+
+def invalid(message: str) -> StatusError:
+    """Return the answer to a write that no object can become."""
+    return StatusError(422, message)
+
+
+def success(resource: Resource, name: str, uid: str = "") -> dict[str, Any]:
+    """Return the answer to a write that has no object to show."""
+    details = {**_of(resource, name), **({"uid": uid} if uid else {})}
+    head = {"kind": "Status", "apiVersion": "v1", "metadata": {}}
+    return {**head, "status": "Success", "details": details}
+
+
 def _named(resource: Resource) -> str:
     return resource.plural + (f".{resource.group}" if resource.group else "")
 

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from .asked import Asked
 from .channels import Watcher
-from .follower import Follower, Opening
+from .follower import Opening
 from .status import JSON, StatusError
 
 BOOKMARK_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0
 """How long a watch goes on that does not say."""
+
+
+class Watched(Protocol):
+    """What watches are opened with."""
+
+    def begin(self, opening: Opening) -> AsyncIterator[bytes]:
+        """Yield what a watch begins with."""
+
+    def drop(self, watcher: Watcher) -> None:
+        """End a watch, soon."""
+
 
 Revision = Callable[[], int]
 """Returns the revision up to which a watch has seen everything."""
@@ -45,7 +57,7 @@ class WatchResponse(StreamingResponse):
 
 
 def watched(
-    follower: Follower, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision, warning: str = ""
 ) -> WatchResponse:
     """Return the answer to a watch that was opened."""
     lines = _lines(follower, opening, asked, revision)
@@ -64,7 +76,7 @@ def refused(watcher: Watcher, fault: StatusError) -> WatchResponse:
 
 
 async def _lines(
-    follower: Follower, opening: Opening, asked: Asked, revision: Revision
+    follower: Watched, opening: Opening, asked: Asked, revision: Revision
 ) -> AsyncIterator[bytes]:
     watcher = opening.watcher
     async for part in follower.begin(opening):

@@ -1,0 +1,91 @@
+"""Which objects a write may concern besides: what an owner owns, and what is in a namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ....engine.kubernetes.resources import GroupKind
+from ....engine.state.truth import Entry
+from ..kubernetes.changes import Name, name_of
+from ..kubernetes.state import in_parts
+from .storing import Document, owners_of
+from .tables import BranchState
+
+_AT_ONCE = 500
+
+
+class _Owner(msgspec.Struct):
+    uid: str = ""
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    owner_references: tuple[_Owner, ...] | None = None
+
+
+class _Object(msgspec.Struct):
+    metadata: _Metadata
+
+
+class Owned:
+    """Which objects name an owner, by its uid; built when it is first asked.
+
+    What no longer names it may be among them.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, dict[tuple[GroupKind, Name], None]] | None = None
+
+    def add(self, document: Document, pair: GroupKind, entry: Entry) -> None:
+        """Take notice of a new version."""
+        if self._places is not None:
+            for uid in owners_of(document):
+                self._places.setdefault(uid, {})[pair, name_of(entry)] = None
+
+    def places(self, uid: str, state: BranchState) -> list[tuple[GroupKind, Name]]:
+        """Return the objects that name an owner."""
+        if self._places is None:
+            self._places = {}
+            for pair, entry, owner in _named(state):
+                self._places.setdefault(owner, {})[pair, name_of(entry)] = None
+        return list(self._places.get(uid, ()))
+
+
+def _named(state: BranchState) -> Iterator[tuple[GroupKind, Entry, str]]:
+    for pair in state.kinds:
+        for some in in_parts([one for one in state.of(pair) if one.position], _AT_ONCE):
+            for entry, body in zip(some, state.stored(some), strict=True):
+                found = msgspec.json.decode(body, type=_Object).metadata.owner_references
+                yield from ((pair, entry, owner.uid) for owner in found or ())
+
+
+class Neighbours:
+    """The objects of a branch that a write may concern besides."""
+
+    def __init__(self, state: BranchState, owned: Owned) -> None:
+        self._state, self._owned = state, owned
+
+    def owned_by(self, uid: str) -> Iterable[Document]:
+        """Return the objects that name an owner."""
+        for pair, name in self._owned.places(uid, self._state):
+            entry = self._state.find(pair, name)
+            if entry is not None:
+                document = self._state.document(entry)
+                if uid in owners_of(document):
+                    yield document
+
+    def inside(self, namespace: str) -> Iterable[Document]:
+        """Return the objects in a namespace."""
+        for pair in self._state.kinds:
+            for entry in self._state.of(pair):
+                if entry.reference.namespace == namespace:
+                    yield self._state.document(entry)
+
+    def has(self, uid: str) -> bool:
+        """Return whether there is an object with a uid."""
+        return any(
+            entry.reference.uid == uid
+            for pair in self._state.kinds
+            for entry in self._state.of(pair)
+        )

@@ -1,0 +1,24 @@
+"""Servers of a branch of the demo's log, which can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from branches import BRANCH, with_branch
+from serving import Running, ended, serving
+
+
+@pytest.fixture
+def branched(demo_log: Path, tmp_path: Path) -> Path:
+    """Return a log with a branch that begins where jobs wait."""
+    return with_branch(demo_log, tmp_path / "log.db")
+
+
+@pytest.fixture
+def writable(branched: Path) -> Iterator[Running]:
+    """Return a server of the branch that accepts writes."""
+    running = serving(branched, "--branch", BRANCH, "--writable")
+    yield running
+    ended(running)
