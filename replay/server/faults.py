@@ -31,6 +31,7 @@ from .guard import SAFE_HEADERS
 from .limits import TookTooLong
 from .plain_json import PlainJSON
 from .readers import ServerBusy
+from .works import WorkStopped
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (ObjectNotFound, 404),
@@ -40,6 +41,7 @@ _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (NotKnown, 409),
     (ServerBusy, 503),
     (TookTooLong, 503),
+    (WorkStopped, 503),
     (LogNotFound, 503),
     (LogUnavailable, 503),
     (LogNewer, 503),

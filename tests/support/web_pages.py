@@ -36,6 +36,12 @@ def page_at(client: httpx.Client, path: str, *, status: int = 200) -> Page:
     return Page(answer.text)
 
 
+def finished_page(client: httpx.Client, path: str) -> Page:
+    """Return a page that is worked on in the background, when its answer is there."""
+    data_at(client, path)
+    return page_at(client, path)
+
+
 def data_at(client: httpx.Client, path: str) -> Any:
     """Return the data of a page's twin."""
     place, mark, query = path.partition("?")

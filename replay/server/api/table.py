@@ -243,7 +243,7 @@ THE_SCHEDULER = (
         about="The session of a moment as it was, and with something changed.",
         method="Log.what_if",
         command=("what-if",),
-        ask=method("what_if"),
+        ask=method("what_if", progress=True),
         parameters=(
             *CHANGES,
             AT,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +17,9 @@ from .bounded import Some, number, some
 from .look import Look
 from .notes import sentences
 from .page import page
+
+if TYPE_CHECKING:
+    from ..works import Watch
 
 EAGER = 20_000
 """A log with at most so many events is checked without being asked to."""
@@ -97,16 +101,18 @@ def _json(found: Check) -> Any:
     nav="Invariants",
     key="i",
     long=True,
+    runs=lambda look: look.get("run") == "yes",
     json=_json,
 )
-def check(log: Log, look: Look) -> Check:
+def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand."""
     over = MOMENT if look.get("over") == MOMENT else WHOLE
     asked = look.get("run") == "yes" or look.position <= EAGER
     report = None
     if asked:
         at, until = (look.at, None) if over == MOMENT else (None, look.at)
-        report = log.check(at=at, until=until, release=look.release)
+        progress = None if watch is None else partial(watch.report, "Events are checked.")
+        report = log.check(at=at, until=until, release=look.release, progress=progress)
     found = [] if report is None else [_violated(one, report) for one in report.violations]
     wanted = look.get("invariant")
     return Check(
