@@ -49,7 +49,7 @@ def _in_loop(place: Path, story: Callable[[Works], Any]) -> Any:
     return asyncio.run(run())
 
 
-def _until_stopped(log: Log, watch: Watch) -> int:
+def _until_stopped(_log: Log, watch: Watch) -> int:
     """Count until the watch ends it, and return an answer as after an interrupt."""
     count = 0
     try:
@@ -62,7 +62,7 @@ def _until_stopped(log: Log, watch: Watch) -> int:
 
 
 async def _begun(work: Work) -> None:
-    while work.watch.words != "it counts":
+    while work.watch.words != "it counts":  # noqa: ASYNC110 -- another thread says it
         await asyncio.sleep(LATER)
 
 
@@ -70,11 +70,11 @@ def test_a_question_runs_once_for_all_who_look(demo_log: Path) -> None:
     ran = list[int]()
 
     async def story(found: Works) -> None:
-        same = [found.of("a", lambda log, watch: ran.append(1) or 7) for _ in range(3)]
+        same = [found.of("a", lambda _log, _watch: ran.append(1) or 7) for _ in range(3)]
         for one in same:
             await one.wait(SOON)
         assert {one.answer() for one in same} == {7}
-        assert found.of("a", lambda log, watch: 8).answer() == 7
+        assert found.of("a", lambda _log, _watch: 8).answer() == 7
 
     _in_loop(demo_log, story)
     assert ran == [1]
@@ -94,10 +94,10 @@ def test_a_stop_keeps_what_was_found(demo_log: Path) -> None:
 
 def test_again_begins_it_again(demo_log: Path) -> None:
     async def story(found: Works) -> None:
-        work = found.of("a", lambda log, watch: 1)
+        work = found.of("a", lambda _log, _watch: 1)
         await work.wait(SOON)
         found.forget("a")
-        again = found.of("a", lambda log, watch: 2)
+        again = found.of("a", lambda _log, _watch: 2)
         await again.wait(SOON)
         assert again.answer() == 2
 
@@ -105,7 +105,7 @@ def test_again_begins_it_again(demo_log: Path) -> None:
 
 
 def test_a_stop_before_there_is_anything_says_so(demo_log: Path) -> None:
-    def never(log: Log, watch: Watch) -> None:
+    def never(_log: Log, watch: Watch) -> None:
         while True:
             watch.report("it counts")
             time.sleep(LATER)
@@ -128,8 +128,8 @@ def test_work_that_no_request_looks_at_ends(
 
     async def story(found: Works) -> None:
         work = found.of("a", _until_stopped)
-        while not work.is_done:
-            await asyncio.sleep(LATER)  # not wait(): that would be a request
+        while not work.is_done:  # noqa: ASYNC110 -- wait() would be a request
+            await asyncio.sleep(LATER)
         assert work.answer() > 0
 
     _in_loop(demo_log, story)
@@ -146,18 +146,19 @@ def test_a_server_refuses_more_work_than_it_can_do_and_tries_again_later(demo_lo
         for place, one in enumerate(going):
             found.stop(place)
             await one.wait(SOON)
-        assert found.of("more", lambda log, watch: 5) is not refused
+        assert found.of("more", lambda _log, _watch: 5) is not refused
 
     _in_loop(demo_log, story)
 
 
 def test_results_of_old_work_are_dropped(demo_log: Path) -> None:
     async def story(found: Works) -> int:
+        def one(_log: Log, _watch: Watch) -> int:
+            return 1
+
         for place in range(works.MOST_KEPT * 2):
-            await found.of(place, lambda log, watch: 1).wait(SOON)
-        return sum(
-            found.of(place, lambda log, watch: 2).is_done for place in range(works.MOST_KEPT)
-        )
+            await found.of(place, one).wait(SOON)
+        return sum(found.of(place, one).is_done for place in range(works.MOST_KEPT))
 
     assert _in_loop(demo_log, story) == 0
 
@@ -199,9 +200,7 @@ def test_a_long_search_shows_how_far_it_is_and_stops(client: httpx.Client) -> No
 
 
 def test_a_stranger_page_cannot_stop_work(client: httpx.Client) -> None:
-    answer = client.post(
-        f"{AT}/races?run=yes&do=stop", headers={"Origin": "http://example.com"}
-    )
+    answer = client.post(f"{AT}/races?run=yes&do=stop", headers={"Origin": "http://example.com"})
     assert answer.status_code == 403
 
 
