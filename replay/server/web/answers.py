@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     page: Page
     point: str
     rest: str
-    parts: dict[str, str]
+    parts: Mapping[str, str]
     query: tuple[tuple[str, str], ...]
     tag: str
 

@@ -6,6 +6,7 @@ browser shows again what it has, until something is appended.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from ..served import served
 from .answers import Asked, Found, Later, Moved, Same, look_up
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
+from .files import file_of, html_of
 from .look import Look
 from .page import Page
 from .pages import PAGES
@@ -133,13 +135,16 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _html(page: Page, found: Found) -> Response:
-    more = {} if page.show is None else page.show(found.record, found.look)
-    values = {"page": found.record, "look": found.look, "site": found.site, **more}
-    part = found.look.get("part")
-    text = (
-        rendered_block(page.template, part, **values) if part else rendered(page.template, **values)
-    )
-    return HTMLResponse(str(text))
+    look, part = found.look, found.look.get("part")
+    if look.get("standalone") == "yes":
+        name = "-".join(re.findall(r"[\w.]+", f"plinian {look.at} {look.path}"))
+        kept = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+        return HTMLResponse(file_of(page, found), headers=kept)
+    if not part:
+        return HTMLResponse(html_of(page, found))
+    more = {} if page.show is None else page.show(found.record, look)
+    values = {"page": found.record, "look": look, "site": found.site, **more}
+    return HTMLResponse(str(rendered_block(page.template, part, **values)))
 
 
 def _json(page: Page, found: Found) -> Response:

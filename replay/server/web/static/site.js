@@ -142,6 +142,14 @@ function setUpForms() {
       link.href = here.href;
     });
   }
+  for (const link of document.querySelectorAll("a[data-file]")) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    link.addEventListener("click", () => {
+      const here = new URL(location.href);
+      here.searchParams.set("standalone", "yes");
+      link.href = here.href;
+    });
+  }
 }
 
 setUpTheme();
