@@ -121,6 +121,8 @@ function setUpKeys() {
     const box = document.querySelector("input[name=q]");
     if (box instanceof HTMLInputElement) box.select();
   });
+  const command = document.querySelector("main .command code");
+  if (command) onKey("y", "copy the command that prints the same", () => copy(command.textContent || "", "Command"));
   onKey("c", "copy the link to this look", () => copy(location.href, "Link"));
   for (const link of document.querySelectorAll("nav.site a[data-key]")) {
     if (!(link instanceof HTMLAnchorElement)) continue;
