@@ -78,7 +78,8 @@ class Projector:
         skipped.
     :ivar crashes: the panics that ended processes, in order.
     :ivar listed: by scope, the last list without a revision.
-    :ivar doomed: by uid, objects that a list lacked, but that still have later events.
+    :ivar doomed: objects that a list lacked, but that still have later events. A uid alone does
+        not name an object: lists that people wrote may repeat one.
     :ivar taken_out: the objects that the last event removed because a list lacked them.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
@@ -88,7 +89,7 @@ class Projector:
         self.malformed: list[str] = []
         self.crashes: list[Panic] = []
         self.listed: dict[Shape, Listing] = {}
-        self.doomed: dict[str, Reference] = {}
+        self.doomed: dict[Reference, None] = {}
         self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
         self.taken_out: list[Reference] = []
         self._position = 0
@@ -185,13 +186,13 @@ class Projector:
                 reference = Reference(
                     listing.group, listing.listed, item.namespace, item.name, item.uid
                 )
-                self.doomed[item.uid] = reference
+                self.doomed[reference] = None
                 self._fulfil(reference, lives_on)
 
     def _fulfil(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> None:
         """Remove an object that a list lacked, if it has no later events."""
-        if reference.uid in self.doomed and not lives_on(reference):
-            del self.doomed[reference.uid]
+        if reference in self.doomed and not lives_on(reference):
+            del self.doomed[reference]
             self.taken_out.append(reference)
             held = self.driver.cache.stores.get(reference.kind, key_of(reference))
             self._delete(reference.kind, held, reference, held)

@@ -120,7 +120,7 @@ class _Reader:
         projector.malformed = stored.malformed
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
         projector.driver.holds_cleanup = stored.holds_cleanup
-        projector.doomed = {one.uid: one for one in stored.doomed}
+        projector.doomed = dict.fromkeys(stored.doomed)
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(self._read[position], type=ListObserved)
             uids = Listing(frozenset(listing.uids), position)

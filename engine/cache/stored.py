@@ -227,7 +227,7 @@ class _Writer:
                 (group, kind, list(namespaces), listing.position)
                 for (group, kind, namespaces), listing in projector.listed.items()
             ],
-            doomed=[*projector.doomed.values()],
+            doomed=[*projector.doomed],
             stores=self._stores,
             others=self._others,
             selected=list(cache.classes.selected),

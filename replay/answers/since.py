@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +16,6 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH
 from ..moments.times import span_text
-from .changes import node_of
 from .evidence import evidence_of
 from .finding import Finding, ObjectKey
 from .records import Since, Stage
@@ -36,6 +35,29 @@ _NAMED = 6
 
 _DECIDING: tuple[Pair, ...] = (POD, NODE, PODGROUP, QUEUE)
 _CHANGING = frozenset({Effect.VERSION, Effect.DELETED, Effect.BOUND})
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    deletion_timestamp: object = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    node_name: object = None
+
+
+class _Status(msgspec.Struct):
+    phase: object = None
+
+
+class _Pod(msgspec.Struct):
+    """What of a pod may change what sessions decide about others: there are many versions."""
+
+    metadata: _Metadata
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_DECODE_POD = msgspec.json.Decoder(_Pod).decode
 
 
 class Sample(NamedTuple):
@@ -203,16 +225,16 @@ def _matters(recorded: Recorded, about: Collection[ObjectKey]) -> bool:
         return True
     is_new = not recorded.event.kind.endswith(".updated")
     if pair == POD:
-        return _takes_or_frees(msgspec.json.decode(recorded.event.payload), is_new=is_new)
+        return _takes_or_frees(_DECODE_POD(recorded.event.payload), is_new=is_new)
     return (pair, name) in about if pair == QUEUE else is_new
 
 
-def _takes_or_frees(pod: Any, *, is_new: bool) -> bool:
+def _takes_or_frees(pod: _Pod, *, is_new: bool) -> bool:
     """Return whether a version of a pod is one with a new node, or one that gives its node up."""
-    if not node_of(pod):
+    if pod.spec is None or not pod.spec.node_name:
         return False
-    leaving = "deletionTimestamp" in pod["metadata"]
-    return is_new or leaving or (pod.get("status") or {}).get("phase") != "Running"
+    leaving = pod.metadata.deletion_timestamp is not None
+    return is_new or leaving or pod.status is None or pod.status.phase != "Running"
 
 
 def _first(found: Sequence[Recorded]) -> list[Recorded]:

@@ -128,7 +128,8 @@ def whys_at(
     earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
     done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
     moments = [earlier[revision] for revision in sorted(earlier)]
-    for then, cache in beliefs_until(log.store, moments, moment, behaviours):
+    along = beliefs_until(log.store, moments, moment, behaviours, recent=log.recent_beliefs)
+    for then, cache in along:
         for each in asking:
             if each.looks_at(then):
                 each.look(then, cache)

@@ -54,14 +54,14 @@ class LogSubject:
         beliefs: Beliefs | None = None,
     ) -> None:
         self._scene = scene_at(log, moment, conf)
-        self._beliefs = beliefs or Beliefs(log.store, moment)
+        self._beliefs = beliefs or Beliefs(log.store, moment, log.recent_beliefs)
         self.unsure = moment.unsure
         self.not_known = tuple(unknown_at(log, moment, SCHEDULING))
 
     @classmethod
     def of(cls, log: Log, moment: Moment, confs: Sequence[ConfText | None]) -> list[LogSubject]:
         """Return the session at a moment with each of some configurations."""
-        beliefs = Beliefs(log.store, moment)
+        beliefs = Beliefs(log.store, moment, log.recent_beliefs)
         return [cls(log, moment, conf, beliefs=beliefs) for conf in confs]
 
     def conf_source(self, release: str) -> str:

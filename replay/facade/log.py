@@ -339,7 +339,9 @@ class Log(ForecastingLog):
 
         moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
         self._check(moment, "", strict=strict)
-        cache = belief_at(self.store, moment, behaviours, progress=progress)
+        cache = belief_at(
+            self.store, moment, behaviours, recent=self.recent_beliefs, progress=progress
+        )
         return Belief(moment.label, behaviours.release, cache)
 
     def drift(

@@ -17,11 +17,11 @@ from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.events import Event, Reference
 from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
+from .advancing import REPORT_EVERY, Advancing, Progress, begin_before
 from .moment import Moment
 from .ordered_events import OrderedEvent, OrderedEvents, had_happened
-from .stored_belief import CacheBasis, believed, start_of
-
-Progress = Callable[[int, int], None]
+from .recent_beliefs import RecentBeliefs
+from .stored_belief import CacheBasis, believed
 
 
 class Follower(Protocol):
@@ -33,9 +33,6 @@ class Follower(Protocol):
 
 F = TypeVar("F", bound=Follower)
 
-REPORT_EVERY = 1024
-"""Events between two reports of progress."""
-
 
 def belief_at(
     store: LogStore,
@@ -44,6 +41,7 @@ def belief_at(
     options: CacheOptions | None = None,
     *,
     use_stored: bool = True,
+    recent: RecentBeliefs | None = None,
     progress: Progress | None = None,
 ) -> SchedulerCache:
     """Return the cache, at a moment, of a scheduler whose informers are never late.
@@ -51,10 +49,17 @@ def belief_at(
     :param options: flags that the scheduler was started with; by default its default flags.
     :param use_stored: False reads the log from its first event (to test that stored beliefs make no
         difference).
+    :param recent: beliefs in memory to begin with; this one is added.
     :param progress: called with (position reached, last position) from time to time.
     """
     return projector_at(
-        store, moment, behaviours, options, use_stored=use_stored, progress=progress
+        store,
+        moment,
+        behaviours,
+        options,
+        use_stored=use_stored,
+        recent=recent,
+        progress=progress,
     ).cache
 
 
@@ -65,13 +70,13 @@ def projector_at(
     options: CacheOptions | None = None,
     *,
     use_stored: bool = True,
+    recent: RecentBeliefs | None = None,
     progress: Progress | None = None,
 ) -> Projector:
     """Return what drives the cache of :func:`belief_at`, to continue from there."""
-    start = start_of(store, moment, behaviours) if use_stored and options is None else None
-    if start is None:
-        return play(store, moment, Projector(behaviours, options), progress=progress)
-    return play(store, moment, start.projector, after=start.revision, progress=progress)
+    if options is None and use_stored:
+        return Advancing(store, moment, behaviours, recent, progress).to(moment)
+    return play(store, moment, Projector(behaviours, options), progress=progress)
 
 
 def beliefs_along(
@@ -86,9 +91,10 @@ def beliefs_along(
     """
     if not moments:
         return
+    first = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
     bases = [believed(behaviours) for behaviours in several]
     starts = {
-        basis: _begin(store, moments, behaviours)
+        basis: begin_before(store, first, behaviours)
         for basis, behaviours in zip(bases, several, strict=True)
     }
     events = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
@@ -104,7 +110,12 @@ def beliefs_along(
 
 
 def beliefs_until(
-    store: LogStore, earlier: Sequence[Moment], moment: Moment, behaviours: Behaviours
+    store: LogStore,
+    earlier: Sequence[Moment],
+    moment: Moment,
+    behaviours: Behaviours,
+    *,
+    recent: RecentBeliefs | None = None,
 ) -> Iterator[tuple[Moment, SchedulerCache]]:
     """Yield earlier moments in ascending order, and then a moment, each with the cache as of then.
 
@@ -112,34 +123,11 @@ def beliefs_until(
     callers must not change it.
 
     :param earlier: revisions before the moment, known by the same position.
+    :param recent: beliefs in memory to begin with; these are added.
     """
-    if not earlier:
-        yield moment, belief_at(store, moment, behaviours)
-        return
-    projector, after = _begin(store, [*earlier, moment], behaviours)
-    events = OrderedEvents(store, moment, after)
-    steps = events.steps()
-    step = next(steps, None)
-    for then in earlier:
-        while step is not None and had_happened(step, then.revision):
-            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
-            step = next(steps, None)
-        yield then, projector.cache
-    while step is not None:
-        projector.apply(step.event, position=step.position, lives_on=events.lives_on)
-        step = next(steps, None)
-    yield moment, projector.cache
-
-
-def _begin(
-    store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
-) -> tuple[Projector, int]:
-    """Return a projector, and the revision up to which it has processed everything."""
-    then = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
-    start = None if moments[0].revision is None else start_of(store, then, behaviours)
-    if start is None:
-        return Projector(behaviours), NO_REVISION
-    return start.projector, start.revision
+    advancing = Advancing(store, moment, behaviours, recent)
+    for then in (*earlier, moment):
+        yield then, advancing.to(then).cache
 
 
 class Beliefs:
@@ -148,15 +136,17 @@ class Beliefs:
     Callers must not change the caches.
     """
 
-    def __init__(self, store: LogStore, moment: Moment) -> None:
-        self._store, self._moment = store, moment
+    def __init__(
+        self, store: LogStore, moment: Moment, recent: RecentBeliefs | None = None
+    ) -> None:
+        self._store, self._moment, self._recent = store, moment, recent
         self._known: dict[CacheBasis, SchedulerCache] = {}
 
     def of(self, behaviours: Behaviours) -> SchedulerCache:
         """Return the cache of a release; releases with the same cache behaviour share one."""
         way = believed(behaviours)
         if way not in self._known:
-            self._known[way] = belief_at(self._store, self._moment, behaviours)
+            self._known[way] = belief_at(self._store, self._moment, behaviours, recent=self._recent)
         return self._known[way]
 
 

@@ -14,7 +14,8 @@ from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .belief import Progress, play
+from .advancing import Progress
+from .belief import play
 from .moment import Moment
 from .ordered_events import OrderedEvent
 from .stored_belief import Start, start_of

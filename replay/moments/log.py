@@ -34,7 +34,12 @@ class Log(LogStates):
         """Return this log with points read as on the branch of a moment."""
         if moment.branch == self.branch:
             return self
-        return Log(self.store, branch=moment.branch, cluster=moment.cluster)
+        return Log(
+            self.store,
+            branch=moment.branch,
+            cluster=moment.cluster,
+            recent_beliefs=self.recent_beliefs,
+        )
 
     def get(
         self,

@@ -18,6 +18,7 @@ from .kinds import ObjectName, kind_named, object_named
 from .moment import Moment, remarks_on
 from .points import Point, point_text, resolve
 from .read_coverage import read_coverage
+from .recent_beliefs import RecentBeliefs
 from .truth import documents, truth_at
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class LogStates:
     :param cluster: the cluster; may be None if the log holds only one.
     :param remark: called with each remark on a resolved moment: how it was understood, and which
         changes may have happened before or after it.
+    :param recent_beliefs: to share them with other logs; by default they are this log's own.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class LogStates:
         branch: str = MAIN,
         cluster: str | None = None,
         remark: Callable[[str], None] | None = None,
+        recent_beliefs: RecentBeliefs | None = None,
     ) -> None:
         self.store = store
         self.branch = branch
         self.cluster = cluster
         self._remark = remark
+        self.recent_beliefs = recent_beliefs or RecentBeliefs()
         self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
         self._coverages = lru_cache(maxsize=_TRUTHS_KEPT)(self._cover)
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from ...engine.errors import LogError, PlinianError
 from ...engine.log.location import Location, parse_location
 from ..facade.log import Log, opened
+from ..moments.recent_beliefs import RecentBeliefs
 from .limits import Limit
 from .settings import Settings
 
@@ -50,6 +51,7 @@ class Readers:
         self._settings = settings
         self._location = parse_location(settings.place)
         self._own = threading.local()
+        self._beliefs = RecentBeliefs()
         self._opened: set[Log] = set()
         self._lock = threading.Lock()
         self._short = _Lane("short", SHORT_THREADS, MOST_WAITING, SHORT_SECONDS)
@@ -104,6 +106,7 @@ class Readers:
         log = opened(
             settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
         )
+        log.recent_beliefs = self._beliefs
         with self._lock:
             self._opened.add(log)
         return log

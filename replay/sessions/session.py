@@ -179,7 +179,7 @@ def session_at(
     behaviours = resolve(release) if isinstance(release, str) else release
     scene = scene_at(log, at, conf)
     if cache is None:
-        cache = belief_at(log.store, scene.moment, behaviours)
+        cache = belief_at(log.store, scene.moment, behaviours, recent=log.recent_beliefs)
     steps = Trace(on=trace)
     answer = session_in(scene, behaviours, cache, binding=cache, into=steps, chance=chance)
     return replace(answer, not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))

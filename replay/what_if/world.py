@@ -62,7 +62,7 @@ class Beginning:
     def __init__(self, log: Log, moment: Moment, behaviours: Behaviours) -> None:
         self.log, self.moment = log, moment
         self._behaviours = behaviours
-        self._projector = projector_at(log.store, moment, behaviours)
+        self._projector = projector_at(log.store, moment, behaviours, recent=log.recent_beliefs)
         self._packed = b""
         self._payloads: dict[int, bytes] = {}
 

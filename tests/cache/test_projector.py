@@ -121,6 +121,16 @@ def test_what_lives_on_goes_after_its_last_version() -> None:
     assert made.cache.jobs["ns/g"].tasks == {}
 
 
+def test_what_a_list_lacks_is_told_from_another_kind_with_its_uid() -> None:
+    made = projected(*seen(*BEGIN, node("n2"), pod("a", "g")))
+    made.apply(listing(), lives_on=lambda reference: reference.kind == "Pod")
+    unlike = node("n2")
+    unlike["metadata"]["uid"] = "uid-a"
+    made.apply(event("updated", unlike, 9))
+    assert "n2" in made.cache.nodes
+    assert list(made.cache.jobs["ns/g"].tasks) == ["uid-a"]
+
+
 def test_a_start_of_the_process_makes_the_cache_anew_with_its_flags() -> None:
     made = projected(*seen(*BEGIN, node("n2"), pod("a", "g", on="n1")))
     made.apply(event("deleted", node("n1"), 10))

@@ -144,7 +144,7 @@ def test_the_recording_is_believed_alike_from_wherever_it_goes_on(log: Log, rele
 
 def _whole_session(log: Log, at: str, release: str) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("plinian.replay.moments.belief.start_of", lambda *_: None)
+        patch.setattr("plinian.replay.moments.advancing.start_of", lambda *_: None)
         return answer_document(session_at(log, at, release=release))
 
 
