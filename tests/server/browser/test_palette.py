@@ -37,6 +37,21 @@ def test_an_object_is_three_keys_away(look: Look) -> None:
     page.wait_for_url(f"**{PAST}/{GANG}")
 
 
+def test_from_the_end_of_the_log_to_why_the_gang_waits_without_a_mouse(look: Look) -> None:
+    """The object is gone by then: it is found all the same, and a key goes back to it."""
+    page = _opened(look("/").page)
+    _typed(page, "big", GANG)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{GANG}")
+    for key in ("b", "w"):
+        page.wait_for_selector("#find[role=button]")
+        page.keyboard.press(key)
+        page.wait_for_load_state()
+        page.wait_for_url(lambda url: "@4446" not in url)
+    page.wait_for_url(f"**/why/{GANG}")
+    expect(page.locator(".sentence")).to_be_visible()
+
+
 def test_enter_does_not_wait_for_the_rows(look: Look) -> None:
     page = _opened(look(f"{PAST}/queues").page)
     page.keyboard.type("big-gang")

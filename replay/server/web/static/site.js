@@ -121,6 +121,10 @@ function setUpKeys() {
     const box = document.querySelector("input[name=q]");
     if (box instanceof HTMLInputElement) box.select();
   });
+  for (const link of document.querySelectorAll("main a[data-key]")) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    onKey(link.dataset.key || "", link.textContent || "", () => link.click());
+  }
   const command = document.querySelector("main .command code");
   if (command) onKey("y", "copy the command that prints the same", () => copy(command.textContent || "", "Command"));
   onKey("c", "copy the link to this look", () => copy(location.href, "Link"));
