@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
     from .replay.plot.run import Plot
+    from .replay.server.web.files import web_page
     from .replay.sessions.session import SessionAnswer
     from .replay.tabular.tabular import Records
     from .replay.what_if.help import WouldHelp
@@ -217,6 +218,7 @@ __all__ = [
     "step",
     "unproven",
     "verdict_of",
+    "web_page",
     "why",
     "windows",
     "write_run",
@@ -269,6 +271,7 @@ _PLACES = MappingProxyType(
         "replay.moments.moment": "Moment",
         "replay.compare.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
         "replay.moments.scheduler_confs": "ConfText",
+        "replay.server.web.files": "web_page",
         "replay.sessions.session": "SessionAnswer",
         "replay.moments.status": "Status",
         "replay.fidelity.report": "Fidelity",

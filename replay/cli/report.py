@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -32,6 +33,12 @@ from .shell import note, shows_progress
     help="Compare with this earlier moment; by default two minutes before.",
 )
 @click.option(
+    "--page",
+    metavar="PAGE",
+    help="Write this page of plinian serve instead: its name and query, as in queues or "
+    "jobs?queue=gold, or its address.",
+)
+@click.option(
     "--out",
     "-o",
     default="report.html",
@@ -56,6 +63,7 @@ def report(
     at: str,
     named: tuple[str, ...],
     before: str | None,
+    page: str | None,
     out: str,
     namespace: str | None,
     release: str | None,
@@ -72,9 +80,42 @@ def report(
     of queues, jobs, PodGroups and nodes, what changed before, what is not known, and the command
     for each part. It needs no network and no script, opens from a disk, and can be printed. The
     same log and the same question give the same bytes.
+
+    With --page it is a page of plinian serve, as one file that opens without a server.
     """
     from ...engine.errors import UsageError
-    from .. import export as writers
+
+    if Path(out).is_dir():
+        raise UsageError("this is a folder", where=out, now="name a file in it, as in report.html")
+    if page is None:
+        asked = _Asked(log, at, named, before, namespace, release, conf, as_known_at)
+        text = _report(asked, assume=assume, strict=strict, cluster=cluster, branch=branch)
+    else:
+        given = {"--why": named, "--from": before, "--conf": conf, "--as-known-at": as_known_at}
+        from ..server.web.files import web_page
+
+        for option in (name for name, value in given.items() if value):
+            raise UsageError(f"{option} is not of a page", now="leave it out, or leave out --page")
+        used = release or options.DEFAULT_RELEASE
+        text = web_page(log, page, at=at, release=used, branch=branch, cluster=cluster)
+    _write(text.encode("utf-8", "backslashreplace"), out)
+
+
+class _Asked(NamedTuple):
+    """What a report is about."""
+
+    log: str
+    at: str
+    named: tuple[str, ...]
+    before: str | None
+    namespace: str | None
+    release: str | None
+    conf: Path | None
+    as_known_at: str | None
+
+
+def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, branch: str) -> str:
+    """Return the report on a moment."""
     from ..answers.why import assumed_of
     from ..moments.scheduler_confs import conf_file
     from ..pages.report import report_page
@@ -84,30 +125,33 @@ def report(
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
-    if Path(out).is_dir():
-        raise UsageError("this is a folder", where=out, now="name a file in it, as in report.html")
-    taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
-    given = None if conf is None else conf_file(conf)
+    taken = chosen([asked.release or options.DEFAULT_RELEASE], assume=assume)
+    given = None if asked.conf is None else conf_file(asked.conf)
     check_confs([given], taken.names, assume=assume)
-    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-        moment = opened_log.moment(at, as_known_at=as_known_at)
-        warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
-        store_beliefs(log, opened_log, moment, taken.names)
-        earliest, remarks = earlier(opened_log, moment, before)
+    with opened(asked.log, read_only=True, branch=branch, cluster=cluster) as log:
+        moment = log.moment(asked.at, as_known_at=asked.as_known_at)
+        warn_sessions(log, moment, unconfigured=asked.conf is None, strict=strict)
+        store_beliefs(asked.log, log, moment, taken.names)
+        earliest, remarks = earlier(log, moment, asked.before)
         question = Question(
-            log=opened_log,
-            place=log,
+            log=log,
+            place=asked.log,
             moment=moment,
-            named=[opened_log.object(text, moment) for text in named],
-            namespace=namespace,
+            named=[log.object(text, moment) for text in asked.named],
+            namespace=asked.namespace,
             before=earliest,
             remarks=remarks,
             release=taken.names[0],
             conf=given,
-            assumed=assumed_of(release, taken.names[0]),
+            assumed=assumed_of(asked.release, taken.names[0]),
         )
         with phases(visible=shows_progress()) as progress:
-            page = report_page(report_of(question, progress)).encode("utf-8", "backslashreplace")
+            return report_page(report_of(question, progress))
+
+
+def _write(page: bytes, out: str) -> None:
+    from .. import export as writers
+
     if out == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(page)

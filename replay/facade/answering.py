@@ -126,6 +126,7 @@ class AnsweringLog(StoredLog):
         namespace: str | None = None,
         assume: bool = False,
         strict: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> WhatIf:
         """Return the session of a moment as it was, and with something changed.
 
@@ -138,6 +139,7 @@ class AnsweringLog(StoredLog):
         :param namespace: of objects that name none.
         :param assume: use the nearest release for an unknown one.
         :param strict: refuse to answer if the log lacks what sessions need.
+        :param progress: called with (variants run, all).
         :raises ObjectNotFound: a change is of an object that does not exist then.
         :raises UsageError: nothing is changed, or a change is wrong or has no effect on sessions.
         """
@@ -148,7 +150,7 @@ class AnsweringLog(StoredLog):
         original, variants = variants_of(changes, tried)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        return what_if(self, moment, variants, release=original)
+        return what_if(self, moment, variants, release=original, progress=progress)
 
     def blame(
         self,

@@ -23,6 +23,7 @@ from ..explore.replaying import Replay
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, Plan
 from ..explore.scenario import MachineCase, parse_machine_case, read_machine_case
 from ..explore.task import (
+    QUIET,
     Watcher,
     asked_invariants,
     default_budget,
@@ -54,6 +55,7 @@ def explore(
     faults: str | None = None,
     assume: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    watcher: Watcher = QUIET,
 ) -> Exploration:
     """Search for orders of a cluster's steps that end badly, and try them as every release.
 
@@ -72,6 +74,7 @@ def explore(
         default as the scenario says. See :mod:`plinian.engine.machine.faults`.
     :param assume: use the nearest release for an unknown one.
     :param progress: called with (releases tried, all releases).
+    :param watcher: what else is called while it runs.
     :raises InputError: there is no such file, or it is no scenario of a machine.
     :raises UsageError: a release, a component, an invariant or the strategy is not known.
     """
@@ -80,7 +83,8 @@ def explore(
     name = release_of(release, assume=assume, pre_releases=True)
     plan = Plan(name, strategy, seed, (), ids, steps, jobs, delays)
     world, plan = prepared(_read(case), plan, prompt, faults)
-    return explore_world(world, plan, seconds, Watcher(releases=progress))
+    watcher = watcher._replace(releases=progress or watcher.releases)
+    return explore_world(world, plan, seconds, watcher)
 
 
 def explore_log(

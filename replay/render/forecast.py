@@ -32,47 +32,49 @@ def forecast_lines(found: Forecast, *, style: Style = PLAIN, wide: bool = False)
     for course in found.courses[1:]:
         if course.texts != (course.name,):
             yield f"{style.bold(course.name)}: {'; '.join(course.texts)}\n"
-    for course in found.courses:
-        yield from _panics(found, course)
+    for text in panic_texts(found):
+        yield f"{text}\n"
     yield f"from {found.at} for {_duration(found.until - found.begin)}; times are after that\n\n"
-    yield from _summary_lines(summaries(found.courses), style)
-    rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
-    if rows:
+    yield from lines_of(course_table(found), style=style)
+    events = event_table(found)
+    if events.rows:
         yield "\n"
-        yield from _row_lines(found, rows[: None if wide else _SHOWN], style)
-        if not wide and len(rows) > _SHOWN:
-            yield f"({len(rows) - _SHOWN} more: -o wide)\n"
+        yield from lines_of(events if wide else events.first(_SHOWN), style=style)
+        if not wide and len(events.rows) > _SHOWN:
+            yield f"({len(events.rows) - _SHOWN} more: -o wide)\n"
     elif len(found.courses) > 1:
         yield "\nEverything happens at the same times.\n"
-    uses = list(_uses(found.courses, wide=wide))
-    if uses:
+    uses = use_table(found, wide=wide)
+    if uses.rows:
         yield "\n"
-        head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
-        yield from lines_of(Table(head, uses), style=style)
+        yield from lines_of(uses, style=style)
     yield "\n"
-    yield from _sure(found, wide=wide)
+    for text in certainty_texts(found, wide=wide):
+        yield f"{text}\n"
 
 
-def _panics(found: Forecast, course: Course) -> Iterator[str]:
-    if course.panics:
-        at, message = course.panics[0]
-        more = len(course.panics) - 1
-        again = f", and {more} more times" if more else ""
-        yield f"{course.name}: panic at {_after(found, at)}: {message}{again}\n"
-    if course.until < found.until:
-        yield f"{course.name}: it ends at {_after(found, course.until)}, as it panics again\n"
+def panic_texts(found: Forecast) -> Iterator[str]:
+    """Yield which processes panicked, and which courses ended early for it."""
+    for course in found.courses:
+        if course.panics:
+            at, message = course.panics[0]
+            more = len(course.panics) - 1
+            again = f", and {more} more times" if more else ""
+            yield f"{course.name}: panic at {_after(found, at)}: {message}{again}"
+        if course.until < found.until:
+            yield f"{course.name}: it ends at {_after(found, course.until)}, as it panics again"
 
 
-def _summary_lines(some: Sequence[Summary], style: Style) -> Iterator[str]:
-    rows = []
+def course_table(found: Forecast) -> Table:
+    """Return a row for each course: how many start, and earlier or later than in the original."""
+    rows, some = [], summaries(found.courses)
     for place, one in enumerate(some):
         compared = _compared(one) if place else ("",) * len(_COMPARED)
         ends = str(one.evictions), str(one.finished), str(one.waiting)
         middle = compared if len(some) > 1 else ()
         rows.append((one.name, str(one.started), *middle, *ends))
     heads = _COMPARED if len(some) > 1 else ()
-    table = Table(("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING"), rows)
-    yield from lines_of(table, style=style)
+    return Table(("COURSE", "STARTED", *heads, "EVICTED", "FINISHED", "WAITING"), rows)
 
 
 def _compared(one: Summary) -> tuple[str, ...]:
@@ -89,10 +91,11 @@ def _starts(course: Course) -> list[Row]:
     ]
 
 
-def _row_lines(found: Forecast, rows: Sequence[Row], style: Style) -> Iterator[str]:
+def event_table(found: Forecast) -> Table:
+    """Return what differs between courses; of a single course, when what starts in it starts."""
+    rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
     table = [(str(row.what), row.work, row.queue or NONE, *_values(found, row)) for row in rows]
-    heads = ("EVENT", "OBJECT", "QUEUE", *(course.name for course in found.courses))
-    yield from lines_of(Table(heads, table), style=style)
+    return Table(("EVENT", "OBJECT", "QUEUE", *(course.name for course in found.courses)), table)
 
 
 def _values(found: Forecast, row: Row) -> Iterator[str]:
@@ -106,6 +109,15 @@ def _values(found: Forecast, row: Row) -> Iterator[str]:
             yield _after(found, value)
         else:
             yield f"{_after(found, value)} ({_moved(first - value)})"
+
+
+def use_table(found: Forecast, *, wide: bool = False) -> Table:
+    """Return what queues hold in each course.
+
+    :param wide: all rows; else the first ones.
+    """
+    head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
+    return Table(head, list(_uses(found.courses, wide=wide)))
 
 
 def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]:
@@ -151,28 +163,27 @@ def _sparks(series: Sequence[float], top: float) -> str:
     return "".join(_SPARKS[round(part / top * steps) if top else 0] for part in parts)
 
 
-def _sure(found: Forecast, *, wide: bool) -> Iterator[str]:
+def certainty_texts(found: Forecast, *, wide: bool = False) -> Iterator[str]:
     """Yield how sure the answer is, and what it rests on."""
     seen = found.calibration
     if seen is None:
-        yield "How sure: not known; the log records nothing after the moment.\n"
+        yield "How sure: not known; the log records nothing after the moment."
     elif not seen.recorded:
         yield (
             f"How sure: not known; the log records no binding from the moment until "
-            f"{format_time(seen.until)}, and the original has {seen.invented}.\n"
+            f"{format_time(seen.until)}, and the original has {seen.invented}."
         )
     else:
-        yield f"How sure: {_calibration(found)}\n"
+        yield f"How sure: {_calibration(found)}"
     for course in found.courses[: None if wide else 1]:
         if course.endless:
             yield (
                 f"{course.name}: {course.endless} pods run for ever, as the log does not say how "
-                "long; --run-for says so.\n"
+                "long; --run-for says so."
             )
-    for text in (*found.assumed, *found.not_modelled):
-        yield f"{text}\n"
+    yield from (*found.assumed, *found.not_modelled)
     if found.not_known:
-        yield f"With what is in the log, but {unknown_text(found.not_known)}.\n"
+        yield f"With what is in the log, but {unknown_text(found.not_known)}."
 
 
 def _calibration(found: Forecast) -> str:

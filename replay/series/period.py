@@ -8,6 +8,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.clock import time_of_moment
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.points import Point
@@ -73,8 +74,8 @@ def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Sp
             "the log holds no times, so nothing can be drawn over time",
             now="ingest inputs with times, such as a watch or an audit log",
         )
-    until = min(_time(log, end) or last, last)
-    begin = first if from_ is None else _time(log, log.moment(from_))
+    until = min(time_of_moment(log.store, end) or last, last)
+    begin = first if from_ is None else time_of_moment(log.store, log.moment(from_))
     if begin is None or begin > until or (from_ is not None and begin == until):
         raise UsageError(
             f"the period is empty: it would begin at {format_time(begin or first)} and end at "
@@ -89,12 +90,6 @@ def divided(begin: int, end: int) -> Period:
     length = max(end - begin, 1)
     step = next((one for one in _STEPS if length <= one * PARTS), -(-length // PARTS))
     return Period(begin=begin, end=max(end, begin + step), step=step)
-
-
-def _time(log: Log, moment: Moment) -> int | None:
-    if moment.time is not None:
-        return moment.time
-    return log.clock(moment).time_of(moment.revision)
 
 
 class Track:

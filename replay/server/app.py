@@ -24,6 +24,7 @@ from .readers import Readers
 from .served import Served
 from .settings import Settings
 from .web.routes import routes as web_routes
+from .works import Works
 
 
 def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
@@ -54,7 +55,7 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
         },
         lifespan=living,
     )
-    app.state.served = Served(settings, readers)
+    app.state.served = Served(settings, readers, Works(readers))
     return app
 
 

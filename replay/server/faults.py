@@ -32,6 +32,7 @@ from .limits import TookTooLong
 from .plain_json import PlainJSON
 from .reach import OutOfReach
 from .readers import ServerBusy
+from .works import WorkStopped
 
 _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (ObjectNotFound, 404),
@@ -42,6 +43,7 @@ _STATUSES: tuple[tuple[type[PlinianError], int], ...] = (
     (ServerBusy, 503),
     (TookTooLong, 503),
     (OutOfReach, 503),
+    (WorkStopped, 503),
     (LogNotFound, 503),
     (LogUnavailable, 503),
     (LogNewer, 503),

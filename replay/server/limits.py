@@ -41,10 +41,15 @@ class Limit:
         """End the answer early: no request waits for it any more."""
         self._stopped.set()
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether the answer must end."""
+        return self._stopped.is_set() or monotonic() > self._end
+
     def progress(self, _done: int, _total: int) -> None:
         """Go on, or not; to be called now and then by what answers.
 
         :raises TookTooLong: the time is over, or no request waits.
         """
-        if self._stopped.is_set() or monotonic() > self._end:
+        if self.is_over:
             raise TookTooLong(self._seconds)

@@ -1,7 +1,7 @@
 """The log for requests: a few threads that share it.
 
-Short questions and long ones have separate threads, so a look at the state never waits for a
-search. The number of questions that wait is bounded, and so is how long a request waits: beyond
+Short questions, long ones and work in the background have separate threads, so a look at the state
+never waits for a session, and a session never for a search. The number of questions that wait is bounded, and so is how long a request waits: beyond
 that a server is busy, and says so.
 """
 
@@ -23,12 +23,15 @@ from .shared_log import SharedLog
 
 T = TypeVar("T")
 
-SHORT_THREADS, LONG_THREADS = 2, 1
-MOST_WAITING, MOST_WAITING_LONG = 256, 16
+SHORT_THREADS, LONG_THREADS, WORK_THREADS = 2, 1, 1
+MOST_WAITING, MOST_WAITING_LONG, MOST_WAITING_WORKS = 256, 16, 4
 """Questions that wait or are being answered."""
 
 SHORT_SECONDS, LONG_SECONDS = 60.0, 180.0
 """How long a request waits for its answer, with the time until its turn."""
+
+WORK_SECONDS = 300.0
+"""How long work in the background may take; a request for its progress waits for none of it."""
 
 END_SECONDS = 1.0
 """How long the end of a server waits for the questions that are being answered."""
@@ -54,6 +57,8 @@ class Readers:
         )
         self._short = _Lane("short", SHORT_THREADS, MOST_WAITING, SHORT_SECONDS)
         self._long = _Lane("long", LONG_THREADS, MOST_WAITING_LONG, LONG_SECONDS)
+        waits = WORK_SECONDS * MOST_WAITING_WORKS
+        self._works = _Lane("work", WORK_THREADS, MOST_WAITING_WORKS, waits)
 
     async def ask(
         self, question: Callable[[Log], T], *, long: bool = False, limit: Limit | None = None
@@ -68,12 +73,19 @@ class Readers:
             return await self._long.answer(lambda: _tidied(lambda: self._answer(question)), limit)
         return await self._short.answer(lambda: self._answer(question), limit)
 
+    async def work(self, question: Callable[[Log], T], limit: Limit) -> T:
+        """Return what a question answers that runs for minutes, in a thread for such work.
+
+        :raises ServerBusy: too many of them wait.
+        """
+        return await self._works.answer(lambda: self._answer(question), limit)
+
     def close(self) -> None:
         """End: drop the questions that wait, stop those that can be stopped, and close the log.
 
         What still runs after that ends with the process; it only reads.
         """
-        ended = [lane.end() for lane in (self._short, self._long)]
+        ended = [lane.end() for lane in (self._short, self._long, self._works)]
         if all(ended):
             self._log.close()
 
@@ -90,6 +102,7 @@ class _Lane:
         self._most, self._seconds = most, seconds
         self._asked: dict[Future[Any], Limit | None] = {}
         self._awaited: set[asyncio.Future[Any]] = set()
+        self._has_ended = False
 
     async def answer(self, question: Callable[[], T], limit: Limit | None) -> T:
         """Return the answer to a question.
@@ -107,6 +120,10 @@ class _Lane:
         try:
             async with asyncio.timeout(self._seconds):
                 return await awaited
+        except asyncio.CancelledError:
+            if self._has_ended:
+                raise ServerBusy("the server ends", now="start it again") from None
+            raise
         except TimeoutError:
             raise ServerBusy(
                 f"there was no answer within {self._seconds:g} s",
@@ -119,9 +136,9 @@ class _Lane:
 
     def end(self) -> bool:
         """Stop what can be stopped, and return whether nothing runs any more."""
+        self._has_ended = True
         for awaited in list(self._awaited):
-            if not awaited.done():
-                awaited.set_exception(ServerBusy("the server ends", now="start it again"))
+            awaited.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)
         for limit in list(self._asked.values()):
             if limit is not None:

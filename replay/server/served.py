@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 
 from .readers import Readers
 from .settings import Settings
+from .works import Works
 
 
 class Served(NamedTuple):
@@ -15,6 +16,7 @@ class Served(NamedTuple):
 
     settings: Settings
     readers: Readers
+    works: Works
 
 
 def served(request: HTTPConnection) -> Served:

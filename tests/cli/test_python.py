@@ -60,6 +60,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
     "open": (plinian.open_pack,),
     "plot": (Log.plot, plinian.Plot.save),
+    "report": (Log.report, plinian.web_page),
     "release diff": (plinian.release_diff,),
     "release list": (plinian.releases,),
     "release show": (plinian.behaviours,),

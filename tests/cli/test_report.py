@@ -104,6 +104,33 @@ def test_the_order_of_hashes_changes_nothing(demo_log: str, text: str, seed: str
     assert done.stdout.decode() == text
 
 
+def test_a_page_of_the_server_is_one_file_too(run: Run, demo_log: str, tmp_path: Path) -> None:
+    place = tmp_path / "queues.html"
+    run("report", "--page", "queues", "--at", "@1942", "--log", demo_log, "-o", str(place))
+    found = Page(place.read_text("utf-8"))
+    assert "Queues at @1942" in " ".join(found.text.split())
+    assert place.read_text("utf-8") == plinian.web_page(demo_log, "queues", at="@1942")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--page", "nowhere"], "there is no page 'nowhere'"),
+        (["--page", "pod/default/none"], "none"),
+        (["--page", "queues", "--why", "job/gpu-2"], "--why is not of a page"),
+        (["--page", "queues", "--from", "@7"], "--from is not of a page"),
+    ],
+)
+def test_a_page_that_cannot_be_written_says_why(
+    demo_log: str, tmp_path: Path, words: list[str], said: str
+) -> None:
+    place = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["report", *words, "--log", demo_log, "-o", str(place)])
+    assert done.exit_code != 0
+    assert said in done.stderr
+    assert not place.exists()
+
+
 def test_answers_are_those_of_why(run: Run, demo_log: str, page: Page) -> None:
     for name in ("job/gpu-2", "queue/silver"):
         answer = json.loads(run("why", name, "--at", AT, "--log", demo_log, "-o", "json").stdout)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from answer_worlds import CAPACITY, NODES
 from answer_worlds import log_of as made_log
-from web_pages import PATHS, data_at, links_of, page_at, pages_of
+from web_pages import PATHS, data_at, finished_page, links_of, page_at, pages_of
 
 import plinian
 from plinian.replay.facade.documents import document
@@ -226,7 +226,7 @@ def test_no_page_reads_a_file_that_a_query_names(client: httpx.Client, tmp_path:
 
 
 def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Client) -> None:
-    found = page_at(client, f"{AT}/races?run=yes&budget=5s&objects=job/default/late-1")
+    found = finished_page(client, f"{AT}/races?run=yes&budget=5s&objects=job/default/late-1")
     assert "Assumed:" in found.text
     assert "states and" in found.text
     asked = page_at(client, f"{AT}/races?budget=9h")

@@ -15,7 +15,16 @@ from plinian.replay.server.app import application
 from plinian.replay.server.settings import Settings
 
 PATHS = (
-    *("jobs", "queues", "queues/over-time", "nodes", "nodes/over-time", "sessions", "session"),
+    *(
+        "jobs",
+        "jobs/over-time",
+        "queues",
+        "queues/over-time",
+        "nodes",
+        "nodes/over-time",
+        "sessions",
+        "session",
+    ),
     *("compare", "diff", "what-if", "check", "behaviours", "races", "help"),
 )
 """The pages that every log has, beside the timeline."""
@@ -34,6 +43,12 @@ def page_at(client: httpx.Client, path: str, *, status: int = 200) -> Page:
     answer = client.get(path)
     assert answer.status_code == status, f"{path}: {answer.status_code} {answer.text[:500]}"
     return Page(answer.text)
+
+
+def finished_page(client: httpx.Client, path: str) -> Page:
+    """Return a page that is worked on in the background, when its answer is there."""
+    data_at(client, path)
+    return page_at(client, path)
 
 
 def data_at(client: httpx.Client, path: str) -> Any:

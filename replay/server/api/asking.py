@@ -86,6 +86,14 @@ def objects(asked: Asked) -> Part:
     return _part(page, entries, list(some))
 
 
+def bisect(asked: Asked) -> Any:
+    """Find the first moment, or the first release, with another answer."""
+    keywords = asked.keywords()
+    if "release" not in asked.values:
+        keywords.pop("release", None)  # By releases there is none; else the log may name one.
+    return asked.log.bisect(**keywords, progress=asked.limit.progress)
+
+
 def explore(asked: Asked) -> Any:
     """Search for races from a moment of the log."""
     from ...facade.exploring import explore_log  # noqa: PLC0415 -- loads much

@@ -10,7 +10,7 @@ from ....engine.version import __version__
 from .answer import ROOT, Answer
 from .operation import Operation
 from .parameters import Parameter
-from .shapes import result_schema
+from .shapes import result_schema, shape_schemas, shapes_in
 from .table import OPERATIONS
 
 _REF = "#/components/schemas/{name}"
@@ -49,16 +49,25 @@ def document_of_api() -> dict[str, Any]:
             "What Secrets contain is never in a log.",
         },
         "paths": {f"{ROOT}/{one.url}": {"get": _operation(one)} for one in OPERATIONS},
-        "components": {"schemas": components},
+        "components": {"schemas": {**components, **shape_schemas(ref=_REF)}},
     }
 
 
-def answer_schema(operation: Operation) -> dict[str, Any]:
-    """Return the JSON schema of the answer to a question, complete in itself."""
-    (_,), components = msgspec.json.schema_components([Answer], ref_template="#/$defs/{name}")
+def answer_schema(operation: Operation, *, closed: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of the answer to a question, complete in itself.
+
+    :param closed: fields of the result that are not named are errors.
+    """
+    name, ref = operation.name, "#/$defs/{name}"
+    (_,), components = msgspec.json.schema_components([Answer], ref_template=ref)
     answer = components.pop("Answer")
-    answer["properties"]["result"] = result_schema(operation.name, is_list=operation.is_list)
-    return {**answer, "$defs": components}
+    answer["properties"]["result"] = result_schema(
+        name, is_list=operation.is_list, ref=ref, closed=closed
+    )
+    return {
+        **answer,
+        "$defs": {**components, **shape_schemas(shapes_in(name), ref=ref, closed=closed)},
+    }
 
 
 def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def input_schema(operation: Operation, *, limit: int) -> dict[str, Any]:
 
 
 def _operation(one: Operation) -> dict[str, Any]:
-    result = result_schema(one.name, is_list=one.is_list)
+    result = result_schema(one.name, is_list=one.is_list, ref=_REF)
     answer = {
         "allOf": [
             {"$ref": _REF.format(name="Answer")},

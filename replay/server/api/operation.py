@@ -15,6 +15,7 @@ from ...moments.scheduler_confs import ConfText
 from ..limits import Limit
 from .pages import Page
 from .parameters import Kind, Parameter
+from .words import ASSUME, PAGES, STRICT
 
 CONF_NAME = "volcano-scheduler.conf"
 """The name of a configuration that comes with a request."""
@@ -66,13 +67,14 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
     :param method: what answers it in the Python API. :param command: the words of the command that
         answers it in the terminal.
+    :param takes: its parameters, without those that all questions have, or all that run sessions.
     :param path: the URL's, below ``/plinian/v1``; by default the name.
     :param point: the parameter whose moment the answer is about; empty if it needs no log.
     :param default: the point if the request gives none; empty is that of the server.
     :param is_whole: without a point, the answer is about the whole log.
-    :param long: it may take more than half a second. :param is_tool: agents are offered it.
-    :param believes: it needs the scheduler's cache at the moment. :param reads_all: what is found
-        by reading the whole log; empty if nothing is.
+    :param long: it may take more than half a second. :param runs_sessions: it does so, and takes
+        assumptions. :param reads_all: what is found by reading the whole log; empty if nothing is.
+    :param is_tool: agents are offered it.
     :param is_list: the answer is a list. :param names_inputs: its sentences may name inputs.
     """
 
@@ -81,22 +83,37 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     command: tuple[str, ...]
     ask: Ask
-    parameters: tuple[Parameter, ...] = ()
+    takes: tuple[Parameter, ...] = ()
     path: str = ""
     point: str = "at"
     default: str = ""
     is_whole: bool = False
     long: bool = False
+    runs_sessions: bool = False
     is_tool: bool = True
     is_list: bool = False
     names_inputs: bool = False
-    believes: bool = False
     reads_all: str = ""
 
     @property
     def url(self) -> str:
         """Return its path below ``/plinian/v1``, with parameters in braces."""
         return self.path or self.name
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return its parameters."""
+        return (*self.takes, *((ASSUME, STRICT) if self.runs_sessions else ()), *PAGES)
+
+    @property
+    def believes(self) -> bool:
+        """Return whether it needs the scheduler's cache at its moment."""
+        return self.runs_sessions and not self.reads_all
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether it may take more than half a second."""
+        return self.long or self.runs_sessions
 
     @property
     def has_release(self) -> bool:

@@ -60,7 +60,7 @@ class Reply:
             check_size(text, self._most)
             return text
 
-        return await self._readers.ask(question, long=operation.long, limit=limit)
+        return await self._readers.ask(question, long=operation.is_long, limit=limit)
 
 
 def _clean(fault: PlinianError, log: Log) -> None:

@@ -24,6 +24,8 @@ NAMED = Parameter(
     argument="named",
     option="",
 )
+BEFORE = Parameter(name="before", about="The first moment.", required=True, option="")
+AFTER = Parameter(name="after", about="The second moment.", default="end", option="")
 NAMESPACE = Parameter(name="namespace", about="The namespace to look in.")
 RELEASE = Parameter(name="release", about="The release of Volcano, as in v1.12.1.")
 RELEASES = Parameter(

@@ -85,8 +85,9 @@ def _sessions(request: Request) -> StreamableHTTPSessionManager:
 
     from .tools import server_of  # noqa: PLC0415 -- likewise
 
+    found = served(request)
     return StreamableHTTPSessionManager(
-        app=server_of(*served(request)),
+        app=server_of(found.settings, found.readers),
         json_response=True,
         stateless=True,
         max_request_body_size=MOST_BYTES,

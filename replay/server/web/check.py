@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +18,9 @@ from .bounded import Some, number, some
 from .look import Look
 from .notes import sentences
 from .page import page
+
+if TYPE_CHECKING:
+    from ..works import Watch
 
 EAGER = 20_000
 """A log with at most so many events is checked without being asked to."""
@@ -98,9 +102,10 @@ def _json(found: Check) -> Any:
     nav="Invariants",
     key="i",
     long=True,
+    runs=lambda look: look.get("run") == "yes",
     json=_json,
 )
-def check(log: Log, look: Look) -> Check:
+def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand."""
     over = MOMENT if look.get("over") == MOMENT else WHOLE
     asked = look.get("run") == "yes" or look.position <= EAGER
@@ -111,7 +116,8 @@ def check(log: Log, look: Look) -> Check:
             reach_cache(log, log.moment(look.at), [look.release])
         else:
             reach_all(log, "violations", f"plinian check --until {look.at}")
-        report = log.check(at=at, until=until, release=look.release)
+        progress = None if watch is None else partial(watch.report, "Events are checked.")
+        report = log.check(at=at, until=until, release=look.release, progress=progress)
     found = [] if report is None else [_violated(one, report) for one in report.violations]
     wanted = look.get("invariant")
     return Check(

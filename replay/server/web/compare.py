@@ -16,6 +16,7 @@ from ...facade.log import Log
 from ...moments.moment import Moment
 from ..reach import reach_cache
 from .bounded import MOST_ROWS, Some, number, some
+from .decided import DecisionRow, decision_rows
 from .look import Look
 from .notes import sentences
 from .page import page
@@ -39,15 +40,6 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     same: bool
     numbers_differ: bool
     first: bool
-
-
-class DecisionPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that differs. :param object: as links name it; empty for a panic."""
-
-    decision: str
-    object: str
-    left: str | None
-    right: str | None
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +66,7 @@ class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     labels: tuple[str, str]
     versus: str
-    decisions: Some[DecisionPair]
+    decisions: Some[DecisionRow]
     pairs: Some[Pair]
     steps: tuple[int, int]
     difference: int | None
@@ -135,7 +127,7 @@ def compare(log: Log, look: Look) -> SideBySide:
         what=what,
         versus=versus,
         labels=(found.sides[0].label, found.sides[-1].label),
-        decisions=some(list(_decisions(found)), number(look, "decisions")),
+        decisions=some(decision_rows(found.decisions), number(look, "decisions")),
         pairs=part,
         steps=(len(found.sides[0].answer.result.trace), len(found.sides[-1].answer.result.trace)),
         difference=difference,
@@ -180,17 +172,6 @@ def _before(release: str) -> str:
     if release not in names:
         return names[-1]
     return names[names.index(release) - 1] if release != names[0] else names[1]
-
-
-def _decisions(found: Comparison) -> Iterator[DecisionPair]:
-    for one in found.decisions:
-        kind = "pod" if one.kind in {"bind", "evict", "pipeline"} else "podgroup"
-        yield DecisionPair(
-            decision=one.kind,
-            object=f"{kind}/{one.about}" if one.about else "",
-            left=one.values[0],
-            right=one.values[-1],
-        )
 
 
 def _checked(one: CheckedBehaviour) -> Checked:

@@ -137,6 +137,7 @@ class Look(NamedTuple):
     def _link(
         self, path: str, at: int | None, kept: dict[str, str], changes: dict[str, str | int | None]
     ) -> str:
+        kept.pop("standalone", None)
         for name, value in changes.items():
             kept[name.rstrip("_")] = "" if value is None else str(value)
         kept.pop("part", None)

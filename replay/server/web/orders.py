@@ -115,7 +115,7 @@ def _fails(step: Step) -> bool:
 
 def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> Picture:
     lanes, x = [], _LEFT
-    for name in used_lanes(story) or list(story.lanes[:1]):
+    for name in _lanes(story):
         x += max(30, len(name) * _LETTER // 2 + 10)
         lanes.append(Lane(name=name, x=x))
         x += max(30, len(name) * _LETTER // 2 + 10)
@@ -135,6 +135,12 @@ def _picture(title: str, story: Story, wrong: tuple[str, ...]) -> Picture:
         left_out=len(story.moments) - len(marks),
         wrong=wrong,
     )
+
+
+def _lanes(story: Story) -> list[str]:
+    """Return the lanes of a picture: of all that write, and of all whose steps are shown."""
+    shown = {*used_lanes(story), *(one.actor for one in shown_moments(story))}
+    return [name for name in story.lanes if name in shown] or list(story.lanes[:1])
 
 
 def _mark(one: Moment, y: int, places: dict[str, int], first: int) -> Mark:

@@ -1,22 +1,29 @@
-"""Pages of amounts over time: what queues held beside their limits, and how full nodes were."""
+"""Pages over time: what queues held beside their limits, how full nodes were, phases of jobs.
+
+``from`` and ``to`` of the query are the window; by default it is the whole log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from ....engine.errors import PointUnknown, UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.kubernetes.units import SECOND_US, format_time
 from ...facade.log import Log
 from ...moments.times import time_text
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
-from ...series.incidents import Incident
+from ...series.gang_phases import GangRow, gang_phases
+from ...series.incidents import Incident, scheduler_incidents
 from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse
-from ...series.period import Period
+from ...series.period import Period, Span, span_of
 from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of
 from ..reach import reach_all
+from .lanes import GLYPHS, LOOKS
 from .look import Look
 from .page import page
 from .whole_log import nodes_of, queues_of
@@ -49,8 +56,14 @@ class Notable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of a picture. :param now: where the moment of the page is; None if outside."""
+    """The time of a picture. :param now: where the moment of the page is; None if outside.
 
+    :param window: it is a part of the log.
+    :param fault: why the window of the query cannot be shown; then it is the whole log.
+    """
+
+    window: bool
+    fault: str
     begin: str
     end: str
     step: str
@@ -87,7 +100,7 @@ class QueueChart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueuesOverTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The queues over the whole log. :param left_out: those with less allocated."""
+    """The queues over time. :param left_out: those with less allocated."""
 
     resource: str
     axis: Axis
@@ -108,7 +121,7 @@ class HeatRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodesOverTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The nodes over the whole log. :param levels: the words for levels."""
+    """The nodes over time. :param levels: the words for levels."""
 
     resource: str
     axis: Axis
@@ -117,18 +130,47 @@ class NodesOverTime(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[str, ...]
 
 
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """A phase, and where it is drawn, in percent. :param look: and ``glyph``: how."""
+
+    x: float
+    width: float
+    phase: str
+    look: str
+    glyph: str
+    time: str
+
+
+class JobRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A PodGroup. :param name: of its job, if it has one. :param podgroup: as links name it."""
+
+    name: str
+    podgroup: str
+    queue: str
+    pieces: tuple[Piece, ...]
+
+
+class JobsOverTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The jobs over time. :param left_out: those that began later."""
+
+    axis: Axis
+    rows: tuple[JobRow, ...]
+    left_out: int
+
+
 @page("queues/over-time", template="queues_over_time.html", title="Queues over time", long=True)
 def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
-    """Return what queues held over the whole log.
+    """Return what queues held over time.
 
     :raises UsageError: the log has no times, or no such queue or resource.
     """
     reach_all(log, "amounts over time", "plinian plot queues")
     resource, name = look.get("resource", "cpu"), look.get("queue")
-    found = queues_of(log, resource, name)
+    shown = _shown(log, look)
+    found = queues_of(log, shown.span, resource, name)
     return QueuesOverTime(
         resource=resource,
-        axis=_axis(log, look, found.period, found.incidents),
+        axis=_axis(log, look, shown, found.incidents),
         charts=tuple(_chart(one, found) for one in found.queues),
         left_out=found.left_out,
     )
@@ -136,23 +178,85 @@ def queues_over_time(log: Log, look: Look) -> QueuesOverTime:
 
 @page("nodes/over-time", template="nodes_over_time.html", title="Nodes over time", long=True)
 def nodes_over_time(log: Log, look: Look) -> NodesOverTime:
-    """Return how full nodes were over the whole log.
+    """Return how full nodes were over time.
 
     :raises UsageError: the log has no times, or no such resource.
     """
     reach_all(log, "amounts over time", "plinian plot nodes")
     resource = look.get("resource", "cpu")
-    found = nodes_of(log, resource)
+    shown = _shown(log, look)
+    found = nodes_of(log, shown.span, resource)
     return NodesOverTime(
         resource=resource,
-        axis=_axis(log, look, found.period, found.incidents),
+        axis=_axis(log, look, shown, found.incidents),
         nodes=found.nodes,
         rows=tuple(_heat_row(one, found) for one in found.rows),
         levels=tuple(one.label for one in LEVELS),
     )
 
 
-def _axis(log: Log, look: Look, period: Period, incidents: Sequence[Incident]) -> Axis:
+@page("jobs/over-time", template="jobs_over_time.html", title="Jobs over time", long=True)
+def jobs_over_time(log: Log, look: Look) -> JobsOverTime:
+    """Return the phases of jobs over time.
+
+    :raises UsageError: the log has no times.
+    """
+    reach_all(log, "jobs over time", "plinian plot gang")
+    shown = _shown(log, look)
+    found = gang_phases(log, shown.span)
+    return JobsOverTime(
+        axis=_axis(log, look, shown, scheduler_incidents(log, shown.span)),
+        rows=tuple(_job_row(one, found.period) for one in found.rows),
+        left_out=found.left_out,
+    )
+
+
+def _job_row(row: GangRow, period: Period) -> JobRow:
+    whole = period.parts * period.step
+    return JobRow(
+        name=f"{row.namespace}/{row.job or row.name}",
+        podgroup=f"podgroup/{row.namespace}/{row.name}",
+        queue=row.queue,
+        pieces=tuple(
+            Piece(
+                x=round(100 * (one.begin - period.begin) / whole, 2),
+                width=round(100 * (one.end - one.begin) / whole, 2),
+                phase=one.phase,
+                look=LOOKS.get(one.phase, "unknown"),
+                glyph=GLYPHS[LOOKS.get(one.phase, "unknown")],
+                time=time_text(one.begin),
+            )
+            for one in row.phases
+        ),
+    )
+
+
+class _Shown(NamedTuple):
+    """The time that a page shows. :param fault: why it is not the window of the query."""
+
+    span: Span
+    window: bool
+    fault: str
+
+
+def _shown(log: Log, look: Look) -> _Shown:
+    """Return the window of a look; the whole log if it has none, or an empty one.
+
+    :raises UsageError: the log has no times.
+    """
+    begin, end = look.number("from"), look.number("to")
+    fault = ""
+    if begin is not None or end is not None:
+        points = [None if one is None else f"@{one}" for one in (begin, end)]
+        try:
+            return _Shown(span_of(log, *points), window=True, fault="")
+        except (PointUnknown, UsageError) as wrong:
+            fault = f"{wrong.what}. So the whole log is shown."
+    return _Shown(span_of(log), window=False, fault=fault)
+
+
+def _axis(log: Log, look: Look, shown: _Shown, incidents: Sequence[Incident]) -> Axis:
+    period = shown.span.period
     now = log.truth(look.at).time
     every = max(1, period.parts // _TICKS)
     whole = period.parts * period.step
@@ -161,6 +265,8 @@ def _axis(log: Log, look: Look, period: Period, incidents: Sequence[Incident]) -
         return round(WIDTH * (time - period.begin) / whole, 2)
 
     return Axis(
+        window=shown.window,
+        fault=shown.fault,
         begin=time_text(period.begin),
         end=time_text(period.end),
         step=f"{period.step / SECOND_US:g} s",
@@ -265,4 +371,4 @@ def _cell(used: float | None, state: str) -> tuple[int, str]:
     return (-1 if used is None else level_of(used)), shown
 
 
-PAGES = (queues_over_time, nodes_over_time)
+PAGES = (queues_over_time, nodes_over_time, jobs_over_time)

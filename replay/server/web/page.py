@@ -27,6 +27,9 @@ class Page(NamedTuple):
         ``g``.
     :param long: it may take more than half a second, as sessions do.
     :param panes: the values that ``pane`` of the query may have; ``long_panes`` take long.
+    :param runs: whether a look is answered in the background, as its query says: the page shows
+        how far the work is, and a button to stop it. The data then gets a ``watch``, to which it
+        reports.
     :param show: returns more values for the template, such as parts made by ``replay/pages``.
     :param json: returns the data as JSON; by default the fields of the record.
     """
@@ -40,6 +43,7 @@ class Page(NamedTuple):
     long: bool = False
     panes: Sequence[str] = ()
     long_panes: Sequence[str] = ()
+    runs: Callable[[Look], bool] | None = None
     show: Callable[[Any, Look], Mapping[str, Any]] | None = None
     json: Callable[[Any], Any] | None = None
 

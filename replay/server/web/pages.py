@@ -22,14 +22,17 @@ from . import (
     what_if,
     why,
 )
+from .find import find_among
 from .page import Page
 from .timeline import timeline
 
-PAGES: Sequence[Page] = (
+_NAMED: Sequence[Page] = (
     timeline,
     *(page for pages in (jobs, queues, nodes, over_time) for page in pages.PAGES),
     *(page for pages in (why, blame, sessions, session, compare) for page in pages.PAGES),
     *(page for pages in (difference, what_if, check, behaviours, races) for page in pages.PAGES),
-    *(page for pages in (help_page, one_object) for page in pages.PAGES),
+    *help_page.PAGES,
 )
+
+PAGES: Sequence[Page] = (*_NAMED, find_among(_NAMED), *one_object.PAGES)
 """The pages of a log."""

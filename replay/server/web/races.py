@@ -15,10 +15,13 @@ from .look import Look
 from .page import page
 
 if TYPE_CHECKING:
+    from ....engine.machine.search import Progress
     from ...explore.replaying import Replay
     from ...explore.run import Anomaly, Exploration
+    from ...explore.task import Watcher
+    from ..works import Watch
 
-BUDGETS = ("5s", "10s", "30s", "60s")
+BUDGETS = ("5s", "10s", "30s", "60s", "2m")
 """How long a search may take in a browser; the command takes any time."""
 
 
@@ -49,6 +52,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
     """A search, or one order.
 
     :param fault: why there is no answer, and ``now`` what to do.
+    :param interrupted: a person stopped the search; what was found by then is here.
     :param assumed: what the search had to assume about the log.
     :param orders: pictures of the order of the token, and of the natural one.
     :param command: gives the same in a terminal.
@@ -61,6 +65,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
     now: str
     searched: bool
     complete: bool
+    interrupted: bool
     states: int
     turns: int
     more: int
@@ -79,8 +84,22 @@ def _json(found: Races) -> Any:
     return None if found.result is None else document(found.result)
 
 
-@page("races", template="races.html", title="Races", nav="Races", key="r", long=True, json=_json)
-def races(log: Log, look: Look) -> Races:
+def _searches(look: Look) -> bool:
+    """Return whether a look asks for a search."""
+    return look.get("run") == "yes" and not look.get("token").strip()
+
+
+@page(
+    "races",
+    template="races.html",
+    title="Races",
+    nav="Races",
+    key="r",
+    long=True,
+    runs=_searches,
+    json=_json,
+)
+def races(log: Log, look: Look, watch: Watch | None = None) -> Races:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
     from ...explore.run import STRATEGIES, Exploration  # noqa: PLC0415
@@ -92,8 +111,8 @@ def races(log: Log, look: Look) -> Races:
     try:
         if token:
             result = replay(token, look.get("release") or None)
-        elif look.get("run") == "yes":
-            result = _searched(log, look, form)
+        elif _searches(look):
+            result = _searched(log, look, form, watch)
     except PlinianError as wrong:
         fault, now = wrong.what, wrong.now
     search = result if isinstance(result, Exploration) else None
@@ -105,6 +124,7 @@ def races(log: Log, look: Look) -> Races:
         now=now,
         searched=search is not None,
         complete=search is not None and search.complete,
+        interrupted=search is not None and search.interrupted,
         states=0 if search is None else search.states,
         turns=0 if search is None else search.turns,
         more=0 if search is None else search.more,
@@ -131,8 +151,9 @@ def _form(look: Look) -> Form:
     )
 
 
-def _searched(log: Log, look: Look, form: Form) -> Exploration:
-    from ...facade.exploring import explore_in  # noqa: PLC0415 -- loads much
+def _searched(log: Log, look: Look, form: Form, watch: Watch | None) -> Exploration:
+    from ...explore.task import QUIET  # noqa: PLC0415 -- loads much
+    from ...facade.exploring import explore_in  # noqa: PLC0415
 
     return explore_in(
         log,
@@ -143,6 +164,27 @@ def _searched(log: Log, look: Look, form: Form) -> Exploration:
         budget=form.budget,
         strategy=form.strategy,
         seed=int(form.seed),
+        watcher=QUIET if watch is None else _watcher(watch, form),
+    )
+
+
+def _watcher(watch: Watch, form: Form) -> Watcher:
+    """Return what reports how far a search is."""
+    from ...budget import budget_seconds  # noqa: PLC0415 -- loads much
+    from ...explore.task import Watcher  # noqa: PLC0415
+
+    budget, found = budget_seconds(form.budget), list[str]()
+
+    def progress(now: Progress, seconds: float) -> None:
+        words = f"It searches: {now.states} states, {now.steps} steps, {len(found)} anomalies."
+        watch.report(words, int(1000 * seconds), int(1000 * budget))
+
+    def releases(done: int, total: int) -> None:
+        words = f"It tries the {len(found)} anomalies as every release: {done} of {total}."
+        watch.report(words, done, total)
+
+    return Watcher(
+        progress=progress, notice=lambda one: found.append(one.invariant), releases=releases
     )
 
 

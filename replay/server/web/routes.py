@@ -6,11 +6,9 @@ browser shows again what it has, until something is appended.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from hashlib import sha256
-from html import escape
-from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -18,21 +16,21 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from ....engine.errors import ObjectNotFound, PlinianError
-from ....engine.version import __version__
 from ...facade.log import Log
-from ...pages.templates import rendered, rendered_block
+from ...pages.templates import rendered
 from ..faults import fault_document, is_passing, status_of
 from ..guard import TOKEN_PREFIX
 from ..login import COOKIE
 from ..served import served
-from ..settings import Settings
-from ..withheld import Withheld, confs_of, inputs_named
+from ..withheld import Withheld, inputs_named
+from .answers import Asked, Found, Later, Moved, Same, look_up
 from .assets import asset, assets
+from .background import NO_STORE, found_or_progress, steer
+from .files import file_of, html_of, part_of
 from .look import TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
-from .site import site_of
 from .steps import step
 
 KEPT = "private, no-cache"
@@ -54,47 +52,9 @@ def routes() -> Sequence[BaseRoute]:
         path = "/@{point}" + (f"/{page.path}" if page.path else "")
         found.append(Route(f"{path}{TWIN}", _data_of(page)))
         found.append(Route(path, _html_of(page)))
+        if page.runs is not None:
+            found.append(Route(path, _steering(page), methods=["POST"]))
     return [*found, Route("/@{rest:path}", _nothing)]
-
-
-class _Asked(NamedTuple):
-    """A request for a page.
-
-    :param tag: what the browser has; empty if nothing.
-    """
-
-    settings: Settings
-    page: Page
-    point: str
-    rest: str
-    parts: dict[str, str]
-    query: tuple[tuple[str, str], ...]
-    tag: str
-
-
-class _Moved(NamedTuple):
-    """The point is this position."""
-
-    position: int
-
-
-class _Same(NamedTuple):
-    """The browser has the answer."""
-
-    tag: str
-
-
-class _Found(NamedTuple):
-    """The answer.
-
-    :param inputs: names of inputs that it can hold, with the folders that they were in.
-    """
-
-    tag: str
-    look: Look
-    record: Any
-    site: Any
-    inputs: tuple[str, ...]
 
 
 def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
@@ -102,7 +62,7 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
         if PREFIX in request.scope:
             return _remember_token(request)
         try:
-            return await _answered(request, page, _html)
+            return await _answered(request, page, _html, whole=False)
         except PlinianError as fault:
             return await _fault_page(request, fault)
         except Exception:  # noqa: BLE001 -- the page says it, the terminal has the details
@@ -115,7 +75,7 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
 def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
-            return await _answered(request, page, _json)
+            return await _answered(request, page, _json, whole=True)
         except PlinianError as fault:
             return JSONResponse(fault_document(fault), status_code=status_of(fault))
 
@@ -123,13 +83,47 @@ def _data_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _answered(
-    request: Request, page: Page, show: Callable[[Page, _Found], Response]
+    request: Request, page: Page, show: Callable[[Page, Found], Response], *, whole: bool
 ) -> Response:
-    settings, readers = served(request)
+    """Return the answer of a page; ``whole`` waits for work in the background."""
+    readers, asked = served(request).readers, _asked(request, page)
+    long = page.long or request.query_params.get("pane") in page.long_panes
+    found = await readers.ask(lambda log: _shown(log, asked, show), long=long and not asked.is_work)
+    if isinstance(found, Moved):
+        query = f"?{request.url.query}" if request.url.query else ""
+        place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
+        return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
+    if isinstance(found, Same):
+        return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
+    if isinstance(found, Later):
+        later = await found_or_progress(request, asked, found, whole=whole)
+        return later if isinstance(later, Response) else _sent(later, show(page, later))
+    return found
+
+
+def _shown(
+    log: Log, asked: Asked, show: Callable[[Page, Found], Response]
+) -> Moved | Same | Later | Response:
+    """Return the answer as it is sent: what it was made of can be large, and does not leave here.
+
+    Other requests are answered meanwhile.
+    """
+    found = look_up(log, asked)
+    return _sent(found, show(asked.page, found)) if isinstance(found, Found) else found
+
+
+def _sent(found: Found, answer: Response) -> Response:
+    if found.tag:
+        answer.headers["ETag"] = found.tag
+    answer.headers["Cache-Control"] = KEPT if found.tag else NO_STORE
+    return answer
+
+
+def _asked(request: Request, page: Page) -> Asked:
     parts = {name: value.rstrip("/") for name, value in request.path_params.items()}
     point = parts.pop("point")
-    asked = _Asked(
-        settings,
+    return Asked(
+        served(request).settings,
         page,
         point,
         request.scope["path"].removeprefix(f"/@{point}"),
@@ -137,87 +131,32 @@ async def _answered(
         tuple(request.query_params.multi_items()),
         request.headers.get("if-none-match", ""),
     )
-    long = page.long or request.query_params.get("pane") in page.long_panes
-    found = await readers.ask(lambda log: _shown(log, asked, show), long=long)
-    if isinstance(found, _Moved):
-        query = f"?{request.url.query}" if request.url.query else ""
-        place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
-        return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
-    if isinstance(found, _Same):
-        return Response(status_code=304, headers={"ETag": found.tag, "Cache-Control": KEPT})
-    return found
 
 
-def _shown(
-    log: Log, asked: _Asked, show: Callable[[Page, _Found], Response]
-) -> _Moved | _Same | Response:
-    """Return the answer as it is sent: what it was made of can be large, and does not leave here.
+def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        asked = _asked(request, page)
+        try:
+            position = await served(request).readers.ask(lambda log: _position(log, asked.point))
+        except PlinianError as fault:
+            return await _fault_page(request, fault)
+        path = asked.rest.strip("/")
+        look = Look(position, position, path=path, query=asked.query)
+        return steer(request, look)
 
-    Other requests are answered meanwhile.
-    """
-    found = _look_up(log, asked)
-    if not isinstance(found, _Found):
-        return found
-    answer = show(asked.page, found)
-    answer.headers["ETag"] = found.tag
-    answer.headers["Cache-Control"] = KEPT
     return answer
 
 
-def _look_up(log: Log, asked: _Asked) -> _Moved | _Same | _Found:
-    """Return the answer; runs where the log may be read."""
-    last = log.store.last(log.branch)
-    position = fixed_position(asked.point, last)
-    if position is None:
-        return _Moved(position_of(log, asked.point))
-    digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
-    tag = _tag(asked, digest)
-    if asked.tag == tag:
-        return _Same(tag)
-    rest = asked.rest.removesuffix(TWIN).strip("/")
-    look = Look(
-        position=position,
-        last=last,
-        path=rest if asked.parts else asked.page.path,
-        query=asked.query,
-        usual_release=asked.settings.release,
-    )
-    try:
-        record = asked.page.data(log, look, **asked.parts)
-    except PlinianError as fault:
-        Withheld(_inputs(log)).fault(fault)
-        raise
-    site = site_of(log, asked.settings, look, asked.page, pages=PAGES, digest=digest)
-    return _Found(tag, look, record, site, _inputs(log))
+def _html(page: Page, found: Found) -> Response:
+    look, part = found.look, found.look.get("part")
+    if look.get("standalone") == "yes":
+        name = "-".join(re.findall(r"[\w.]+", f"plinian {look.at} {look.path}"))
+        kept = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+        return HTMLResponse(file_of(page, found), headers=kept)
+    return HTMLResponse(part_of(page, found, part) if part else html_of(page, found))
 
 
-def _inputs(log: Log) -> tuple[str, ...]:
-    """Return the configurations of a log; they are the inputs that pages name."""
-    return tuple(confs_of(log, log.moment("end")))
-
-
-def _tag(asked: _Asked, digest: str) -> str:
-    whole = sha256(
-        repr(
-            (__version__, assets().digest, digest, asked.settings, asked.point, asked.rest)
-        ).encode()
-    )
-    whole.update(repr(asked.query).encode())
-    return f'"{whole.hexdigest()[:24]}"'
-
-
-def _html(page: Page, found: _Found) -> Response:
-    more = {} if page.show is None else page.show(found.record, found.look)
-    values = {"page": found.record, "look": found.look, "site": found.site, **more}
-    part = found.look.get("part")
-    text = (
-        rendered_block(page.template, part, **values) if part else rendered(page.template, **values)
-    )
-    names = {*found.inputs, *map(escape, found.inputs)}
-    return HTMLResponse(Withheld(names).text(str(text)))
-
-
-def _json(page: Page, found: _Found) -> Response:
+def _json(page: Page, found: Found) -> Response:
     look, document = found.look, page.document(found.record)
     withheld = Withheld({*found.inputs, *inputs_named(document)})
     return JSONResponse(
@@ -256,7 +195,7 @@ async def _to_point(request: Request, point: str) -> Response:
         query=tuple(pair for pair in given if pair[0] not in {"point", "page"}),
     )
     place = look.here()
-    return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
 
 
 async def _step(request: Request) -> Response:
@@ -276,7 +215,7 @@ async def _step(request: Request) -> Response:
         return await _fault_page(request, fault)
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse({"link": place})
-    return RedirectResponse(place, status_code=302, headers={"Cache-Control": "no-store"})
+    return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
 
 
 def _position(log: Log, text: str) -> int:
@@ -311,7 +250,7 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
         last = None
     document = fault_document(fault)["error"]
     text = rendered("fault.html", fault=document, status=status, last=last, static=assets().path)
-    headers = {"Cache-Control": "no-store"}
+    headers = {"Cache-Control": NO_STORE}
     if is_passing(fault):
         headers["Retry-After"] = "1"
     return HTMLResponse(str(text), status_code=status, headers=headers)
@@ -323,7 +262,7 @@ def _remember_token(request: Request) -> Response:
     answer = RedirectResponse(
         f"{quote(request.scope['path'], safe='/:@')}{query}",
         status_code=303,
-        headers={"Cache-Control": "no-store"},
+        headers={"Cache-Control": NO_STORE},
     )
     token = request.scope[PREFIX].removeprefix(TOKEN_PREFIX)
     secure = request.scope.get("scheme") == "https"

@@ -55,7 +55,7 @@ class Site(NamedTuple):
 
 
 def site_of(
-    log: Log, settings: Settings, look: Look, page: Page, *, pages: Sequence[Page], digest: str
+    log: Log, settings: Settings, look: Look, page: Page, pages: Sequence[Page], *, digest: str
 ) -> Site:
     """Return the frame of a page at a look."""
     time, estimate = time_at(log, look.position)

@@ -1,40 +1,33 @@
-"""The page of what-if: a form of changes, and the session with them beside the one without."""
+"""The page of what-if: a form of changes, and what happens with them beside what happens without.
+
+It is one session, or with ``for`` a cluster that lives on for some time.
+"""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ....engine.errors import ObjectNotFound, UsageError
+from ....engine.errors import NotKnown, ObjectNotFound, PointUnknown, UsageError
 from ...facade.documents import document
 from ...facade.log import Log
+from ...forecast.run import Forecast
+from ...render.forecast import certainty_texts, course_table, event_table, panic_texts, use_table
+from ...render.tables import Table
 from ...what_if.run import WhatIf
 from ..reach import reach_cache
-from .bounded import Some, number, some
+from .bounded import MOST_ROWS, Some, number, some
+from .decided import DecisionRow, decision_rows
 from .look import Look
 from .notes import sentences
 from .page import page
-from .session import BUILT_IN, assumptions, chosen_conf
+from .session import assumptions, chosen_conf
+from .what_if_form import Form, command_of, form_of, lines_of
 
-MOST_CHANGES = 50
-MOST_COPIES = 1000
-
-
-class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """What the form says; texts have one change a line."""
-
-    fields: str
-    add_nodes: str
-    count: int
-    cordon: str
-    uncordon: str
-    delete: str
-    try_release: str
-    own_conf: bool
-    each: bool
+if TYPE_CHECKING:
+    from ..works import Watch
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,18 +42,29 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     same: bool
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that differs: a value for each session, None on one without it."""
+class Courses(msgspec.Struct, frozen=True, kw_only=True):
+    """What happens over time, in each variant; tables are those of the command.
 
-    decision: str
-    object: str
-    values: tuple[str | None, ...]
+    :param changes: of each variant after the original. :param events: what differs.
+    :param total: how many rows of events there are. :param sure: how sure that is.
+    :param missing: variants that were not finished when a person stopped it.
+    """
+
+    changes: tuple[tuple[str, tuple[str, ...]], ...]
+    courses: Table
+    events: Table
+    total: int
+    uses: Table
+    panics: tuple[str, ...]
+    sure: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the changes do. :param fault: why they cannot be made, and ``now`` what to do.
 
     :param command: gives the same in a terminal. :param nodes: some names, for the form.
+    :param branches: of the log. :param courses: None if one session was asked for.
     """
 
     form: Form
@@ -68,19 +72,27 @@ class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
     fault: str
     now: str
     sides: tuple[Side, ...]
-    rows: Some[Row]
+    rows: Some[DecisionRow]
+    courses: Courses | None
     command: str
     nodes: tuple[str, ...]
+    branches: tuple[str, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
-    found: WhatIf | None
+    found: WhatIf | Forecast | None
 
 
 def _json(found: WhatIfPage) -> Any:
-    """Return the result as the command prints it; null if nothing is changed."""
+    """Return the result as the command prints it; null if nothing is asked."""
     if found.fault:
         return {"error": {"what": found.fault, "now": found.now}}
     return None if found.found is None else document(found.found)
+
+
+def _runs(look: Look) -> bool:
+    """Return whether a look asks for something that may take minutes."""
+    form = form_of(look)
+    return bool(form.lasts) or form.each
 
 
 @page(
@@ -90,77 +102,79 @@ def _json(found: WhatIfPage) -> Any:
     nav="What if",
     key="w",
     long=True,
+    runs=_runs,
     json=_json,
 )
-def what_if(log: Log, look: Look) -> WhatIfPage:
-    """Run the session of the moment as it was, and with the changes of the query."""
-    moment, form = log.moment(look.at), _form(look)
-    asked = _says_something(form, look.release)
-    found, fault, now = None, "", ""
-    if asked:
-        try:
-            found = _answered(log, look, form)
-        except (UsageError, ObjectNotFound) as wrong:
-            fault, now = wrong.what, wrong.now
+def what_if(log: Log, look: Look, watch: Watch | None = None) -> WhatIfPage:
+    """Run the moment as it was, and with the changes of the query."""
+    form = form_of(look)
+    asked, found, fault, now = form.asks(look.release), None, "", ""
+    point = look.at
+    try:
+        point = form.point(log, look)
+        if asked:
+            releases = [look.release, form.try_release or look.release]
+            reach_cache(log, log.moment(point), releases)
+            found = (_forecast if form.lasts else _sessions)(log, look, form, watch)
+    except (UsageError, ObjectNotFound, NotKnown, PointUnknown) as wrong:
+        fault, now = wrong.what, wrong.now
+    sessions = found if isinstance(found, WhatIf) else None
+    moment = log.moment(look.at)
     nodes = [one.reference.name for one in log.truth(moment).of("", "Node")]
     return WhatIfPage(
         form=form,
         asked=asked,
         fault=fault,
         now=now,
-        sides=() if found is None else tuple(_sides(found)),
-        rows=some([] if found is None else list(_rows(found)), number(look, "skip")),
-        command=_command(look, form) if asked else "",
-        nodes=tuple(nodes[:200]),
+        sides=() if sessions is None else tuple(_sides(sessions)),
+        rows=some(
+            [] if sessions is None else decision_rows(sessions.decisions), number(look, "skip")
+        ),
+        courses=_courses(found) if isinstance(found, Forecast) else None,
+        command=command_of(form, point, look.release) if asked else "",
+        nodes=tuple(nodes[:MOST_ROWS]),
+        branches=tuple(one.branch for one in log.heads()),
         assumed=assumptions(log, moment, own=False, release=look.release),
         not_known=() if found is None else sentences(found.not_known),
         found=found,
     )
 
 
-def _form(look: Look) -> Form:
-    def lines(name: str) -> str:
-        return "\n".join(_lines(look.get(name)))
+def _sessions(log: Log, look: Look, form: Form, watch: Watch | None) -> WhatIf:
+    def progress(done: int, total: int) -> None:
+        if watch is not None:
+            watch.report(f"Sessions run with each change: {done} of {total}.", done, total)
 
-    return Form(
-        fields=lines("set"),
-        add_nodes=lines("add_node"),
-        count=min(MOST_COPIES, max(1, number(look, "count", 1))),
-        cordon=lines("cordon"),
-        uncordon=lines("uncordon"),
-        delete=lines("delete"),
-        try_release=look.get("try_release"),
-        own_conf=look.get("conf") == BUILT_IN,
-        each=look.get("each") == "yes",
+    return log.what_if(at=form.point(log, look), progress=progress, **_tried(look, form))
+
+
+def _forecast(log: Log, look: Look, form: Form, watch: Watch | None) -> Forecast:
+    def progress(done: int, total: int) -> None:
+        if watch is not None:
+            watch.report(f"The clusters live on: {100 * done // max(total, 1)} %.", done, total)
+
+    return log.forecast(
+        form.lasts,
+        at=form.point(log, look),
+        start_after=form.start_after or None,
+        run_for=lines_of(form.run_for),
+        period=form.period or None,
+        arrivals=form.arrivals,
+        progress=progress,
+        **_tried(look, form),
     )
 
 
-def _lines(text: str) -> list[str]:
-    """Return the lines of a text that say something; the first ones, if there are many."""
-    return [line.strip() for line in text.splitlines() if line.strip()][:MOST_CHANGES]
-
-
-def _says_something(form: Form, release: str) -> bool:
-    texts = (form.fields, form.add_nodes, form.cordon, form.uncordon, form.delete)
-    other = form.try_release not in {"", release}
-    return any(texts) or other or form.own_conf
-
-
-def _answered(log: Log, look: Look, form: Form) -> WhatIf:
-    reach_cache(log, log.moment(look.at), [look.release, form.try_release or look.release])
-    return log.what_if(
-        at=look.at,
-        fields=_lines(form.fields),
-        add_nodes=_lines(form.add_nodes),
-        count=form.count,
-        cordon=_lines(form.cordon),
-        uncordon=_lines(form.uncordon),
-        delete=_lines(form.delete),
-        conf=chosen_conf(own=form.own_conf),
-        release=look.release,
-        try_release=form.try_release or None,
-        each=form.each,
-    )
+def _tried(look: Look, form: Form) -> dict[str, Any]:
+    """Return what is otherwise, by the parameters of the Python API."""
+    return {
+        **form.changes(),
+        "count": form.count,
+        "conf": chosen_conf(own=form.own_conf),
+        "release": look.release,
+        "try_release": form.try_release or None,
+        "each": form.each,
+    }
 
 
 def _sides(found: WhatIf) -> Iterator[Side]:
@@ -177,29 +191,18 @@ def _sides(found: WhatIf) -> Iterator[Side]:
         )
 
 
-def _rows(found: WhatIf) -> Iterator[Row]:
-    for one in found.decisions:
-        kind = "pod" if one.kind in {"bind", "evict", "pipeline"} else "podgroup"
-        name = f"{kind}/{one.about}" if one.about else ""
-        yield Row(decision=one.kind, object=name, values=one.values)
-
-
-def _command(look: Look, form: Form) -> str:
-    """Return the command that gives the same in a terminal."""
-    words = ["plinian", "what-if", "--at", look.at]
-    for option, text in (
-        ("--set", form.fields),
-        ("--add-node", form.add_nodes),
-        ("--cordon", form.cordon),
-        ("--uncordon", form.uncordon),
-        ("--delete", form.delete),
-    ):
-        words += [word for line in _lines(text) for word in (option, line)]
-    words += ["--count", str(form.count)] if form.add_nodes and form.count > 1 else []
-    words += ["--conf", "/dev/null"] if form.own_conf else []
-    words += ["--release", look.release]
-    words += ["--release", form.try_release] if form.try_release else []
-    return shlex.join(words + (["--each"] if form.each else []))
+def _courses(found: Forecast) -> Courses:
+    events = event_table(found)
+    return Courses(
+        changes=tuple((one.name, one.texts) for one in found.courses[1:]),
+        courses=course_table(found),
+        events=events.first(MOST_ROWS),
+        total=len(events.rows),
+        uses=use_table(found),
+        panics=tuple(panic_texts(found)),
+        sure=tuple(certainty_texts(found)),
+        missing=found.missing,
+    )
 
 
 PAGES = (what_if,)

@@ -1,4 +1,4 @@
-"""What pages show of the whole log: the same at each position, so it is found once.
+"""What pages show of the whole log, or a span of it: the same at each position, so it is found once.
 
 The results of the last few questions are kept until something is appended.
 """
@@ -13,7 +13,7 @@ from ...moments.clock import StoreKey
 from ...moments.log import Log as AnyLog
 from ...moments.session_list import ListedSession, listed_sessions
 from ...series.node_use import NodeUse, node_use
-from ...series.period import span_of
+from ...series.period import Span
 from ...series.queue_shares import QueueShares, queue_shares
 
 Place = tuple[StoreKey, str, str | None, int]
@@ -25,21 +25,21 @@ def sessions_of(log: Log) -> Sequence[ListedSession]:
     return _sessions(_place(log))
 
 
-def queues_of(log: Log, resource: str, queue: str) -> QueueShares:
-    """Return what queues held over the whole log.
+def queues_of(log: Log, span: Span, resource: str, queue: str) -> QueueShares:
+    """Return what queues held over a span of the log.
 
     :param queue: only this one; empty is all.
-    :raises UsageError: the log has no times, or no such queue or resource.
+    :raises UsageError: there is no such queue or resource.
     """
-    return _queues(_place(log), resource, queue)
+    return _queues(_place(log), span, resource, queue)
 
 
-def nodes_of(log: Log, resource: str) -> NodeUse:
-    """Return how full nodes were over the whole log.
+def nodes_of(log: Log, span: Span, resource: str) -> NodeUse:
+    """Return how full nodes were over a span of the log.
 
-    :raises UsageError: the log has no times, or no such resource.
+    :raises UsageError: there is no such resource.
     """
-    return _nodes(_place(log), resource)
+    return _nodes(_place(log), span, resource)
 
 
 def _place(log: Log) -> Place:
@@ -58,12 +58,10 @@ def _sessions(place: Place) -> Sequence[ListedSession]:
 
 
 @lru_cache(maxsize=4)
-def _queues(place: Place, resource: str, queue: str) -> QueueShares:
-    log = _log(place)
-    return queue_shares(log, span_of(log), resource, names=[queue] if queue else [])
+def _queues(place: Place, span: Span, resource: str, queue: str) -> QueueShares:
+    return queue_shares(_log(place), span, resource, names=[queue] if queue else [])
 
 
 @lru_cache(maxsize=4)
-def _nodes(place: Place, resource: str) -> NodeUse:
-    log = _log(place)
-    return node_use(log, span_of(log), resource)
+def _nodes(place: Place, span: Span, resource: str) -> NodeUse:
+    return node_use(_log(place), span, resource)

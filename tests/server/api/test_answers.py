@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import plinian
 from plinian.replay.cli.main import app
 from plinian.replay.server.api.openapi import answer_schema
 from plinian.replay.server.api.operation import Operation
+from plinian.replay.server.api.shapes import RESULTS, SHAPES, shapes_in
 from plinian.replay.server.api.table import BY_NAME, OPERATIONS
 
 SIZE = {"limit": "1000"}
@@ -38,9 +40,54 @@ def test_every_question_is_asked_here() -> None:
 def test_an_answer_has_the_shape_that_is_documented(server: Running, operation: Operation) -> None:
     found = asked(server, operation.name)
     jsonschema.validate(found, answer_schema(operation))
+    jsonschema.validate(found, answer_schema(operation, closed=True))
     assert found["question"] == operation.name
     assert found["next"] is None
     assert found["cut"] == []
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield where objects are in a document; of a list only in its first member."""
+    if isinstance(value, dict):
+        yield path
+        for name, one in value.items():
+            yield from _places(one, (*path, name))
+    elif isinstance(value, list) and value:
+        yield from _places(value[0], (*path, 0))
+
+
+@pytest.mark.parametrize("name", ["why", "compare", "diff", "forecast", "fidelity", "lint"])
+def test_a_field_that_no_shape_names_is_noticed_at_any_depth(server: Running, name: str) -> None:
+    found = asked(server, name)
+    schema = answer_schema(BY_NAME[name], closed=True)
+    noticed = 0
+    for path in list(_places(found["result"])):
+        place = found["result"]
+        for step in path:
+            place = place[step]
+        place["a_new_field"] = object()
+        try:
+            jsonschema.validate(found, schema)
+        except jsonschema.ValidationError:
+            noticed += 1
+        del place["a_new_field"]
+    assert noticed > 3
+
+
+def test_a_missing_or_wrong_field_is_noticed(server: Running) -> None:
+    found = asked(server, "why")
+    schema = answer_schema(BY_NAME["why"])
+    found["result"]["stages"][0]["since"]["exact"] = "yes"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found, schema)
+    del found["result"]["stages"][0]["since"]["exact"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found, schema)
+
+
+def test_every_question_has_a_shape_and_every_shape_is_used() -> None:
+    assert list(RESULTS) == [one.name for one in OPERATIONS]
+    assert {shape for name in RESULTS for shape in shapes_in(name)} == set(SHAPES)
 
 
 WITHIN = {

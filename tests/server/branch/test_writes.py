@@ -337,7 +337,10 @@ def test_a_server_that_starts_again_continues_the_branch(branched: Path) -> None
         (("--writable", "--branch", "main"), "only a branch can be written"),
         (("--writable", "--branch", BRANCH, "--at", "@1942"), "--writable and --at exclude"),
         (("--writable", "--branch", BRANCH, "--play", "10x"), "--writable and --play exclude"),
-        (("--writable", "--branch", BRANCH, "--shift-times", "now"), "--writable and --shift-times"),
+        (
+            ("--writable", "--branch", BRANCH, "--shift-times", "now"),
+            "--writable and --shift-times",
+        ),
         (("--writable", "--branch", "nowhere"), "there is no branch 'nowhere'"),
     ],
 )

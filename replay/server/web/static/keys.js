@@ -33,7 +33,7 @@ export function setKeysOn(on) {
 }
 
 /** Add a command; a later one replaces an earlier one with the same key.
- * @param {string} key as KeyboardEvent.key, or two of them as in "g q"
+ * @param {string} key as KeyboardEvent.key, or two of them as in "g q", or "Ctrl+K"
  * @param {string} words what it does
  * @param {(event: KeyboardEvent) => void} run */
 export function onKey(key, words, run) {
@@ -52,8 +52,21 @@ function isTyping(target) {
   return target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 }
 
+/** Run a command such as "Ctrl+K", also while a person types.
+ * @param {KeyboardEvent} event */
+function withControl(event) {
+  const found = commands.get(`Ctrl+${event.key.toUpperCase()}`);
+  if (!found || event.shiftKey || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  found.run(event);
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.defaultPrevented || event.altKey) return;
+  if (event.ctrlKey || event.metaKey) {
+    withControl(event);
+    return;
+  }
   if (isTyping(event.target)) {
     if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
     return;

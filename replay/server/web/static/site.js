@@ -121,6 +121,12 @@ function setUpKeys() {
     const box = document.querySelector("input[name=q]");
     if (box instanceof HTMLInputElement) box.select();
   });
+  for (const link of document.querySelectorAll("main a[data-key]")) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    onKey(link.dataset.key || "", link.textContent || "", () => link.click());
+  }
+  const command = document.querySelector("main .command code");
+  if (command) onKey("y", "copy the command that prints the same", () => copy(command.textContent || "", "Command"));
   onKey("c", "copy the link to this look", () => copy(location.href, "Link"));
   for (const link of document.querySelectorAll("nav.site a[data-key]")) {
     if (!(link instanceof HTMLAnchorElement)) continue;
@@ -139,6 +145,14 @@ function setUpForms() {
     link.addEventListener("click", () => {
       const here = new URL(location.href);
       here.pathname = `${here.pathname.replace(/\/$/, "")}.json`;
+      link.href = here.href;
+    });
+  }
+  for (const link of document.querySelectorAll("a[data-file]")) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
+    link.addEventListener("click", () => {
+      const here = new URL(location.href);
+      here.searchParams.set("standalone", "yes");
       link.href = here.href;
     });
   }

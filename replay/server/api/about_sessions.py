@@ -1,0 +1,327 @@
+"""Questions that run sessions or search: why, what if, where releases differ, what is wrong."""
+
+from __future__ import annotations
+
+from .asking import bisect, explore, method
+from .operation import Operation
+from .parameters import Kind, Parameter
+from .words import (
+    AFTER,
+    ASSUME,
+    AT,
+    BEFORE,
+    BUDGET,
+    CHANGES,
+    CONF,
+    INVARIANTS,
+    NAMED,
+    NAMESPACE,
+    RELEASE,
+    RELEASES,
+    SINCE,
+    TIME,
+)
+
+_FOR = Parameter(
+    name="for",
+    about="For how long, as in 10m.",
+    kind=Kind.DURATION,
+    least=0,
+    most=86_400,
+    required=True,
+    argument="for_",
+)
+_RANGE = (
+    Parameter(name="since", about="Only sessions opened from this point on."),
+    Parameter(name="until", about="Only sessions opened up to this point."),
+)
+
+THE_SCHEDULER = (
+    Operation(
+        name="why",
+        about="Why a pod, job, podgroup, queue or node waits at a moment, and since when.",
+        method="Log.why",
+        command=("why",),
+        runs_sessions=True,
+        ask=method("why", "named"),
+        takes=(NAMED, AT, NAMESPACE, RELEASE, CONF),
+    ),
+    Operation(
+        name="what-would-help",
+        about="Single changes with which a pod, job or podgroup starts, found by running the "
+        "session with each.",
+        method="Log.what_would_help",
+        command=("why", "--what-would-help"),
+        runs_sessions=True,
+        ask=method("what_would_help", "named"),
+        takes=(NAMED, AT, NAMESPACE, RELEASE, CONF, BUDGET),
+    ),
+    Operation(
+        name="what-if",
+        about="The session of a moment as it was, and with something changed.",
+        method="Log.what_if",
+        command=("what-if",),
+        runs_sessions=True,
+        ask=method("what_if", progress=True),
+        takes=(
+            *CHANGES,
+            AT,
+            NAMESPACE,
+            CONF,
+            RELEASE,
+            Parameter(
+                name="try_release",
+                about="Another release, compared with release.",
+                option="--release",
+            ),
+            Parameter(name="each", about="Try every change alone.", kind=Kind.FLAG),
+        ),
+    ),
+    Operation(
+        name="forecast",
+        about="What happens for some time after a moment, as the cluster was and with something "
+        "changed.",
+        names_inputs=True,
+        method="Log.forecast",
+        command=("what-if",),
+        runs_sessions=True,
+        ask=method("forecast", "for_", progress=True),
+        takes=(
+            _FOR,
+            *CHANGES,
+            AT,
+            NAMESPACE,
+            CONF,
+            RELEASE,
+            TIME,
+        ),
+    ),
+    Operation(
+        name="session",
+        about="One scheduling session on the state at a moment: what it decides.",
+        method="Log.session",
+        command=("session",),
+        runs_sessions=True,
+        ask=method("session"),
+        takes=(
+            AT,
+            RELEASE,
+            CONF,
+            Parameter(
+                name="trace", about="With every step, and the values compared.", kind=Kind.FLAG
+            ),
+            Parameter(
+                name="choose",
+                about="How to choose among equal nodes: least-name, recorded, or a seed.",
+            ),
+        ),
+    ),
+    Operation(
+        name="compare",
+        about="The sessions of several releases at one moment, and the first difference.",
+        method="Log.compare",
+        command=("session",),
+        runs_sessions=True,
+        ask=method("compare"),
+        takes=(AT, RELEASES),
+    ),
+    Operation(
+        name="compare-moments",
+        about="What sessions decide differently at two moments.",
+        is_tool=False,
+        method="Log.compare_moments",
+        command=("diff",),
+        runs_sessions=True,
+        ask=method("compare_moments", "before", "after"),
+        takes=(BEFORE, AFTER, RELEASES),
+        point="after",
+        default="end",
+    ),
+    Operation(
+        name="belief",
+        about="What the scheduler's cache held at a moment.",
+        is_tool=False,
+        method="Log.belief",
+        command=("belief", "nodes,jobs,tasks,queues,hypernodes,work"),
+        runs_sessions=True,
+        ask=method("belief", progress=True),
+        takes=(AT, RELEASE, TIME),
+    ),
+    Operation(
+        name="drift",
+        about="Where the scheduler's cache differs from the API server, and since which event.",
+        method="Log.drift",
+        command=("drift",),
+        runs_sessions=True,
+        ask=method("drift", progress=True),
+        takes=(AT, RELEASE, TIME),
+    ),
+)
+
+SEARCHES = (
+    Operation(
+        name="check",
+        about="Which invariants are violated at a moment, or over a range of the log.",
+        names_inputs=True,
+        method="Log.check",
+        command=("check",),
+        runs_sessions=True,
+        reads_all="violations",
+        ask=method("check", progress=True),
+        is_whole=True,
+        takes=(
+            AT,
+            SINCE,
+            Parameter(name="until", about="Where to end, without at."),
+            RELEASE,
+            INVARIANTS,
+            CONF,
+            TIME,
+        ),
+    ),
+    Operation(
+        name="explore",
+        about="Orders of a cluster's steps from a moment on that end badly: races.",
+        method="explore_log",
+        command=("explore",),
+        ask=explore,
+        takes=(
+            AT,
+            Parameter(name="until", about="The last moment whose writes of users are taken."),
+            Parameter(
+                name="object",
+                about="Only writes to this object, as in deployment/web.",
+                many=True,
+                argument="objects",
+            ),
+            RELEASE,
+            Parameter(
+                name="steps",
+                about="Stop after so many turns.",
+                kind=Kind.NUMBER,
+                least=1,
+                most=10_000_000,
+            ),
+            BUDGET,
+            Parameter(
+                name="strategy",
+                about="Try every order, or pick orders.",
+                choices=("exhaustive", "pct", "random", "delay"),
+            ),
+            Parameter(
+                name="seed",
+                about="The seed of orders that are picked.",
+                kind=Kind.NUMBER,
+                least=0,
+                most=2**53,
+            ),
+            INVARIANTS,
+            ASSUME,
+        ),
+        long=True,
+    ),
+)
+
+SEARCHES_OF_SESSIONS = (
+    Operation(
+        name="bisect",
+        about="The first moment, or with releases the first release, at which a session answers a "
+        "question otherwise, and the behaviour that causes it. Give one question: bound, pending, "
+        "enqueued, phase or panic.",
+        names_inputs=True,
+        method="Log.bisect",
+        command=("bisect",),
+        runs_sessions=True,
+        reads_all="changes of an answer",
+        ask=bisect,
+        is_whole=True,
+        takes=(
+            Parameter(name="bound", about="Does this pod have a node? As in default/train-0."),
+            Parameter(name="pending", about="Does this pod exist without a node?"),
+            Parameter(name="enqueued", about="Has this PodGroup left the phase Pending?"),
+            Parameter(name="phase", about="Has it this phase? As in default/train=Running."),
+            Parameter(name="panic", about="Does the scheduler panic?", kind=Kind.FLAG),
+            Parameter(
+                name="releases",
+                about="The first release instead of the first moment, as in v1.11.0..v1.12.1.",
+            ),
+            Parameter(name="at", about="With releases: the moment."),
+            Parameter(name="from", about="Where to begin.", argument="from_"),
+            Parameter(name="to", about="Where to end."),
+            RELEASE,
+            CONF,
+            Parameter(
+                name="halve",
+                about="Check few moments: right if the answer changes once.",
+                kind=Kind.FLAG,
+            ),
+            TIME,
+        ),
+    ),
+    Operation(
+        name="upgrade-check",
+        about="The sessions of the log as two releases: what another release would have decided "
+        "differently, and which behaviours cause it.",
+        method="Log.upgrade_check",
+        command=("upgrade-check",),
+        runs_sessions=True,
+        reads_all="differences of two releases",
+        ask=method("upgrade_check", progress=True),
+        takes=(
+            Parameter(
+                name="from", about="The release that runs now.", required=True, argument="from_"
+            ),
+            Parameter(name="to", about="The release to upgrade to.", required=True),
+            Parameter(name="at", about="Only sessions by this moment."),
+            CONF,
+            Parameter(
+                name="sample",
+                about="Check so many moments, evenly spread; 0 is all.",
+                kind=Kind.NUMBER,
+                least=0,
+                most=100_000,
+            ),
+            TIME,
+        ),
+        default="end",
+    ),
+    Operation(
+        name="fidelity",
+        about="The sessions that the scheduler ran, run again and compared with the record.",
+        names_inputs=True,
+        method="Log.fidelity",
+        command=("fidelity",),
+        runs_sessions=True,
+        reads_all="differences from the record",
+        ask=method("fidelity", progress=True),
+        is_whole=True,
+        takes=(
+            Parameter(name="at", about="Only the last session opened by this moment."),
+            *_RANGE,
+            RELEASE,
+            CONF,
+            TIME,
+        ),
+    ),
+    Operation(
+        name="lint",
+        about="Which rules the queues, PodGroups and jobs of a moment break, and in which releases.",
+        names_inputs=True,
+        method="Log.lint",
+        command=("lint",),
+        long=True,
+        ask=method("lint"),
+        takes=(
+            AT,
+            Parameter(
+                name="release",
+                about="Check only for this release.",
+                many=True,
+                argument="releases",
+            ),
+            Parameter(name="ignore", about="Leave out this rule.", many=True),
+            ASSUME,
+        ),
+        default="end",
+    ),
+)

@@ -1,0 +1,136 @@
+"""From a request for a page to its answer, where the log may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from ....engine.errors import PlinianError
+from ....engine.version import __version__
+from ...facade.log import Log
+from ..settings import Settings
+from ..withheld import Withheld, confs_of
+from ..works import Watch
+from .assets import assets
+from .look import TWIN, Look
+from .page import Page
+from .pages import PAGES
+from .positions import fixed_position, position_of
+from .site import Site, site_of
+
+
+class Asked(NamedTuple):
+    """A request for a page.
+
+    :param rest: what follows the point in the path. :param parts: parts of the path by name.
+    :param tag: what the browser has; empty if nothing.
+    """
+
+    settings: Settings
+    page: Page
+    point: str
+    rest: str
+    parts: Mapping[str, str]
+    query: tuple[tuple[str, str], ...]
+    tag: str
+
+    @property
+    def is_work(self) -> bool:
+        """Return whether the answer is worked on in the background."""
+        return self.page.runs is not None and self.page.runs(Look(0, 0, query=self.query))
+
+
+class Moved(NamedTuple):
+    """The point is this position."""
+
+    position: int
+
+
+class Same(NamedTuple):
+    """The browser has the answer."""
+
+    tag: str
+
+
+class Later(NamedTuple):
+    """The answer is worked on in the background. :param site: the frame until it is there."""
+
+    look: Look
+    site: Site
+
+
+class Found(NamedTuple):
+    """The answer.
+
+    :param tag: empty if a browser must not keep it.
+    :param inputs: names of inputs that it can hold, with the folders that they were in.
+    """
+
+    tag: str
+    look: Look
+    record: Any
+    site: Site
+    inputs: tuple[str, ...]
+
+
+def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
+    """Return the answer, or why there is none yet."""
+    last = log.store.last(log.branch)
+    position = fixed_position(asked.point, last)
+    if position is None:
+        return Moved(position_of(log, asked.point))
+    digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
+    look = _look(asked, position, last)
+    if asked.is_work:
+        return Later(look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest))
+    tag = _tag(asked, digest)
+    if asked.tag == tag:
+        return Same(tag)
+    record = _record(log, asked, look)
+    site = site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
+    return Found(tag, look, record, site, inputs_of(log))
+
+
+def work(log: Log, asked: Asked, later: Later, watch: Watch) -> Found:
+    """Return the answer of a page that reports how far it is.
+
+    :raises Stopped: it must end.
+    """
+    record = _record(log, asked, later.look, watch=watch)
+    return Found("", later.look, record, later.site, inputs_of(log))
+
+
+def inputs_of(log: Log) -> tuple[str, ...]:
+    """Return the configurations of a log; they are the inputs that pages name."""
+    return tuple(confs_of(log, log.moment("end")))
+
+
+def _record(log: Log, asked: Asked, look: Look, **more: Watch) -> Any:
+    """Return the data of a page; faults name no folders."""
+    try:
+        return asked.page.data(log, look, **more, **asked.parts)
+    except PlinianError as fault:
+        Withheld(inputs_of(log)).fault(fault)
+        raise
+
+
+def _look(asked: Asked, position: int, last: int) -> Look:
+    rest = asked.rest.removesuffix(TWIN).strip("/")
+    return Look(
+        position=position,
+        last=last,
+        path=rest if asked.parts else asked.page.path,
+        query=asked.query,
+        usual_release=asked.settings.release,
+    )
+
+
+def _tag(asked: Asked, digest: str) -> str:
+    whole = sha256(
+        repr(
+            (__version__, assets().digest, digest, asked.settings, asked.point, asked.rest)
+        ).encode()
+    )
+    whole.update(repr(asked.query).encode())
+    return f'"{whole.hexdigest()[:24]}"'

@@ -1,0 +1,79 @@
+"""Pages whose answers take long: how far they are, a button that stops them, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ...pages.templates import rendered, rendered_block
+from ..served import served
+from ..works import Work, WorkStopped
+from .answers import Asked, Found, Later, work
+from .look import Look
+
+PATIENCE_SECONDS = 0.7
+"""So long a page waits for an answer before it shows how far the work is."""
+
+NO_STORE = "no-store"
+"""What a work has found depends on when it was stopped, so browsers keep none of it."""
+
+
+async def found_or_progress(
+    request: Request, asked: Asked, later: Later, *, whole: bool
+) -> Found | Response:
+    """Return the answer of a work, or a page that shows how far it is.
+
+    :param whole: wait until the answer is there.
+    :raises PlinianError: there is no answer.
+    """
+    found = served(request).works.of(
+        key_of(later.look), lambda log, watch: work(log, asked, later, watch)
+    )
+    part = later.look.get("part")
+    await found.wait(None if whole else 0 if part == "progress" else PATIENCE_SECONDS)
+    if not found.is_done or (part == "progress" and not whole):
+        return _page(later, found)
+    try:
+        answer: Found = found.answer()
+    except WorkStopped as fault:
+        if whole:
+            raise
+        return _page(later, found, fault)
+    return answer
+
+
+def _page(later: Later, found: Work, fault: WorkStopped | None = None) -> Response:
+    watch = found.watch
+    values: dict[str, Any] = {
+        "look": later.look,
+        "site": later.site,
+        "fault": fault,
+        "running": not found.is_done,
+        "watch": watch,
+        "seconds": int(watch.seconds),
+    }
+    if later.look.get("part") == "progress":
+        text = rendered_block("progress.html", "progress", **values)
+    else:
+        text = rendered("progress.html", **values)
+    return HTMLResponse(str(text), headers={"Cache-Control": NO_STORE})
+
+
+def key_of(look: Look) -> Hashable:
+    """Return what distinguishes the work of a look from others."""
+    return look.link(look.path), tuple(
+        sorted({pair for pair in look.query if pair[0] not in {"part", "do"}})
+    )
+
+
+def steer(request: Request, look: Look) -> Response:
+    """Stop a work or begin it again, as ``do`` of the query says, and go back to its page."""
+    works, key = served(request).works, key_of(look)
+    if look.get("do") == "again":
+        works.forget(key)
+    else:
+        works.stop(key)
+    return RedirectResponse(look.here(do=None), 303, headers={"Cache-Control": NO_STORE})

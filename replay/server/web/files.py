@@ -1,0 +1,118 @@
+"""Pages as files: what a browser shows, as one file that opens without a server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from os import PathLike
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.routing import compile_path
+
+from ....engine.errors import UsageError
+from ....engine.log import MAIN
+from ...facade.log import Log, opened
+from ...facade.options import DEFAULT_RELEASE
+from ...pages.one_file import one_file
+from ...pages.templates import rendered, rendered_block
+from ..settings import Settings
+from ..withheld import Withheld
+from .answers import Asked, Found, Later, Moved, inputs_of, look_up
+from .assets import assets
+from .page import Page
+from .pages import PAGES
+
+_PLACE = re.compile(r"/@(?P<point>[^/]+)(?P<rest>/.*)?")
+
+
+def html_of(page: Page, found: Found) -> str:
+    """Return a page as HTML; inputs are named without their folders."""
+    return _withheld(found, rendered(page.template, **_values(page, found)))
+
+
+def part_of(page: Page, found: Found, part: str) -> str:
+    """Return a part of a page as HTML, as :func:`html_of` does."""
+    return _withheld(found, rendered_block(page.template, part, **_values(page, found)))
+
+
+def _values(page: Page, found: Found) -> dict[str, Any]:
+    more = {} if page.show is None else page.show(found.record, found.look)
+    return {"page": found.record, "look": found.look, "site": found.site, **more}
+
+
+def _withheld(found: Found, text: object) -> str:
+    return Withheld({*found.inputs, *map(escape, found.inputs)}).text(str(text))
+
+
+def file_of(page: Page, found: Found) -> str:
+    """Return a page as one file."""
+    return one_file(html_of(page, found), lambda name: assets().files[name].decode())
+
+
+def web_page(
+    log: str | PathLike[str],
+    page: str,
+    *,
+    at: str = "end",
+    release: str = DEFAULT_RELEASE,
+    branch: str = MAIN,
+    cluster: str | None = None,
+) -> str:
+    """Return a page of ``plinian serve`` as one file: HTML that needs nothing else, and no script.
+
+    :param log: its path or URL.
+    :param page: as a browser has it in its address, as in ``queues``, ``jobs?queue=gold`` or
+        ``http://127.0.0.1:8001/@1042/why/job/ml/train``.
+    :param at: the point, if the address has none.
+    :param release: of Volcano, unless the address names one.
+    :param cluster: None if the log holds only one.
+    :raises UsageError: there is no such page, or a value of it is wrong.
+    :raises ObjectNotFound: there is no such object.
+    """
+    place = str(log)
+    settings = Settings(place=place, branch=branch, cluster=cluster, at=at, release=release)
+    with opened(place, read_only=True, branch=branch, cluster=cluster) as read:
+        return page_file(read, settings, page)
+
+
+def page_file(log: Log, settings: Settings, link: str) -> str:
+    """Return a page of a server as one file; parameters and errors are those of ``web_page``."""
+    parts = urlsplit(link)
+    place = _PLACE.fullmatch(parts.path)
+    point, rest = (
+        (place["point"], place["rest"] or "") if place else (settings.at.removeprefix("@"), "")
+    )
+    path = rest.strip("/") if place else parts.path.strip("/")
+    page, named = _page_of(path)
+    query = (*parse_qsl(parts.query), ("wait", "1"))
+    asked = Asked(settings, page, point, f"/{path}", named, query, tag="")
+    found = look_up(log, asked)
+    if isinstance(found, Moved):
+        found = look_up(log, asked._replace(point=str(found.position)))
+    if isinstance(found, Later):
+        record = page.data(log, found.look, **named)
+        found = Found("", found.look, record, found.site, inputs_of(log))
+    assert isinstance(found, Found), "no browser has the page yet"
+    return file_of(page, found)
+
+
+def _page_of(path: str) -> tuple[Page, Mapping[str, Any]]:
+    """Return the page of a path, and the parts of the path by name.
+
+    :raises UsageError: there is none.
+    """
+    for page in PAGES:
+        expression, _, convertors = compile_path(f"/{page.path}")
+        match = expression.match(f"/{path}")
+        if match is not None:
+            named = {
+                name: convertors[name].convert(text) for name, text in match.groupdict().items()
+            }
+            return page, named
+    names = ", ".join(one.path for one in PAGES if one.path and "{" not in one.path)
+    raise UsageError(
+        f"there is no page {path!r}",
+        now=f"choose from {names}, why/KIND/NAME, KIND/NAME, or give an address of plinian serve",
+    )
