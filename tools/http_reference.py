@@ -13,7 +13,7 @@ from plinian.replay.server.api.openapi import Fault
 from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.pages import DEFAULT_LIMIT, MOST_BYTES, MOST_LIMIT, Cut
 from plinian.replay.server.api.parameters import Kind, Parameter
-from plinian.replay.server.api.shapes import FIELDS
+from plinian.replay.server.api.shapes import RESULTS
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp import limits
 
@@ -74,7 +74,8 @@ def _about(one: Operation) -> Iterator[str]:
         ((f"`{each.name}`", *_values(each), cell(each.about)) for each in one.parameters),
     )
     of = "each member of `result`" if one.is_list else "`result`"
-    fields = ", ".join(f"`{word.partition(':')[0]}`" for word in FIELDS[one.name].split())
+    words = [word for word in RESULTS[one.name].split() if word != "..."]
+    fields = ", ".join(f"`{word.partition(':')[0]}`" for word in words)
     yield from (f"Fields of {of}: {fields}.", "")
 
 

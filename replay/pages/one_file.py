@@ -27,7 +27,7 @@ _POLICY = (
 def one_file(page: str, sheet: Callable[[str], str]) -> str:
     """Return a page as one file.
 
-    Style sheets are put into it. Forms and scripts are left out; so are the targets of links, except
+    Style sheets are put into it. Forms and scripts are left out, and the targets of links, except
     of those within the page.
 
     :param page: well-formed HTML. :param sheet: returns the text of a style sheet by its name.

@@ -33,7 +33,7 @@ SAFE_HEADERS: Mapping[str, str] = MappingProxyType(
         "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
         "form-action 'self'; frame-ancestors 'none'",
         "Cross-Origin-Resource-Policy": "same-origin",
-        # With no-referrer a browser says "Origin: null" of our own forms.
+        # With no-referrer a browser says "Origin: null" for the forms of these pages.
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
     }

@@ -1,8 +1,8 @@
 """The log for requests: a few threads that share it.
 
 Short questions, long ones and work in the background have separate threads, so a look at the state
-never waits for a session, and a session never for a search. The number of questions that wait is bounded, and so is how long a request waits: beyond
-that a server is busy, and says so.
+never waits for a session, and a session never for a search. The number of questions that wait is
+bounded, and so is how long a request waits: beyond that a server is busy, and says so.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class WorkStopped(PlinianError):
 
 
 class Watch(Limit):
-    """What a work reports to, and what tells it to end.
+    """What a work reports to, and asks whether it must end.
 
     :ivar words: what is done at present. :ivar done: how much of it, and ``total``: of how much;
         0 if that is not known. :ivar seen: when a request looked at it last.

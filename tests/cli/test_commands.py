@@ -387,7 +387,7 @@ def test_the_tables_go_back_and_forth_but_not_to_nothing_by_accident(
         (["desc"], ["describe"]),
         (["db", ""], ["downgrade", "info", "upgrade"]),
         (["get", "podg"], ["podgroups"]),
-        (["get", "pods,no"], ["pods,no", "pods,nodes"]),
+        (["get", "pods,no"], ["pods,no", "pods,nodes", "pods,nodeshards"]),
         (["get", "queue", ""], ["gold"]),
         (["describe", "pod/tr"], ["pod/train-0"]),
         (["get", "pods", "--at", "e"], ["end"]),

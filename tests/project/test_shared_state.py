@@ -35,6 +35,8 @@ WITH_THREADS = {
     "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",
     "replay/server/limits.py": "a flag: the event loop stops what a thread of readers.py answers",
+    "replay/server/works.py": "no thread: tasks of the event loop; a flag as in limits.py",
+    "replay/server/branch/branch.py": "one thread, which alone has the branch and its log",
     "replay/server/patience.py": "no thread: timers of the event loop",
     "replay/server/api/routes.py": "no thread: tasks of the event loop",
     "replay/server/mcp/door.py": "no thread: a task of the event loop",

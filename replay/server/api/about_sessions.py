@@ -305,7 +305,7 @@ SEARCHES_OF_SESSIONS = (
     ),
     Operation(
         name="lint",
-        about="Which rules the queues, PodGroups and jobs of a moment break, and in which releases.",
+        about="Which rules queues, PodGroups and jobs of a moment break, and in which releases.",
         names_inputs=True,
         method="Log.lint",
         command=("lint",),

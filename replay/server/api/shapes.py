@@ -1,4 +1,4 @@
-"""The shapes of answers: stable names and types, down to the last field; fields are only ever added.
+"""The shapes of answers: stable names and types, down to the last field; fields are only added.
 
 A shape is words ``name:type``. A type is ``string``, ``integer``, ``number``, ``boolean``, ``any``,
 ``object`` (of Kubernetes, or with any names), the name of another shape, ``[type]``, a list, or

@@ -1,4 +1,4 @@
-"""Pages whose answers take long: how far they are, a button that stops them, and what they found."""
+"""Pages whose answers take long: how far they are, a button that stops them, what they found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the form of what-if says: the changes, how long the cluster lives on, and on which branch."""
+"""What the form of what-if says: the changes, how long the cluster lives on, on which branch."""
 
 from __future__ import annotations
 

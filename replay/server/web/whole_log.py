@@ -1,4 +1,4 @@
-"""What pages show of the whole log, or a span of it: the same at each position, so it is found once.
+"""What pages show of the whole log or a span: the same at each position, so it is found once.
 
 The results of the last few questions are kept until something is appended.
 """
