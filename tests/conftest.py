@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,15 @@ _SCHEMAS = count(1)
 # A property holds or fails whatever else the machine does: no example has a time limit.
 settings.register_profile("plinian", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("plinian")
+
+
+def pytest_configure() -> None:
+    """Take interrupts as in a terminal, also where tests run in the background of a shell.
+
+    A shell makes what it starts in the background ignore them, and processes inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

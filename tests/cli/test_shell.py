@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from pods import pod
-from processes import PLINIAN, heed_interrupts, spawn
+from processes import PLINIAN, spawn
 
 import plinian
 from plinian.engine.errors import InputError
@@ -184,7 +184,6 @@ def in_a_program(body: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=heed_interrupts,
     )
 
 

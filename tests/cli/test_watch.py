@@ -124,7 +124,7 @@ def test_what_is_appended_is_told_and_late_news_only_as_what_it_makes_of_now(own
             ("MODIFIED", "uid-of-late", 31),
         ]
         log.store.append([a_pod(25, name="older"), a_pod(29)])
-        log._truths.cache_clear()
+        log._truths.forget()
         assert told(watch.changes(timeout=0)) == [("ADDED", "uid-of-older", 25)]
         log.store.append([a_pod(32, verb="deleted")])
         assert told(watch.changes(timeout=0)) == [("DELETED", "uid-of-late", 31)]

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cli.test_shell import heed_interrupts
 from clusters import pod, watched
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.migrating import downgrade
@@ -158,7 +157,6 @@ def test_interrupts_at_any_time_end_a_check_with_its_processes(recorded: str) ->
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=heed_interrupts,  # noqa: PLW1509 -- no threads are at work here
         ) as process:
             assert process.stdout is not None
             process.stdout.readline()
