@@ -40,7 +40,7 @@ from . import (
     stored_belief,
     why,
 )
-from .measure import Result
+from .measure import Result, row
 
 BENCHMARKS = {
     "append": append.run,
@@ -64,20 +64,6 @@ BENCHMARKS = {
     "serve": serve.run,
     "pages": pages.run,
 }
-
-
-def row(result: Result) -> str:
-    """Return one line of the report."""
-    if not result.unit:
-        return f"{'–':4} {result.benchmark:8} {result.figure}"
-    sign = {"less": "<=", "more": ">="}[result.better]
-    limit = f"{sign} {result.limit:,.6g}" if result.limit is not None else ""
-    verdict = "ok" if result.met else "MISS"
-    value = f"{result.value:,.3g}" if result.value < 100 else f"{result.value:,.0f}"
-    return (
-        f"{verdict:4} {result.benchmark:8} {result.figure:62} {value:>10} {result.unit:9}"
-        f"{limit:12} {result.note}"
-    )
 
 
 def main() -> int:

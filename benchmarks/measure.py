@@ -89,3 +89,17 @@ def child(module: str, *arguments: str) -> dict[str, float]:
         raise RuntimeError(f"{module} {' '.join(arguments)}: {run.stderr[-2000:]}")
     figures: dict[str, float] = json.loads(run.stderr.splitlines()[-1])
     return figures
+
+
+def row(result: Result) -> str:
+    """Return one line of the report."""
+    if not result.unit:
+        return f"{'–':4} {result.benchmark:8} {result.figure}"
+    sign = {"less": "<=", "more": ">="}[result.better]
+    limit = f"{sign} {result.limit:,.6g}" if result.limit is not None else ""
+    verdict = "ok" if result.met else "MISS"
+    value = f"{result.value:,.3g}" if result.value < 100 else f"{result.value:,.0f}"
+    return (
+        f"{verdict:4} {result.benchmark:8} {result.figure:62} {value:>10} {result.unit:9}"
+        f"{limit:12} {result.note}"
+    )

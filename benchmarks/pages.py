@@ -15,7 +15,7 @@ from plinian.engine.log import open_log
 
 from . import moves
 from .large import FAMILIES, NODES
-from .measure import Result, child
+from .measure import Result, child, row
 from .served import Server
 
 EVENTS = 2_000_000
@@ -101,7 +101,5 @@ def _result(figure: str, value: float, unit: str, limit: float, cpu: float | Non
 
 
 if __name__ == "__main__":
-    from .__main__ import row
-
     for one in asked(Path(sys.argv[1]), "as it is"):
         print(row(one), flush=True)
