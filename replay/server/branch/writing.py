@@ -13,7 +13,7 @@ from ..kubernetes.asked import asked_of
 from ..kubernetes.changing import Asking
 from ..kubernetes.lists import selected
 from ..kubernetes.patches import APPLY, patched_object
-from ..kubernetes.places import Place, no_resource
+from ..kubernetes.places import Place, named, no_resource
 from ..kubernetes.resources import Resource
 from ..kubernetes.status import (
     StatusError,
@@ -191,7 +191,7 @@ class Writing:
         held = self._find(place.resource, place.namespace, place.name)
         if held is None and media == APPLY and not place.below:
             document = checked(
-                patched_object(_bare(place), asking.body, media, place.resource), place
+                patched_object(named(place), asking.body, media, place.resource), place
             )
             return self._new(place, document, APPLIED)
         if held is None:
@@ -291,9 +291,3 @@ def _with_status(document: Document, other: Document) -> Document:
 def _node_of(document: Mapping[str, Any]) -> Any:
     spec = document.get("spec")
     return spec.get("nodeName") if isinstance(spec, dict) else None
-
-
-def _bare(place: Place) -> Document:
-    resource = place.resource
-    named = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}
-    return {"apiVersion": resource.group_version, "kind": resource.kind, "metadata": named}
