@@ -132,6 +132,8 @@ class _Reader:
         self._bound_at: dict[str, Recorded] = {}
         self._schedulers: dict[str, str] = {}
         self._writes: list[Write] = []
+        forks = (one.fork for one in store.branches() if one.name == moment.branch)
+        self._fork = next(forks, 0)
 
     def sessions(self) -> list[RecordedSession]:
         """Return the sessions in order."""
@@ -215,7 +217,10 @@ class _Reader:
             audited.add(event.reference.uid)
             pod = f"{event.reference.namespace}/{event.reference.name}"
             before = bisect_right(opened, event.observed_at)
-            session = _that_tried(sessions[max(0, before - _LATE) : before], pod)
+            late = sessions[max(0, before - _LATE) : before]
+            if recorded.position > self._fork:  # No session of the parent wrote on the branch.
+                late = [one for one in late if one.position > self._fork]
+            session = _that_tried(late, pod)
             if session is not None:
                 session.binds[pod] = node or session.tried[pod]
                 session.uids[pod] = event.reference.uid

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from recorded_cluster import RecordedCluster, time
 
+import plinian
 from plinian.engine.errors import PointUnknown
+from plinian.engine.log import open_log
 from plinian.replay.moments.recorded_sessions import HowKnown
 from sessions import group, node, pod, queue
 
@@ -168,3 +170,21 @@ def test_a_binding_that_arrives_during_the_next_session_belongs_to_the_one_that_
     made.bound(waiting, "n1", 11.2)
     with made.log(tmp_path / "log.db") as log:
         assert [(one.id, one.binds) for one in log.sessions()] == [(ONE, 1), (TWO, 0)]
+
+
+def test_a_binding_on_a_branch_is_of_no_session_before_it(tmp_path: Path) -> None:
+    """A branch may begin while a session runs that has tried a pod; another one binds it there."""
+    made = cluster()
+    waiting = pod("p", "g")
+    made.saw(2, waiting)
+    made.opened(ONE, 10)
+    made.decided(ONE, "allocate", 10.01, task="ns/p", node="n1")
+    place = tmp_path / "log.db"
+    made.log(place).close()
+    known = len(made.events)
+    made.bound(waiting, "n2", 500)
+    with open_log(place) as store:
+        store.create_branch("b", fork=store.last("main"))
+        store.append(made.events[known:], branch="b")
+    with plinian.open(place, branch="b") as log:
+        assert [(one.id, one.binds) for one in log.sessions()] == [(ONE, 0), ("", 1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -132,7 +132,21 @@ def deletion_in(asking: Asking, wrapped: Any = None) -> Deletion:
         version=must.resource_version or None,
         grace=options.grace_period_seconds,
         propagation=options.propagation_policy or orphan,
+        trial=is_trial(asking, options.dry_run),
     )
+
+
+def is_trial(asking: Asking, more: Sequence[str] = ()) -> bool:
+    """Return whether a write is only tried.
+
+    :param more: what the body says; kubectl says it there of deletions, and not in the address.
+    :raises StatusError: it is tried in a way that does not exist.
+    """
+    stages = [one for one in (asking.query.get("dryRun", ""), *more) if one]
+    for stage in stages:
+        if stage != "All":
+            raise StatusError(400, f"dryRun: Unsupported value: {stage[:40]!r}: it can be 'All'")
+    return bool(stages)
 
 
 class _Preconditions(msgspec.Struct, rename="camel"):
@@ -144,6 +158,7 @@ class _Options(msgspec.Struct, rename="camel"):
     grace_period_seconds: int | None = None
     propagation_policy: str = ""
     orphan_dependents: bool = False
+    dry_run: list[str] = []
     preconditions: _Preconditions = msgspec.field(default_factory=_Preconditions)
 
 

@@ -182,7 +182,7 @@ class Branch:
         given = Given(now, lambda: str(uuid4()), _suffix)
         outcome = Writing(state, Neighbours(state, self._owned), given).outcome(asking)
         batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
-        if batch.events and asking.query.get("dryRun") != "All":
+        if batch.events and not outcome.trial:
             self._append(batch, now)
         return self._answer(asking, outcome, batch)
 

@@ -45,12 +45,16 @@ class Version(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """The options of a deletion; ``uid`` and ``version`` are preconditions."""
+    """The options of a deletion.
+
+    :param uid: a precondition, as ``version`` is. :param trial: whether nothing may be stored.
+    """
 
     uid: str | None = None
     version: str | None = None
     grace: int | None = None
     propagation: str = ""
+    trial: bool = False
 
 
 class Others(Protocol):

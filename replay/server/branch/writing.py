@@ -13,7 +13,7 @@ from ..kubernetes.asked import asked_of
 from ..kubernetes.changing import Asking
 from ..kubernetes.lists import selected
 from ..kubernetes.patches import APPLY, patched_object
-from ..kubernetes.places import Place, no_resource
+from ..kubernetes.places import Place, named, no_resource
 from ..kubernetes.resources import Resource
 from ..kubernetes.status import (
     StatusError,
@@ -25,7 +25,7 @@ from ..kubernetes.status import (
 )
 from ..kubernetes.subresources import SCALED
 from . import scales
-from .bodies import check_name, checked, deletion_in, document_in, object_in
+from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
 from .storing import Document, Others, Storage, Version
 from .tables import BranchState
 
@@ -54,6 +54,7 @@ class Outcome(NamedTuple):
     :param subject: the namespace and the name of the object that is the answer; None if the answer
         is a document.
     :param document: the answer if nothing is stored, or if there is no subject.
+    :param trial: whether it is only tried, and nothing may be stored.
     """
 
     versions: Sequence[Version]
@@ -61,6 +62,7 @@ class Outcome(NamedTuple):
     code: int = 200
     subject: tuple[str, str] | None = None
     warning: str = ""
+    trial: bool = False
 
 
 class Writing:
@@ -78,9 +80,10 @@ class Writing:
 
         :raises StatusError: it is refused.
         """
-        place = asking.place
+        place, trial = asking.place, is_trial(asking)
         try:
-            return self._outcome(asking)
+            found = self._outcome(asking)
+            return found._replace(trial=found.trial or trial)
         except Conflict as fault:
             raise conflict(place.resource, place.name, f"{fault}: {_AGAIN}") from fault
         except Refused as fault:
@@ -188,7 +191,7 @@ class Writing:
         held = self._find(place.resource, place.namespace, place.name)
         if held is None and media == APPLY and not place.below:
             document = checked(
-                patched_object(_bare(place), asking.body, media, place.resource), place
+                patched_object(named(place), asking.body, media, place.resource), place
             )
             return self._new(place, document, APPLIED)
         if held is None:
@@ -199,15 +202,18 @@ class Writing:
     def _deleted(self, asking: Asking, wrapped: Any = None) -> Outcome:
         place = asking.place
         held = self._held(place)
-        self._storage.delete(held, deletion_in(asking, wrapped))
+        how = deletion_in(asking, wrapped)
+        self._storage.delete(held, how)
         versions = self._storage.versions
         uid = held["metadata"]["uid"]
         gone = any(
             one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
         )
         if gone:
-            return Outcome(versions, success(place.resource, place.name, uid))
-        return self._told(place, held)
+            found = Outcome(versions, success(place.resource, place.name, uid))
+        else:
+            found = self._told(place, held)
+        return found._replace(trial=how.trial)
 
     def _all_deleted(self, asking: Asking) -> Outcome:
         place = asking.place
@@ -215,12 +221,14 @@ class Writing:
         how = deletion_in(asking)
         for entry in selected(self._state, place.resource, selection):
             self._storage.delete(self._shown(entry, place.resource), how)
-        return Outcome(self._storage.versions, success(place.resource, ""))
+        done = success(place.resource, "")
+        return Outcome(self._storage.versions, done, trial=how.trial)
 
     def _evicted(self, asking: Asking) -> Outcome:
         eviction = document_in(asking)
         found = self._deleted(asking, eviction.get("deleteOptions") or {})
-        return Outcome(found.versions, success(asking.place.resource, asking.place.name), 201)
+        done = success(asking.place.resource, asking.place.name)
+        return Outcome(found.versions, done, 201, trial=found.trial)
 
     def _bound(self, asking: Asking) -> Outcome:
         place = asking.place
@@ -283,9 +291,3 @@ def _with_status(document: Document, other: Document) -> Document:
 def _node_of(document: Mapping[str, Any]) -> Any:
     spec = document.get("spec")
     return spec.get("nodeName") if isinstance(spec, dict) else None
-
-
-def _bare(place: Place) -> Document:
-    resource = place.resource
-    named = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}
-    return {"apiVersion": resource.group_version, "kind": resource.kind, "metadata": named}

@@ -13,29 +13,19 @@ from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import NodeFact, PodFact
 from ...render.amounts import age
 from ...render.columns import node_status
-from .columns import AGE_COLUMN, NAME_COLUMN, NONE, Cell, Column, Row, time_in
-
-WIDE = 1
-
-
-def _field(
-    name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0
-) -> Column:
-    """Return a column that shows a field."""
-
-    def cell(row: Row) -> Any:
-        value = row.at(*path)
-        return default if value is None or value == "" else value
-
-    return Column(name, cell, kind, priority=priority)
-
-
-def _count(name: str, *path: str) -> Column:
-    return _field(name, *path, kind="integer", default=0)
-
-
-def _wide(name: str, cell: Cell) -> Column:
-    return Column(name, cell, priority=WIDE)
+from .columns import (
+    AGE_COLUMN,
+    NAME_COLUMN,
+    NONE,
+    WIDE,
+    Cell,
+    Column,
+    Row,
+    count_column,
+    field_column,
+    time_in,
+    wide_column,
+)
 
 
 def _share(part: Sequence[str], whole: Sequence[str]) -> Cell:
@@ -48,7 +38,7 @@ def _containers(*path: str) -> tuple[Column, Column]:
     def of(field: str) -> Cell:
         return lambda row: ",".join(one.get(field, "") for one in row.at(*path) or ())
 
-    return _wide("Containers", of("name")), _wide("Images", of("image"))
+    return wide_column("Containers", of("name")), wide_column("Images", of("image"))
 
 
 _OF_TEMPLATE = ("spec", "template", "spec", "containers")
@@ -61,7 +51,7 @@ def _labels(labels: Mapping[str, str] | None) -> str:
 _OPERATORS = MappingProxyType({"In": "in", "NotIn": "notin"})
 
 
-def _selector(selector: Mapping[str, Any] | None) -> str:
+def selector_text(selector: Mapping[str, Any] | None) -> str:
     """Return a label selector as text."""
     if not selector:
         return NONE
@@ -75,8 +65,8 @@ def _selector(selector: Mapping[str, Any] | None) -> str:
     return ",".join(terms) or NONE
 
 
-_SELECTOR = _wide("Selector", lambda row: _selector(row.at("spec", "selector")))
-_PLAIN_SELECTOR = _wide("Selector", lambda row: _labels(row.at("spec", "selector")))
+_SELECTOR = wide_column("Selector", lambda row: selector_text(row.at("spec", "selector")))
+_PLAIN_SELECTOR = wide_column("Selector", lambda row: _labels(row.at("spec", "selector")))
 
 
 def _ready(row: Row) -> str:
@@ -184,14 +174,14 @@ def _sub_object(row: Row) -> str:
 
 _EVENT = (
     Column("Last Seen", _last_seen),
-    _field("Type", "type"),
-    _field("Reason", "reason"),
+    field_column("Type", "type"),
+    field_column("Reason", "reason"),
     Column("Object", _about),
-    _wide("Subobject", _sub_object),
-    _wide("Source", _event_source),
+    wide_column("Subobject", _sub_object),
+    wide_column("Source", _event_source),
     Column("Message", _message),
-    _wide("First Seen", _first),
-    _wide("Count", _times_seen),
+    wide_column("First Seen", _first),
+    wide_column("Count", _times_seen),
     Column("Name", NAME_COLUMN.cell, format="name", priority=WIDE),
 )
 
@@ -289,14 +279,14 @@ def _volume_class(row: Row) -> str:
 
 _NOT_SET = "<unset>"
 _VOLUME_ENDS = (
-    _field("VolumeAttributesClass", "spec", "volumeAttributesClassName", default=_NOT_SET),
+    field_column("VolumeAttributesClass", "spec", "volumeAttributesClassName", default=_NOT_SET),
 )
 
 _REPLICAS = (
     NAME_COLUMN,
-    _count("Desired", "spec", "replicas"),
-    _count("Current", "status", "replicas"),
-    _count("Ready", "status", "readyReplicas"),
+    count_column("Desired", "spec", "replicas"),
+    count_column("Current", "status", "replicas"),
+    count_column("Ready", "status", "readyReplicas"),
     AGE_COLUMN,
     *_containers(*_OF_TEMPLATE),
 )
@@ -309,21 +299,25 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             Column("Status", _pod_status),
             Column("Restarts", _restarts),
             AGE_COLUMN,
-            _wide("IP", _pod_ip),
-            _wide("Node", _node_of_pod),
-            _field(*("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE),
-            _wide("Readiness Gates", _gates),
+            wide_column("IP", _pod_ip),
+            wide_column("Node", _node_of_pod),
+            field_column(
+                *("Nominated Node", "status", "nominatedNodeName"), default=NONE, priority=WIDE
+            ),
+            wide_column("Readiness Gates", _gates),
         ),
         ("", "Node"): (
             NAME_COLUMN,
             Column("Status", _node_word),
             Column("Roles", _roles),
             AGE_COLUMN,
-            _field("Version", "status", "nodeInfo", "kubeletVersion"),
-            _wide("Internal-IP", _address("InternalIP")),
-            _wide("External-IP", _address("ExternalIP")),
+            field_column("Version", "status", "nodeInfo", "kubeletVersion"),
+            wide_column("Internal-IP", _address("InternalIP")),
+            wide_column("External-IP", _address("ExternalIP")),
             *(
-                _field(*(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE)
+                field_column(
+                    *(name, "status", "nodeInfo", field), default="<unknown>", priority=WIDE
+                )
                 for name, field in (
                     ("OS-Image", "osImage"),
                     ("Kernel-Version", "kernelVersion"),
@@ -333,10 +327,10 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
-        ("", "Namespace"): (NAME_COLUMN, _field("Status", "status", "phase"), AGE_COLUMN),
+        ("", "Namespace"): (NAME_COLUMN, field_column("Status", "status", "phase"), AGE_COLUMN),
         ("", "Service"): (
             NAME_COLUMN,
-            _field("Type", "spec", "type"),
+            field_column("Type", "spec", "type"),
             Column("Cluster-IP", _cluster_ip),
             Column("External-IP", _external_ip),
             Column("Port(s)", _ports),
@@ -344,37 +338,42 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             _PLAIN_SELECTOR,
         ),
         ("", "ConfigMap"): (NAME_COLUMN, Column("Data", _data), AGE_COLUMN),
-        ("", "Secret"): (NAME_COLUMN, _field("Type", "type"), Column("Data", _data), AGE_COLUMN),
+        ("", "Secret"): (
+            NAME_COLUMN,
+            field_column("Type", "type"),
+            Column("Data", _data),
+            AGE_COLUMN,
+        ),
         ("", "ReplicationController"): (*_REPLICAS, _PLAIN_SELECTOR),
         ("", "PersistentVolume"): (
             NAME_COLUMN,
-            _field("Capacity", "spec", "capacity", "storage"),
+            field_column("Capacity", "spec", "capacity", "storage"),
             Column("Access Modes", lambda row: _modes(row.at("spec", "accessModes"))),
-            _field("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
+            field_column("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
             Column("Status", _claim_phase),
             Column("Claim", _claim),
             Column("StorageClass", _volume_class),
             *_VOLUME_ENDS,
-            _field("Reason", "status", "reason"),
+            field_column("Reason", "status", "reason"),
             AGE_COLUMN,
-            _field("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("", "PersistentVolumeClaim"): (
             NAME_COLUMN,
             Column("Status", _claim_phase),
-            _field("Volume", "spec", "volumeName"),
-            _field("Capacity", "status", "capacity", "storage"),
+            field_column("Volume", "spec", "volumeName"),
+            field_column("Capacity", "status", "capacity", "storage"),
             Column("Access Modes", lambda row: _modes(row.at("status", "accessModes"))),
             Column("StorageClass", _volume_class),
             *_VOLUME_ENDS,
             AGE_COLUMN,
-            _field("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
+            field_column("VolumeMode", "spec", "volumeMode", default=_NOT_SET, priority=WIDE),
         ),
         ("apps", "Deployment"): (
             NAME_COLUMN,
             Column("Ready", _share(("status", "readyReplicas"), ("spec", "replicas"))),
-            _count("Up-to-date", "status", "updatedReplicas"),
-            _count("Available", "status", "availableReplicas"),
+            count_column("Up-to-date", "status", "updatedReplicas"),
+            count_column("Available", "status", "availableReplicas"),
             AGE_COLUMN,
             *_containers(*_OF_TEMPLATE),
             _SELECTOR,
@@ -388,11 +387,11 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("apps", "DaemonSet"): (
             NAME_COLUMN,
-            _count("Desired", "status", "desiredNumberScheduled"),
-            _count("Current", "status", "currentNumberScheduled"),
-            _count("Ready", "status", "numberReady"),
-            _count("Up-to-date", "status", "updatedNumberScheduled"),
-            _count("Available", "status", "numberAvailable"),
+            count_column("Desired", "status", "desiredNumberScheduled"),
+            count_column("Current", "status", "currentNumberScheduled"),
+            count_column("Ready", "status", "numberReady"),
+            count_column("Up-to-date", "status", "updatedNumberScheduled"),
+            count_column("Available", "status", "numberAvailable"),
             Column(
                 "Node Selector",
                 lambda row: _labels(row.at("spec", "template", "spec", "nodeSelector")),
@@ -412,8 +411,8 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
         ),
         ("batch", "CronJob"): (
             NAME_COLUMN,
-            _field("Schedule", "spec", "schedule"),
-            _field("Timezone", "spec", "timeZone", default=NONE),
+            field_column("Schedule", "spec", "schedule"),
+            field_column("Timezone", "spec", "timeZone", default=NONE),
             Column("Suspend", lambda row: str(bool(row.at("spec", "suspend"))), "boolean"),
             Column("Active", lambda row: len(row.at("status", "active") or ()), "integer"),
             Column(
@@ -431,27 +430,27 @@ BUILT_IN: Mapping[GroupKind, tuple[Column, ...]] = MappingProxyType(
             NAME_COLUMN,
             Column("Min Available", lambda row: _or_na(row.at("spec", "minAvailable"))),
             Column("Max Unavailable", lambda row: _or_na(row.at("spec", "maxUnavailable"))),
-            _count("Allowed Disruptions", "status", "disruptionsAllowed"),
+            count_column("Allowed Disruptions", "status", "disruptionsAllowed"),
             AGE_COLUMN,
         ),
         ("scheduling.k8s.io", "PriorityClass"): (
             NAME_COLUMN,
-            _count("Value", "value"),
+            count_column("Value", "value"),
             Column("Global-Default", lambda row: bool(row.at("globalDefault")), "boolean"),
             AGE_COLUMN,
-            _field("PreemptionPolicy", "preemptionPolicy", default=NONE),
+            field_column("PreemptionPolicy", "preemptionPolicy", default=NONE),
         ),
         ("storage.k8s.io", "StorageClass"): (
             NAME_COLUMN,
-            _field("Provisioner", "provisioner"),
-            _field("ReclaimPolicy", "reclaimPolicy", default="Delete"),
-            _field("VolumeBindingMode", "volumeBindingMode", default="Immediate"),
+            field_column("Provisioner", "provisioner"),
+            field_column("ReclaimPolicy", "reclaimPolicy", default="Delete"),
+            field_column("VolumeBindingMode", "volumeBindingMode", default="Immediate"),
             Column("AllowVolumeExpansion", lambda row: bool(row.at("allowVolumeExpansion"))),
             AGE_COLUMN,
         ),
         ("apiextensions.k8s.io", "CustomResourceDefinition"): (
             NAME_COLUMN,
-            _field("Created At", "metadata", "creationTimestamp", kind="date"),
+            field_column("Created At", "metadata", "creationTimestamp", kind="date"),
         ),
     }
 )

@@ -102,3 +102,27 @@ def time_in(text: object) -> int | None:
 
 NAME_COLUMN = Column("Name", lambda row: row.entry.reference.name, format="name", description=_NAME)
 AGE_COLUMN = Column("Age", lambda row: row.age, description=CREATED)
+
+WIDE = 1
+
+
+def field_column(
+    name: str, *path: str, kind: str = "string", default: Any = "", priority: int = 0
+) -> Column:
+    """Return a column that shows a field."""
+
+    def cell(row: Row) -> Any:
+        value = row.at(*path)
+        return default if value is None or value == "" else value
+
+    return Column(name, cell, kind, priority=priority)
+
+
+def count_column(name: str, *path: str) -> Column:
+    """Return a column that shows a number, which is 0 if it is missing."""
+    return field_column(name, *path, kind="integer", default=0)
+
+
+def wide_column(name: str, cell: Cell) -> Column:
+    """Return a column that only ``-o wide`` shows."""
+    return Column(name, cell, priority=WIDE)

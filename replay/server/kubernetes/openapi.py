@@ -29,6 +29,14 @@ _GVK = "x-kubernetes-group-version-kind"
 _OF_PATCHES = ("dryRun", "fieldManager", "fieldValidation", "force")
 """Parameters that ``kubectl apply`` looks for, before it leaves the check to the server."""
 
+V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+V2_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+EMPTY_V2 = b"\n\x032.0"
+"""OpenAPI v2 without any schema, in protobuf: its version alone.
+
+Before 1.29, ``kubectl explain`` does not go on without that document, and then reads v3.
+"""
+
 Schema = Mapping[str, Any]
 
 

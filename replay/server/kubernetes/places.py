@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .resources import Catalog, Resource
 from .status import StatusError
@@ -39,6 +39,13 @@ def place_in(catalog: Catalog, path: Sequence[str]) -> Place:
     if name and resource.namespaced and not namespace:
         raise no_resource()
     return Place(resource, namespace, name, below)
+
+
+def named(place: Place) -> dict[str, Any]:
+    """Return an object of which only its name is known: what server-side apply begins with."""
+    resource = place.resource
+    metadata = {"name": place.name, **({"namespace": place.namespace} if place.namespace else {})}
+    return {"apiVersion": resource.group_version, "kind": resource.kind, "metadata": metadata}
 
 
 def no_resource() -> StatusError:

@@ -26,8 +26,8 @@ from .course import Course
 from .follower import Follower
 from .lists import Page, object_of, page_of
 from .past import Past
-from .patches import patched_object
-from .places import Place, no_resource, place_in
+from .patches import APPLY, patched_object
+from .places import Place, named, no_resource, place_in
 from .play import play
 from .resources import READ, READ_AND_WRITE, REVIEWS, Catalog
 from .reviews import reviewed
@@ -45,7 +45,7 @@ READING = frozenset({"GET", "HEAD"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _WARNING_BYTES = 1500
-_GONE = 410
+_NOT_FOUND, _GONE = 404, 410
 
 _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
     {
@@ -194,7 +194,7 @@ async def _answered(exchange: Exchange) -> Response:
 
     :raises StatusError: it cannot be answered.
     """
-    path = exchange.path
+    path, request = exchange.path, exchange.request
     match path:
         case ():
             return _json({"paths": [f"/{root}" for root in ROOTS]})
@@ -208,6 +208,8 @@ async def _answered(exchange: Exchange) -> Response:
             return PlainTextResponse("ok")
         case ("api" | "apis", *_):
             return await _api(exchange)
+        case ("openapi", "v2") if openapi.V2 in request.headers.get("accept", ""):
+            return Response(openapi.EMPTY_V2, media_type=openapi.V2_ANSWER)
         case ("openapi", "v3", *rest):
             return await _openapi(exchange, tuple(rest))
     return PlainTextResponse("404 page not found\n", status_code=404)
@@ -293,10 +295,15 @@ async def _tried(exchange: Exchange, place: Place) -> Response:
         raise StatusError(415, "try it with a body in JSON", reason="UnsupportedMediaType")
     if request.method == "POST":
         return Response(body, status_code=201, media_type=JSON)
-    held = await exchange.ask(
-        lambda state: object_of(state, resource, place.namespace, place.name, Form())
-    )
     media = request.headers.get("content-type", "").partition(";")[0]
+    try:
+        held = await exchange.ask(
+            lambda state: object_of(state, resource, place.namespace, place.name, Form())
+        )
+    except StatusError as fault:
+        if fault.code != _NOT_FOUND or media != APPLY:
+            raise
+        return _json(patched_object(named(place), body, media, resource), 201)
     made = patched_object(msgspec.json.decode(held), body, media, resource)
     return _json(made)
 

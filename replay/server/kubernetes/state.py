@@ -35,6 +35,7 @@ MOST_ENTRIES = 80_000
 MOST_CATALOGS = 16
 
 SECRETS = "the log never holds the content of Secrets: their data and annotations are missing"
+NEVER_SEEN = "the log has no object of this kind, and no input that would show one"
 _STALE = "{} of these may be outdated: a later write was accepted, but its result was not recorded"
 
 
@@ -205,6 +206,8 @@ class LoggedState:
             *kind
         ):
             found = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
+        elif kind != NAMESPACE:
+            found = [NEVER_SEEN]
         stale = sum(entry.stale for entry in self.of(kind))
         if stale:
             found.append(_STALE.format(stale))

@@ -250,6 +250,22 @@ def test_a_trial_stores_nothing(writable: Running, api: httpx.Client) -> None:
     assert events(writable.place) == []
 
 
+def test_a_deletion_that_its_body_calls_a_trial_stores_nothing(
+    writable: Running, api: httpx.Client
+) -> None:
+    """Kubectl says it there: ``delete --dry-run=server``, ``drain --dry-run=server``."""
+    dry = {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]}
+    assert api.request("DELETE", f"{QUEUES}/gold", json=dry).json()["status"] == "Success"
+    assert api.request("DELETE", PODS, json=dry).status_code == 200
+    eviction = {"metadata": {"name": "gpu-2-gpu-0"}, "deleteOptions": dry}
+    assert api.post(f"{WAITING}/eviction", json=eviction).status_code == 201
+    other = {**dry, "dryRun": ["Some"]}
+    assert api.request("DELETE", f"{QUEUES}/gold", json=other).status_code == 400
+    assert api.post(QUEUES, params={"dryRun": "Some"}, json={}).status_code == 400
+    assert api.get(f"{QUEUES}/gold").status_code == api.get(WAITING).status_code == 200
+    assert events(writable.place) == []
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

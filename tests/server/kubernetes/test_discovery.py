@@ -261,4 +261,18 @@ def test_kubectl_may_leave_the_check_of_an_object_to_the_server(server: Running,
         one["kind"] for one in resources if "/" not in one["name"]
     }
     for patch in patches:
-        assert [one["name"] for one in patch["parameters"]] == ["dryRun", "fieldValidation"]
+        assert [one["name"] for one in patch["parameters"]] == [
+            "dryRun",
+            "fieldManager",
+            "fieldValidation",
+            "force",
+        ]
+
+
+def test_an_older_kubectl_gets_an_empty_document_of_openapi_v2(server: Running) -> None:
+    """Without one, ``explain`` of kubectl 1.27 and 1.28 ends; it then reads v3."""
+    wanted = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    found = server.client.get("/openapi/v2", headers={"Accept": wanted})
+    assert (found.status_code, found.content) == (200, b"\n\x032.0")
+    assert found.headers["Content-Type"].endswith("v2.v1.0+protobuf")
+    assert server.client.get("/openapi/v2").status_code == 404, "there is no other form of it"

@@ -233,6 +233,8 @@ def test_a_client_is_warned_of_what_the_log_does_not_know(server: Running) -> No
     assert "not known between rv:1" in warned
     assert "Warning" not in server.client.get("/at/rv:391/api/v1/pods").headers
     assert "Secrets" in server.client.get("/api/v1/secrets").headers["Warning"]
+    never = server.client.get("/apis/coordination.k8s.io/v1/leases").headers["Warning"]
+    assert "no object of this kind, and no input that would show one" in never
 
 
 def test_what_cannot_change_may_be_kept(server: Running) -> None:

@@ -105,3 +105,13 @@ def test_what_does_not_exist_cannot_be_patched_but_tried_to_create(server: Runni
     made = server.client.post(path.rpartition("/")[0], params={"dryRun": "All"}, json=given)
     assert (made.status_code, made.json()) == (201, given)
     assert server.client.get(path).status_code == 404
+
+
+def test_what_does_not_exist_is_applied_as_new(server: Running) -> None:
+    """``kubectl diff --server-side`` and ``apply --server-side --dry-run=server`` ask so."""
+    given = "{apiVersion: v1, kind: Pod, metadata: {name: new, namespace: default}, spec: {a: 1}}"
+    path = "/api/v1/namespaces/default/pods/new"
+    made = tried(server, path, given, APPLY, 201)
+    assert made["metadata"] == {"name": "new", "namespace": "default"}
+    assert made["spec"] == {"a": 1}
+    assert server.client.get(path).status_code == 404

@@ -1,0 +1,114 @@
+"""Kinds that are looked at less often have the columns that a real server prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from plinian.engine.events import Reference
+from plinian.engine.state.facts import OtherFact
+from plinian.engine.state.truth import Entry
+from plinian.replay.server.kubernetes.columns import Row
+from plinian.replay.server.kubernetes.other_cells import OTHERS
+
+SUBJECTS = [
+    {"kind": "User", "name": "ann"},
+    {"kind": "ServiceAccount", "name": "robot", "namespace": "ml"},
+    {"kind": "User", "name": "bob"},
+]
+
+
+def endpoints(*addresses: str, ports: Any = ()) -> dict[str, Any]:
+    """Return the addresses of a service."""
+    return {"subsets": [{"addresses": [{"ip": one} for one in addresses], "ports": list(ports)}]}
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "body", "cells"),
+    [
+        ("coordination.k8s.io", "Lease", {"spec": {"holderIdentity": "a_1"}}, ["x", "a_1", "0s"]),
+        ("coordination.k8s.io", "Lease", {"spec": {}}, ["x", "", "0s"]),
+        (
+            "networking.k8s.io",
+            "NetworkPolicy",
+            {"spec": {"podSelector": {}}},
+            ["x", "<none>", "0s"],
+        ),
+        (
+            *("networking.k8s.io", "NetworkPolicy"),
+            {"spec": {"podSelector": {"matchLabels": {"b": "2", "a": "1"}}}},
+            ["x", "a=1,b=2", "0s"],
+        ),
+        ("", "Endpoints", {}, ["x", "<none>", "0s"]),
+        ("", "Endpoints", endpoints("10.0.0.1"), ["x", "10.0.0.1", "0s"]),
+        (
+            *("", "Endpoints"),
+            endpoints("1.1.1.1", "2.2.2.2", "::3", "4.4.4.4", "5.5.5.5", ports=[{"port": 80}]),
+            ["x", "1.1.1.1:80,2.2.2.2:80,[::3]:80 + 2 more...", "0s"],
+        ),
+        (
+            *("discovery.k8s.io", "EndpointSlice"),
+            {
+                "addressType": "IPv4",
+                "ports": [{"port": 80}, {"name": "web"}, {}],
+                "endpoints": [{"addresses": ["1.1.1.1"]}],
+            },
+            ["x", "IPv4", "80,web,*", "1.1.1.1", "0s"],
+        ),
+        (
+            *("discovery.k8s.io", "EndpointSlice"),
+            {"addressType": "IPv4", "ports": None, "endpoints": []},
+            ["x", "IPv4", "<unset>", "<unset>", "0s"],
+        ),
+        (
+            *("", "ResourceQuota"),
+            {
+                "status": {
+                    "hard": {"pods": "9", "limits.cpu": "4", "cpu": "2"},
+                    "used": {"cpu": "1"},
+                }
+            },
+            ["x", "cpu: 1/2, pods: 0/9", "limits.cpu: 0/4", "0s"],
+        ),
+        (
+            *("rbac.authorization.k8s.io", "RoleBinding"),
+            {"roleRef": {"kind": "Role", "name": "r"}, "subjects": SUBJECTS},
+            ["x", "Role/r", "0s", "ann, bob", "", "ml/robot"],
+        ),
+        ("rbac.authorization.k8s.io", "Role", {}, ["x", "1970-01-01T00:00:00Z"]),
+        (
+            *("apps", "ControllerRevision"),
+            {
+                "revision": 2,
+                "metadata": {
+                    "ownerReferences": [
+                        {
+                            "apiVersion": "apps/v1",
+                            "kind": "StatefulSet",
+                            "name": "db",
+                            "controller": True,
+                        }
+                    ]
+                },
+            },
+            ["x", "statefulset.apps/db", 2, "0s"],
+        ),
+        (
+            *("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+            {"webhooks": [{}, {}]},
+            ["x", 2, "0s"],
+        ),
+        ("storage.k8s.io", "CSINode", {"spec": {"drivers": None}}, ["x", 0, "0s"]),
+    ],
+)
+def test_cells_are_those_of_a_real_server(
+    group: str, kind: str, body: dict[str, Any], cells: list[Any]
+) -> None:
+    metadata = {**body.get("metadata", {}), "creationTimestamp": "1970-01-01T00:00:00Z"}
+    text = json.dumps({**body, "metadata": metadata}).encode()
+    fact = OtherFact(created_at=0)
+    reference = Reference(group, kind, "", "x", "u")
+    row = Row(Entry(reference=reference, position=1, revision=1, fact=fact), text, 0)
+    assert [column.cell(row) for column in OTHERS[group, kind]] == cells
