@@ -94,6 +94,33 @@ class TestQueues:
         (tree,) = links(found, QueueTree)
         assert (tree.own["cpu"], tree.theirs["cpu"]) == ("30", "200")
 
+    def test_a_capability_of_the_root_that_the_release_does_not_use_is_said(self, ask: Any) -> None:
+        world = (
+            node("n1", 30, "24Gi"),
+            queue("root", capability={"cpu": "10M"}),
+            queue("default", parent="root"),
+            queue("big", parent="root", capability={"cpu": "200"}),
+            wants("1"),
+        )
+        found = ask("podgroup/pg", CAPACITY, *world)
+        assert found.sentence.endswith(
+            "queue root's capability (what all nodes have together; v1.12.1 does not use its own "
+            "10000000 cpu) is less than that of its child big: 30 against 200 cpu"
+        )
+
+    def test_a_capability_of_the_root_that_the_release_uses_is_its_own(self, ask: Any) -> None:
+        world = (
+            node("n1", 300, "24Gi"),
+            queue("root", capability={"cpu": "100"}),
+            queue("default", parent="root"),
+            queue("big", parent="root", capability={"cpu": "200"}),
+            wants("1"),
+        )
+        found = ask("podgroup/pg", CAPACITY, *world, release="v1.13.0")
+        assert found.sentence.endswith(
+            "queue root's capability is less than that of its child big: 100 against 200 cpu"
+        )
+
     def test_a_closed_queue(self, ask: Any) -> None:
         world = (node("n1"), *ROOT, queue("shut", state="Closed", parent="root"))
         found = ask("podgroup/pg", CAPACITY, *world, wants("1", queue="shut"))
