@@ -229,6 +229,17 @@ class TestGangs:
         (gang,) = links(found, Gang)
         assert gang.planned == {"ns/a": "n1", "ns/b": "n1"}
 
+    def test_places_of_a_gang_that_were_taken_back_in_between_do_not_count_together(
+        self, ask: Any
+    ) -> None:
+        world = (node("n1", 3), queue("default"), group("pg", 3))
+        pods = tuple(pod(name, "pg", 2) for name in "abc")
+        found = ask("podgroup/pg", NODES, *world, *pods)
+        assert found.sentence == (
+            "podgroup ns/pg waits because its gang needs 3 pods at once, and only 1 has a place: "
+            "pod ns/b has none, because the only node does not take it: n1 lacks 1 cpu"
+        )
+
     def test_a_pod_that_has_a_place_waits_for_the_rest_of_its_gang(self, ask: Any) -> None:
         world = (node("n1", 4), queue("default"), group("pg", 3))
         found = ask("pod/a", NODES, *world, *(pod(name, "pg", 2) for name in "abc"))
