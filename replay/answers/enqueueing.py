@@ -38,7 +38,7 @@ def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     message = str(step.numbers.get("message", ""))
     if message == _UNSOUND:
         fault = run.detail(TreeFault, *_TREE)
-        return invalid_tree(fault or TreeFault(message))
+        return invalid_tree(run, fault or TreeFault(message))
     if message in _NOT_OPEN:
         return closed(run, queue)
     if message == _NOT_LEAF:

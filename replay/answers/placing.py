@@ -24,6 +24,7 @@ from .run import CSI_NODE, NODE, PODGROUP, Run
 PLACING = ("allocate", "backfill")
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _PLACED = ("allocate", "pipeline")
+_DISCARD = "discard"
 _VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 
 
@@ -80,22 +81,31 @@ def overused(run: Run, queue: str, own: str) -> Blocked | None:
     return full_queue(run, check, steps[-1].action, OVERUSED, own)
 
 
-def places(run: Run, key: str) -> dict[str, str]:
-    """Return the nodes that a session found for a job's pods, also if they were taken back.
+def places(run: Run, key: str) -> list[dict[str, str]]:
+    """Return the nodes that a session found for a job's pods, for each time that it took them back.
 
-    What the session would have to evict others for does not count.
+    A session may try a part of the pods again after it took others back: what it found then does
+    not count together. What it would have to evict others for does not count at all.
     """
     waiting = set(run.waiting_pods(key))
-    return {
-        step.about: step.outcome
-        for step in run.trace.steps
-        if step.action in PLACING and step.what in _PLACED and step.about in waiting
-    }
+    held: list[tuple[str, str]] = []
+    found = []
+    for step in run.trace.steps:
+        if step.action not in PLACING:
+            continue
+        if step.what in _PLACED:
+            held.append((step.about, step.outcome))
+        elif step.what == _DISCARD:
+            found.append({pod: node for pod, node in held if pod in waiting})
+            count = int(step.outcome.partition(" ")[0])
+            del held[max(0, len(held) - count) :]
+    found.append({pod: node for pod, node in held if pod in waiting})
+    return found
 
 
 def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     """Return why a gang can only be placed in part; None if none of it was, or enough."""
-    having = places(run, key)
+    having = max(places(run, key), key=len)
     fits = gang.ready + sum(pod not in run.binds for pod in having)
     if not 0 < fits < gang.least:
         return None

@@ -136,7 +136,7 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
     """Return why a pod waits that has a place: too few others of its gang have one."""
     gang = run.detail(GangCounts, "gang", group)
-    node = places(run, group).get(key, "")
+    node = next((one[key] for one in places(run, group) if key in one), "")
     short = None if gang is None or not node else gang_short(run, group, gang)
     if short is None:
         return None

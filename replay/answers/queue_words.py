@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
+from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked, ObjectKey
 from .records import Account, Held, QueuePath, QueueTree
@@ -16,6 +17,7 @@ HOLDERS = 3
 
 ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
 _ROOT = "root"
+_CAPABILITY = "capability"
 ATTACH_LIMIT = "attach-limit"
 _ATTACHED = "attachable-volumes-csi-"
 _NOT_LEAF = re.compile(r"The Queue <([^>]*)> of Job <([^>]*)> is not leaf queue")
@@ -109,7 +111,7 @@ def _ranked(holders: Iterable[Holder], full: QueueLevel | None, point: str) -> l
     return sorted(counted, key=lambda one: (-_weight(one, full), one.job))
 
 
-def invalid_tree(fault: TreeFault) -> Blocked:
+def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
     """Return why nothing is scheduled while the tree of queues is invalid."""
     text = "the tree of queues is invalid, so the capacity plugin schedules nothing"
     if fault.what:
@@ -118,9 +120,8 @@ def invalid_tree(fault: TreeFault) -> Blocked:
             own, theirs = apart(fault.own.get(name, 0.0), fault.theirs.get(name, 0.0), name)
             parts.append(f"{own} against {theirs} {name}")
         whose = f"its child {fault.child}" if fault.child else "its children together"
-        source = " (what all nodes have together)" if fault.queue == _ROOT else ""
         text += (
-            f": queue {fault.queue}'s {fault.what}{source} is less than that of {whose}:"
+            f": queue {fault.queue}'s {fault.what}{_source(run, fault)} is less than that of {whose}:"
             f" {joined(parts)}"
         )
     else:
@@ -139,6 +140,27 @@ def invalid_tree(fault: TreeFault) -> Blocked:
     queues = dict.fromkeys(filter(None, (fault.queue, fault.child)))
     about = (*((QUEUE, name) for name in queues), (NODE, ""))
     return Blocked(text, f"queue-tree {fault.queue} {fault.what}".strip(), (link,), about)
+
+
+def _source(run: Run, fault: TreeFault) -> str:
+    """Return where the amounts of the root are from, if they are those of all nodes."""
+    exceeded = in_order(fault.exceeded)
+    if fault.queue != _ROOT or any(
+        _on_nodes(run, name) != fault.own.get(name) for name in exceeded
+    ):
+        return ""
+    info = run.cache.queues.get(fault.queue)
+    if info is None or fault.what != _CAPABILITY:
+        return " (what all nodes have together)"
+    own = plain(info.capability)
+    unused = [name for name in exceeded if own.get(name, 0.0) > fault.own.get(name, 0.0)]
+    rest = f"; {run.answer.release} does not use its own {words(own, unused)}" if unused else ""
+    return f" (what all nodes have together{rest})"
+
+
+def _on_nodes(run: Run, name: str) -> float:
+    """Return how much of a resource all nodes have that the scheduler uses."""
+    return sum(info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason)
 
 
 def _tree_words(text: str) -> str:
@@ -207,9 +229,7 @@ def beyond_nodes(run: Run, wanted: Amounts) -> str:
     """Return what all nodes have of what is wanted, where that is less."""
     parts = []
     for name in in_order(wanted):
-        total = sum(
-            info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason
-        )
+        total = _on_nodes(run, name)
         if not total:
             parts.append(f"no node has {name}")
         elif total < wanted[name]:

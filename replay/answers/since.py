@@ -12,6 +12,7 @@ from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ..compare.session_moments import at_revision, session_revisions
+from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH
@@ -101,11 +102,12 @@ def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         now = extent.last_revision or 0
     first = _near(log, moment, began, now)
+    whole = first == began and began >= (beginning_of(log, moment).revision or 0)
     places = [one for one in session_revisions(log, moment, since=first) if one < now]
     count = max(1, min(MOST, _WORK // max(1, size)))
     chosen = _chosen(places, marks, count)
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
-    return Plan(moments, len(places), first == began)
+    return Plan(moments, len(places), whole)
 
 
 def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import msgspec
 
@@ -22,7 +23,7 @@ from ..answers.records import (
     Stage,
     Step,
 )
-from ..what_if.help import Remedy, WouldHelp
+from ..what_if.help import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy, WouldHelp
 from ..what_if.suggestions import GONE, RELEASE
 from .session import number_text
 from .simulation import spans
@@ -41,6 +42,8 @@ _COLUMNS = (
 def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the changes with which the object starts, and how many were tried."""
     yield "\n"
+    if found.unchanged:
+        yield f"{_UNCHANGED[found.unchanged]}\n"
     if found.found:
         shown, more = _few(found.found)
         rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
@@ -48,8 +51,10 @@ def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
         yield from lines_of(Table(heads, rows), style=style)
         rest = f"; {more} more jobs help, too" if more else ""
         yield f"Found by running the session with each of {found.tried} single changes{rest}.\n"
-    else:
-        yield f"With none of {found.tried} single changes that were tried does it start.\n"
+    elif found.tried:
+        sooner = " sooner" if found.unchanged else ""
+        tried = f"{found.tried} single changes that were tried"
+        yield f"With none of {tried} does it start{sooner}.\n"
     if found.left:
         yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
 
@@ -79,6 +84,13 @@ def _names(some: Sequence[str]) -> str:
     return ", ".join(some[:_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
+_UNCHANGED = MappingProxyType(
+    {
+        NOW: "No change is needed: this session lets it start.",
+        AFTER_EVICTIONS: "No change is needed: it starts when the evicted pods are gone.",
+        ENQUEUED: "No change is needed: this session enqueues it, and then its pods are created.",
+    }
+)
 _NAMES = 3
 _JOBS = 3
 

@@ -48,11 +48,14 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The changes that help, the cheapest first.
 
     :param tried: how many changes were tried. :param left: how many were not, for lack of time.
+    :param unchanged: when the object starts without any change: ``now``, ``after evictions`` or
+        ``enqueued``; empty if it does not. Only changes with which it starts sooner help then.
     """
 
     found: tuple[Remedy, ...]
     tried: int
     left: int
+    unchanged: str = ""
 
     def tables(self) -> Mapping[str, Table]:
         """Return the changes that help."""
@@ -92,18 +95,23 @@ def what_would_help(
     """
     sessions = Sessions(log, moment, why.asked.release, conf)
     original = sessions.original()
+    unchanged = starts_in(original, target)
+    if unchanged in {NOW, ENQUEUED}:
+        return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     suggestions = suggestions_for(why, target.podgroup, sessions.cache)
     remedies: list[Remedy | None] = []
     for number, suggestion in enumerate(suggestions, start=1):
         if not go_on():
             break
-        remedies.append(_tried(sessions, suggestion, target, original))
+        remedy = _tried(sessions, suggestion, target, original)
+        remedies.append(None if remedy is not None and remedy.starts == unchanged else remedy)
         if progress is not None:
             progress(number, len(suggestions))
     return WouldHelp(
         found=tuple(one for one in remedies if one is not None),
         tried=len(remedies),
         left=len(suggestions) - len(remedies),
+        unchanged=unchanged,
     )
 
 

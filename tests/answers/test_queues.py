@@ -94,6 +94,33 @@ class TestQueues:
         (tree,) = links(found, QueueTree)
         assert (tree.own["cpu"], tree.theirs["cpu"]) == ("30", "200")
 
+    def test_a_capability_of_the_root_that_the_release_does_not_use_is_said(self, ask: Any) -> None:
+        world = (
+            node("n1", 30, "24Gi"),
+            queue("root", capability={"cpu": "10M"}),
+            queue("default", parent="root"),
+            queue("big", parent="root", capability={"cpu": "200"}),
+            wants("1"),
+        )
+        found = ask("podgroup/pg", CAPACITY, *world)
+        assert found.sentence.endswith(
+            "queue root's capability (what all nodes have together; v1.12.1 does not use its own "
+            "10000000 cpu) is less than that of its child big: 30 against 200 cpu"
+        )
+
+    def test_a_capability_of_the_root_that_the_release_uses_is_its_own(self, ask: Any) -> None:
+        world = (
+            node("n1", 300, "24Gi"),
+            queue("root", capability={"cpu": "100"}),
+            queue("default", parent="root"),
+            queue("big", parent="root", capability={"cpu": "200"}),
+            wants("1"),
+        )
+        found = ask("podgroup/pg", CAPACITY, *world, release="v1.13.0")
+        assert found.sentence.endswith(
+            "queue root's capability is less than that of its child big: 100 against 200 cpu"
+        )
+
     def test_a_closed_queue(self, ask: Any) -> None:
         world = (node("n1"), *ROOT, queue("shut", state="Closed", parent="root"))
         found = ask("podgroup/pg", CAPACITY, *world, wants("1", queue="shut"))
@@ -201,6 +228,17 @@ class TestGangs:
         )
         (gang,) = links(found, Gang)
         assert gang.planned == {"ns/a": "n1", "ns/b": "n1"}
+
+    def test_places_of_a_gang_that_were_taken_back_in_between_do_not_count_together(
+        self, ask: Any
+    ) -> None:
+        world = (node("n1", 3), queue("default"), group("pg", 3))
+        pods = tuple(pod(name, "pg", 2) for name in "abc")
+        found = ask("podgroup/pg", NODES, *world, *pods)
+        assert found.sentence == (
+            "podgroup ns/pg waits because its gang needs 3 pods at once, and only 1 has a place: "
+            "pod ns/b has none, because the only node does not take it: n1 lacks 1 cpu"
+        )
 
     def test_a_pod_that_has_a_place_waits_for_the_rest_of_its_gang(self, ask: Any) -> None:
         world = (node("n1", 4), queue("default"), group("pg", 3))

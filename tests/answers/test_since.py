@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from answer_worlds import CAPACITY, NODES, watched_log
+from answer_worlds import CAPACITY, NODES, versions, watched_log
 
+from clusters import initial_end, watched
 from plinian.replay.answers import since
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.why import why_at
+from plinian.replay.ingest.run import ingest
+from plinian.replay.moments.log import opened
 from plinian.replay.render.why import why_lines
 from sessions import group, node, pod, queue
 
@@ -145,3 +148,19 @@ def test_moments_too_far_back_are_not_looked_at_and_that_is_said(
     assert int(only.since.at.removeprefix("rv:")) > 4
     lines = "".join(why_lines(found))
     assert f"({only.since.at}) or earlier: for the present reason" in lines
+
+
+def test_an_object_that_is_older_than_the_log_may_have_waited_before(tmp_path: Path) -> None:
+    existing = (queue("default"), node("n1", 1), group("pg", 1), pod("a", "pg", 8), node("n2", 1))
+    made = versions((*existing, queue("later"), queue("last")))
+    begin = [("ADDED", one) for one in made[:5]]
+    ends = [initial_end(5, kind) for kind in ("Node", "Pod", "PodGroup", "Queue")]
+    lines = watched(*begin, *ends, *(("ADDED", one) for one in made[5:]))
+    (tmp_path / "watch.jsonl").write_bytes(lines)
+    (tmp_path / "volcano-scheduler.conf").write_text(NODES)
+    with opened(tmp_path / "log.db", create=True) as log:
+        inputs = (tmp_path / "watch.jsonl", tmp_path / "volcano-scheduler.conf")
+        ingest(log.store, [str(one) for one in inputs])
+        found = why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
+    (only,) = found.stages
+    assert (only.since.at, only.since.or_earlier) == ("rv:5", True)

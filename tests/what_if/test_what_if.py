@@ -14,6 +14,7 @@ from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.moments.log import Log
 from plinian.replay.moments.scheduler_confs import ConfText
+from plinian.replay.render.why import help_lines
 from plinian.replay.what_if.changes import AddNodes, Change, Cordon, Delete, named_in, set_field
 from plinian.replay.what_if.help import WouldHelp, what_would_help
 from plinian.replay.what_if.run import Variant, WhatIf, what_if, what_if_document
@@ -53,6 +54,16 @@ def helps(log: Log, named: str, release: str = RELEASE, **others: Any) -> WouldH
     moment, name = log.moment(), log.object(named)
     why = why_at(log, name, moment, namespace="ns", release=release)
     return what_would_help(log, moment, target_of(log, name, "ns", moment), why, **others)
+
+
+def test_what_starts_anyway_needs_no_change(tmp_path: Path) -> None:
+    world = (*ROOT, node("n1", 8), group("g", 1, "Inqueue"), pod("g-0", "g", 2))
+    new = group("new", 1, "Pending")
+    with log_of(tmp_path, CAPACITY, *world, new) as log:
+        for named, starts in (("podgroup/g", "now"), ("podgroup/new", "enqueued")):
+            found = helps(log, named)
+            assert (found.unchanged, found.found, found.tried) == (starts, (), 0)
+            assert "".join(help_lines(found)).startswith("\nNo change is needed: this session ")
 
 
 def test_more_room_in_the_queue_above_lets_a_pod_start(full: Log) -> None:
