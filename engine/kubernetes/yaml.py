@@ -51,6 +51,9 @@ _TAG = "tag:yaml.org,2002:"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Only its parser is used. If PyYAML was built without libyaml, it is the slow one."""
 
+_LIBYAML_TOO_DEEP = "maximum nesting depth"
+"""How libyaml's own limit reads. It looks ahead, so it may refuse a text before the reader does."""
+
 _EXACT_FLOAT = 1e21
 """From here on Go writes a float with an exponent."""
 
@@ -110,7 +113,8 @@ class YamlReader:
         except yaml.MarkedYAMLError as fault:
             mark = fault.problem_mark or fault.context_mark
             line = mark.line + 1 if mark else self._line
-            what = f"not YAML: {fault.problem or fault.context or 'unreadable'}"
+            problem = fault.problem or fault.context or "unreadable"
+            what = TOO_DEEP if _LIBYAML_TOO_DEEP in problem else f"not YAML: {problem}"
             raise YamlFault(
                 what, line, cut=self._guard.ended and line >= self._guard.lines
             ) from None

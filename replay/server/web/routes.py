@@ -36,6 +36,9 @@ from .steps import step
 KEPT = "private, no-cache"
 """Browsers keep an answer, and ask each time whether it is still the same."""
 
+_FILE_NAME = re.compile(r"[\w.]+", re.ASCII)
+"""What a file's name may have; a header takes no other letters."""
+
 PREFIX = "plinian.prefix"
 """In the scope of a request: its path began with the token."""
 
@@ -150,7 +153,7 @@ def _steering(page: Page) -> Callable[[Request], Awaitable[Response]]:
 def _html(page: Page, found: Found) -> Response:
     look, part = found.look, found.look.get("part")
     if look.get("standalone") == "yes":
-        name = "-".join(re.findall(r"[\w.]+", f"plinian {look.at} {look.path}"))
+        name = "-".join(_FILE_NAME.findall(f"plinian {look.at} {look.path}"))
         kept = {"Content-Disposition": f'attachment; filename="{name}.html"'}
         return HTMLResponse(file_of(page, found), headers=kept)
     return HTMLResponse(part_of(page, found, part) if part else html_of(page, found))

@@ -44,11 +44,15 @@ def session(
     *others: Document,
     process: ProcessState | None = None,
     conf: str = CONF,
+    cards: str = "1",
 ) -> Session:
-    """Return a session with two pods that each ask for a part of a card, and one for too much."""
+    """Return a session with two pods that each ask for a part of a card, and one for too much.
+
+    :param cards: of how many cards each pod asks for a part.
+    """
     pods = []
     for name, memory in (("p1", "100"), ("p2", "100"), ("much", "100000")):
-        limits = {NUMBER: "1", MEMORY: memory}
+        limits = {NUMBER: cards, MEMORY: memory}
         pods.append(pod(name, "g"))
         pods[-1]["spec"]["containers"] = [{"name": "main", "resources": {"limits": limits}}]
     objects = (queue("default"), group("g", 2), on, *pods, *others)
@@ -133,9 +137,7 @@ def test_what_a_pod_is_told_of_virtual_gpus(release: str, told: str, missing: st
 
 
 def test_more_cards_than_there_are() -> None:
-    ssn = session("v1.10.0", gpu_node())
-    (task,) = tasks(ssn, "much")
-    ssn.tasks.info[task].pod.spec.containers[0].resources.limits[NUMBER] = "2"
+    ssn = session("v1.10.0", gpu_node(), cards="2")
     assert verdict(ssn, "much") == "hami-vgpuDeviceSharing no enough gpu cards on node n1"
 
 
