@@ -15,25 +15,35 @@ STALL_SECONDS = 60.0
 """How long a client may read nothing of an answer while more of it waits."""
 
 
-class _Stall:
+class _Stalling(asyncio.Protocol):
     """Ends a connection whose client reads nothing for too long."""
 
-    def __init__(self) -> None:
-        self._waiting: asyncio.TimerHandle | None = None
+    transport: asyncio.Transport
+    _stalled: asyncio.TimerHandle | None = None
 
-    def begin(self, transport: asyncio.Transport) -> None:
+    def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
+        super().pause_writing()
         loop = asyncio.get_running_loop()
-        self._waiting = self._waiting or loop.call_later(STALL_SECONDS, transport.abort)
+        self._stalled = self._stalled or loop.call_later(STALL_SECONDS, self.transport.abort)
 
-    def end(self) -> None:
-        """Stop to wait: the client reads, or is gone."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+    def resume_writing(self) -> None:
+        """Stop to wait: the client reads."""
+        super().resume_writing()
+        self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to wait: the client is gone."""
+        super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
 
-class PatientProtocol(H11Protocol):
+class PatientProtocol(_Stalling, H11Protocol):
     """HTTP/1.1 that ends connections on which nothing goes on.
 
     uvicorn itself bounds only the pause between two requests. If there are more connections than
@@ -47,7 +57,7 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._stall, self._since = _Stall(), self.loop.time()
+        self._since = self.loop.time()
         self._look()
         self._make_room()
 
@@ -62,21 +72,10 @@ class PatientProtocol(H11Protocol):
         self._stop_reading()
         super().handle_websocket_upgrade(event)
 
-    def pause_writing(self) -> None:
-        """Begin to wait for the client to read."""
-        super().pause_writing()
-        self._stall.begin(self.transport)
-
-    def resume_writing(self) -> None:
-        """Stop to wait: the client reads."""
-        super().resume_writing()
-        self._stall.end()
-
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait for anything."""
         super().connection_lost(exc)
         self._stop_reading()
-        self._stall.end()
 
     def _should_upgrade(self) -> bool:
         """Return whether a WebSocket begins; not if the server is busy, which the answer says."""
@@ -118,25 +117,5 @@ class PatientProtocol(H11Protocol):
         self.transport.abort()
 
 
-class PatientSocket(WSProtocol):
+class PatientSocket(_Stalling, WSProtocol):
     """A WebSocket that ends if its client reads nothing; uvicorn itself asks whether it lives."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin with a handshake."""
-        super().connection_made(transport)
-        self._stall = _Stall()
-
-    def pause_writing(self) -> None:
-        """Begin to wait for the client to read."""
-        super().pause_writing()
-        self._stall.begin(self.transport)
-
-    def resume_writing(self) -> None:
-        """Stop to wait: the client reads."""
-        super().resume_writing()
-        self._stall.end()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop to wait for anything."""
-        super().connection_lost(exc)
-        self._stall.end()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import Running, ended, serving
+from serving import TOKEN, Running, ended, serving
 
 import plinian
 
@@ -23,5 +23,15 @@ def demo_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(demo_log: Path) -> Iterator[Running]:
     """Return a server of the demo's log."""
     running = serving(demo_log)
+    yield running
+    ended(running)
+
+
+@pytest.fixture(scope="module")
+def protected(demo_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a server that needs a token."""
+    file = tmp_path_factory.mktemp("token") / "token"
+    file.write_text(TOKEN)
+    running = serving(demo_log, "--token-file", str(file))
     yield running
     ended(running)

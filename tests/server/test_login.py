@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import httpx
 import pytest
-from serving import Running, ended, serving
+from serving import TOKEN, Running
 
 from plinian.replay.server.login import COOKIE
 
 ABOUT = "/plinian/v1/about"
-TOKEN = "a-token-that-is-long-enough"
 BROWSER = {"Accept": "text/html,*/*;q=0.8"}
-
-
-@pytest.fixture(scope="module")
-def protected(demo_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Return a server that needs a token."""
-    file = tmp_path_factory.mktemp("token") / "token"
-    file.write_text(TOKEN)
-    running = serving(demo_log, "--token-file", str(file))
-    yield running
-    ended(running)
 
 
 def post(running: Running, **fields: str) -> httpx.Response:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import httpx
 
+TOKEN = "a-token-that-is-long-enough"
+
 
 class Running(NamedTuple):
     """A process that serves, and a client that asks it.

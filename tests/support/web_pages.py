@@ -15,17 +15,21 @@ from plinian.replay.server.app import application
 from plinian.replay.server.settings import Settings
 
 PATHS = (
-    *(
-        "jobs",
-        "jobs/over-time",
-        "queues",
-        "queues/over-time",
-        "nodes",
-        "nodes/over-time",
-        "sessions",
-        "session",
-    ),
-    *("compare", "diff", "what-if", "check", "behaviours", "races", "help"),
+    "jobs",
+    "jobs/over-time",
+    "queues",
+    "queues/over-time",
+    "nodes",
+    "nodes/over-time",
+    "sessions",
+    "session",
+    "compare",
+    "diff",
+    "what-if",
+    "check",
+    "behaviours",
+    "races",
+    "help",
 )
 """The pages that every log has, beside the timeline."""
 

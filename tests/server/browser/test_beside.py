@@ -17,20 +17,26 @@ TOO_MANY = 10
 """Clicks within which a new user must have an answer."""
 
 PATHS = (
-    *(
-        "jobs",
-        "jobs/over-time",
-        "find?q=gpu",
-        "queues",
-        "queues/over-time",
-        "nodes",
-        "nodes/over-time",
-        "sessions",
-        "session",
-    ),
-    *("compare?vs_release=v1.11.2", "diff?vs=@1500", "what-if?add_node=node-3", "check"),
-    *("behaviours?vs_release=v1.11.2", "races", "help", GANG, "queue/gold"),
-    *(f"why/{GANG}?others=yes", "blame/queue/gold?number=allocated.cpu"),
+    "jobs",
+    "jobs/over-time",
+    "find?q=gpu",
+    "queues",
+    "queues/over-time",
+    "nodes",
+    "nodes/over-time",
+    "sessions",
+    "session",
+    "compare?vs_release=v1.11.2",
+    "diff?vs=@1500",
+    "what-if?add_node=node-3",
+    "check",
+    "behaviours?vs_release=v1.11.2",
+    "races",
+    "help",
+    GANG,
+    "queue/gold",
+    f"why/{GANG}?others=yes",
+    "blame/queue/gold?number=allocated.cpu",
 )
 
 

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsers import tab
 from playwright.sync_api import Browser, expect
-from serving import Running, ended, serving
-
-TOKEN = "a-token-that-is-long-enough"
-
-
-@pytest.fixture(scope="module")
-def protected(demo_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    file = tmp_path_factory.mktemp("token") / "token"
-    file.write_text(TOKEN)
-    running = serving(demo_log, "--token-file", str(file))
-    yield running
-    ended(running)
+from serving import TOKEN, Running
 
 
 def test_a_person_types_the_token_once(started: Browser, protected: Running) -> None:
