@@ -121,8 +121,8 @@ def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
             parts.append(f"{own} against {theirs} {name}")
         whose = f"its child {fault.child}" if fault.child else "its children together"
         text += (
-            f": queue {fault.queue}'s {fault.what}{_source(run, fault)} is less than that of {whose}:"
-            f" {joined(parts)}"
+            f": queue {fault.queue}'s {fault.what}{_source(run, fault)} is less than that of"
+            f" {whose}: {joined(parts)}"
         )
     else:
         text += f": {_tree_words(fault.text.rpartition('error: ')[2])}"
