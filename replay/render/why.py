@@ -42,8 +42,8 @@ _COLUMNS = (
 def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the changes with which the object starts, and how many were tried."""
     yield "\n"
-    if found.unchanged:
-        yield f"{_UNCHANGED[found.unchanged]}\n"
+    if said := no_change_text(found):
+        yield f"{said}\n"
     if found.found:
         shown, more = _few(found.found)
         rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
@@ -57,6 +57,11 @@ def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
         yield f"With none of {tried} does it start{sooner}.\n"
     if found.left:
         yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
+
+
+def no_change_text(found: WouldHelp) -> str:
+    """Return that the object starts without any change; empty if it does not."""
+    return _UNCHANGED.get(found.unchanged, "")
 
 
 def _few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
