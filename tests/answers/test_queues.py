@@ -18,6 +18,17 @@ TREE = [
 ]
 
 
+def above_root(own: str, *, nodes: int) -> tuple[Any, ...]:
+    """Return a cluster with a queue of 200 cpu below a root; ``own`` is the root's capability."""
+    return (
+        node("n1", nodes, "24Gi"),
+        queue("root", capability={"cpu": own}),
+        queue("default", parent="root"),
+        queue("big", parent="root", capability={"cpu": "200"}),
+        wants("1"),
+    )
+
+
 class TestQueues:
     def test_a_job_waits_because_the_parent_of_its_queue_is_full(self, ask: Any) -> None:
         found = ask(
@@ -95,27 +106,14 @@ class TestQueues:
         assert (tree.own["cpu"], tree.theirs["cpu"]) == ("30", "200")
 
     def test_a_capability_of_the_root_that_the_release_does_not_use_is_said(self, ask: Any) -> None:
-        world = (
-            node("n1", 30, "24Gi"),
-            queue("root", capability={"cpu": "10M"}),
-            queue("default", parent="root"),
-            queue("big", parent="root", capability={"cpu": "200"}),
-            wants("1"),
-        )
-        found = ask("podgroup/pg", CAPACITY, *world)
+        found = ask("podgroup/pg", CAPACITY, *above_root("10M", nodes=30))
         assert found.sentence.endswith(
             "queue root's capability (what all nodes have together; v1.12.1 does not use its own "
             "10000000 cpu) is less than that of its child big: 30 against 200 cpu"
         )
 
     def test_a_capability_of_the_root_that_the_release_uses_is_its_own(self, ask: Any) -> None:
-        world = (
-            node("n1", 300, "24Gi"),
-            queue("root", capability={"cpu": "100"}),
-            queue("default", parent="root"),
-            queue("big", parent="root", capability={"cpu": "200"}),
-            wants("1"),
-        )
+        world = above_root("100", nodes=300)
         found = ask("podgroup/pg", CAPACITY, *world, release="v1.13.0")
         assert found.sentence.endswith(
             "queue root's capability is less than that of its child big: 100 against 200 cpu"

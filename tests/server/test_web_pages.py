@@ -10,12 +10,10 @@ import httpx
 import pytest
 from answer_worlds import CAPACITY, NODES
 from answer_worlds import log_of as made_log
-from web_pages import PATHS, data_at, finished_page, links_of, page_at, pages_of
+from web_pages import PATHS, data_at, finished_page, links_of, page_at, pages_of, shown
 
 import plinian
-from plinian.replay.facade.documents import document
 from plinian.replay.facade.log import Log
-from plinian.replay.server.withheld import Withheld, inputs_named
 from sessions import group, node, pod, queue
 
 AT = "/@1942"
@@ -93,12 +91,6 @@ def test_links_of_pages_lead_to_pages(client: httpx.Client) -> None:
 
 
 # -- the same as the commands ---------------------------------------------------------------------
-
-
-def shown(answer: Any) -> Any:
-    """Return what the command prints of an answer, without the folders of inputs."""
-    found = document(answer)
-    return Withheld(inputs_named(found)).document(found)
 
 
 @pytest.mark.parametrize(

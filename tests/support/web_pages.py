@@ -11,8 +11,10 @@ import httpx
 from html_pages import Page
 from starlette.testclient import TestClient
 
+from plinian.replay.facade.documents import document
 from plinian.replay.server.app import application
 from plinian.replay.server.settings import Settings
+from plinian.replay.server.withheld import Withheld, inputs_named
 
 PATHS = (
     "jobs",
@@ -66,3 +68,9 @@ def data_at(client: httpx.Client, path: str) -> Any:
 def links_of(page: Page) -> list[str]:
     """Return where the links of a page lead."""
     return [str(made["href"]) for tag, made in page.elements if tag == "a" and made.get("href")]
+
+
+def shown(answer: Any) -> Any:
+    """Return what the command prints of an answer, without the folders of inputs."""
+    found = document(answer)
+    return Withheld(inputs_named(found)).document(found)
