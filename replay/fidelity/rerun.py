@@ -18,7 +18,8 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Effect, Event, Reference
-from ...engine.kubernetes.objects import KINDS, decode
+from ...engine.events.payloads import ProcessStarted
+from ...engine.kubernetes.objects import KINDS, Object, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
 from ...engine.session.framework.process import ProcessState
@@ -33,6 +34,7 @@ from ..moments.moment import Moment
 from ..moments.recorded_sessions import (
     HowKnown,
     RecordedSession,
+    fork_of,
     last_known,
     recorded_sessions,
 )
@@ -233,6 +235,8 @@ class _Rerun:
         self._clock: Clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._planned = list(reversed(planned))
         self._services: list[ServiceRequest] = job_services(store, moment)[::-1]
+        self._assumed: dict[str, Object] = {}
+        self._fork = fork_of(store, moment)
         self._process = ProcessState()
         self._revision = 0
         self._deliveries: Deliveries | None = None
@@ -265,7 +269,7 @@ class _Rerun:
         if EVENT_KINDS[event.kind].effect is Effect.BOUND:
             return
         if event.kind == "process.started":
-            self._process = ProcessState()
+            self._end_process(event, position)
         if self._deliveries is None:
             self._projector.apply(event, position=position, lives_on=lives_on)
         else:
@@ -279,15 +283,36 @@ class _Rerun:
     def _until(self, revision: int) -> None:
         """Before a revision, run the sessions that are due, and begin to keep deliveries."""
         while self._planned and self._planned[-1].late < revision:
-            plan = self._planned.pop()
-            self._begin(plan)
-            if self._only(plan.recorded):
-                self.done.append(self._nearest(plan))
-                self._done(self.done[-1])
-            self._take_over(plan.recorded)
-            self._deliveries = None
+            self._run_next()
         if self._planned and revision > self._planned[-1].early:
             self._begin(self._planned[-1])
+
+    def _end_process(self, start: Event, position: int) -> None:
+        """Before a scheduler starts, run the sessions of the process before it.
+
+        It takes over nothing that they decided, and its own sessions see nothing older. On a branch
+        its API server is Plinian's, which has no object that the log lacks.
+
+        :param position: of the event that shows the start.
+        """
+        started = msgspec.json.decode(start.payload, type=ProcessStarted)
+        if started.component != "scheduler":
+            return
+        while self._planned and self._planned[-1].recorded.opened < (start.observed_at or 0):
+            self._run_next()
+        self._process, self._deliveries = ProcessState(), None
+        if position > self._fork > 0:
+            self._withdraw_services()
+
+    def _run_next(self) -> None:
+        """Run the next session, if it is asked for, and take over what it decided."""
+        plan = self._planned.pop()
+        self._begin(plan)
+        if self._only(plan.recorded):
+            self.done.append(self._nearest(plan))
+            self._done(self.done[-1])
+        self._take_over(plan.recorded)
+        self._deliveries = None
 
     def _begin(self, plan: Planned) -> None:
         """Keep from now on what is delivered, as the session may have been opened here."""
@@ -362,10 +387,17 @@ class _Rerun:
             request = self._services.pop()
             key = f"{request.reference.namespace}/{request.reference.name}"
             if request.document is not None:
-                self._projector.driver.deliver(
-                    "Service", decode(KINDS["Service"], request.document)
-                )
+                self._assumed[key] = decode(KINDS["Service"], request.document)
+                self._projector.driver.deliver("Service", self._assumed[key])
             else:
                 held = self._cache.stores.get("Service", key)
                 if held is not None:
                     self._projector.driver.deliver_deletion("Service", held)
+
+    def _withdraw_services(self) -> None:
+        """Take back the Services that no event shows, and deliver no more of them."""
+        self._services.clear()
+        for key, assumed in self._assumed.items():
+            if self._cache.stores.get("Service", key) is assumed:
+                self._projector.driver.deliver_deletion("Service", assumed)
+        self._assumed.clear()

@@ -123,6 +123,11 @@ def last_known(session: RecordedSession, clock: Clock, later: int = 0) -> int:
     return known if session.wrote is None else min(known, session.wrote - 1)
 
 
+def fork_of(store: LogStore, moment: Moment) -> int:
+    """Return the position at which the branch of a moment begins; 0 if it continues no other."""
+    return next((one.fork for one in store.branches() if one.name == moment.branch), 0)
+
+
 class _Reader:
     """Reads what a log says of sessions."""
 
@@ -132,8 +137,7 @@ class _Reader:
         self._bound_at: dict[str, Recorded] = {}
         self._schedulers: dict[str, str] = {}
         self._writes: list[Write] = []
-        forks = (one.fork for one in store.branches() if one.name == moment.branch)
-        self._fork = next(forks, 0)
+        self._fork = fork_of(store, moment)
 
     def sessions(self) -> list[RecordedSession]:
         """Return the sessions in order."""

@@ -12,6 +12,7 @@ from plinian.engine.events.payloads import (
     ConfigApplied,
     DecisionLogged,
     PodBound,
+    ProcessStarted,
     ScenarioDeclared,
     SessionClosed,
     SessionOpened,
@@ -27,6 +28,7 @@ GROUPS = {
     "PodGroup": "scheduling.volcano.sh",
     "Queue": "scheduling.volcano.sh",
     "PriorityClass": "scheduling.k8s.io",
+    "Job": "batch.volcano.sh",
 }
 CONF = """
 actions: "enqueue, allocate, preempt, backfill"
@@ -70,6 +72,10 @@ class RecordedCluster:
                 Reference(group, kind, *names),
                 revision=self.revision,
             )
+
+    def started(self, second: float, component: str = "scheduler") -> None:
+        """Add that a process logged its start."""
+        self._logged("process.started", ProcessStarted(component=component, flags={}), second)
 
     def opened(self, uid: str, second: float) -> None:
         """Add that the scheduler logged the beginning of a session."""

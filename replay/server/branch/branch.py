@@ -32,7 +32,7 @@ from ..kubernetes.channels import Channel, Watcher
 from ..kubernetes.feeds import Feeds
 from ..kubernetes.follower import Opening
 from ..kubernetes.resources import CRD, Resource
-from ..kubernetes.routes import warning
+from ..kubernetes.routes import warnings
 from ..kubernetes.state import Kept, LoggedState
 from ..kubernetes.status import JSON, StatusError, expired, too_large
 from ..settings import Settings
@@ -228,7 +228,7 @@ class Branch:
             self._loop.call_soon_threadsafe(tell, watcher)
 
     def _answer(self, asking: Asking, outcome: Outcome, batch: Batch) -> Response:
-        headers = {"Warning": warning([outcome.warning])} if outcome.warning else {}
+        headers = {"Warning": warnings(outcome.warnings)} if outcome.warnings else {}
         body = msgspec.json.encode(outcome.document)
         if outcome.subject is not None:
             resource = asking.place.resource
