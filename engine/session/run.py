@@ -22,6 +22,7 @@ from .framework.outcome import SessionResult
 from .framework.process import ProcessState
 from .framework.session import CacheActions, Plugin, Session
 from .framework.trace import Trace
+from .further import look_further
 from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
 
@@ -106,7 +107,9 @@ def _run_and_close(
     """
     before, crash = list(ssn.jobs.phase), None
     try:
-        run_actions(ssn, ended)
+        views = run_actions(ssn, ended)
+        if ssn.trace.closely:
+            look_further(ssn, views)
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
@@ -140,8 +143,8 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     return plugins
 
 
-def run_actions(ssn: Session, ended: Callable[[str], None]) -> None:
-    """Run the configured actions in their order.
+def run_actions(ssn: Session, ended: Callable[[str], None]) -> NodeViews:
+    """Run the configured actions in their order; return their views on the nodes.
 
     :param ended: called with the name of each action when it is over.
     """
@@ -152,6 +155,7 @@ def run_actions(ssn: Session, ended: Callable[[str], None]) -> None:
             ssn.trace.action = name
             action(ssn, views)
             ended(name)
+    return views
 
 
 def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.details import (
     EvictionSearch,
@@ -22,6 +22,10 @@ from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
 from .run import CSI_NODE, NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
+FURTHER = "further"
+"""The action of details about pods that the session did not come to."""
+REASONS = 2
+"""How many different reasons of a job's pods a sentence names."""
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _PLACED = ("allocate", "pipeline")
 _DISCARD = "discard"
@@ -53,6 +57,37 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
             return _no_node(run, pod, seen)
     text = run.answer.result.fit_errors.get(pod, "")
     return _unprepared(run, pod, text) if text else None
+
+
+def queue_further(run: Run, pod: str, own: str) -> Blocked | None:
+    """Return why the queue of a pod would refuse it, which the session did not ask."""
+    check = run.detail(QueueCheck, ALLOCATE, pod, FURTHER)
+    return None if check is None else full_queue(run, check, "allocate", ALLOCATE, own)
+
+
+def nodes_further(run: Run, pod: str) -> Blocked | None:
+    """Return why no node would take a pod that the session compared with none."""
+    seen = run.detail(NodesChecked, "predicate allocate", pod, FURTHER)
+    return None if seen is None or seen.passing else _no_node(run, pod, seen)
+
+
+def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tuple[str, Blocked]]:
+    """Return why pods have no node: the first pod of each kind of reason, and that reason.
+
+    :param own: their PodGroup.
+    """
+    found: dict[object, tuple[str, Blocked]] = {}
+    for pod in pods:
+        blocked = not_placed(run, pod, queue, own)
+        if blocked is not None:
+            found.setdefault(_kind(blocked), (pod, blocked))
+    return list(found.values())
+
+
+def _kind(blocked: Blocked) -> object:
+    """Return what is equal for reasons that differ only in amounts."""
+    groups = (each for link in blocked.links if isinstance(link, Nodes) for each in link.groups)
+    return blocked.cause, frozenset(reason for group in groups for reason in group.reasons)
 
 
 def node_links(run: Run, pod: str) -> Iterator[Link]:
@@ -110,20 +145,21 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     if not 0 < fits < gang.least:
         return None
     left = [pod for pod in run.waiting_pods(key) if pod not in having]
-    queue = run.cache.jobs[key].queue
-    failing = next(filter(None, (not_placed(run, pod, queue, key) for pod in left)), None)
+    failing = reasons_of(run, left, run.cache.jobs[key].queue, key)[:REASONS]
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
-    if failing is None:
+    if not failing:
         note = Note(text=text, blocks=True)
         return Blocked(text, "gang-incomplete", (note,), ((PODGROUP, key),))
-    who = next(pod for pod in left if not_placed(run, pod, queue, key) is not None)
-    because = failing.because.replace("its queue", "the job's queue")
+    because = [one.because.replace("its queue", "the job's queue") for _, one in failing]
+    parts = [
+        f"pod {who} has none, because {why}" for (who, _), why in zip(failing, because, strict=True)
+    ]
     return Blocked(
-        f"{text}: pod {who} has none, because {because}",
-        f"gang-incomplete {failing.cause}",
-        failing.links,
-        ((PODGROUP, key), *failing.about),
+        f"{text}: {'; '.join(parts)}",
+        f"gang-incomplete {failing[0][1].cause}",
+        tuple(link for _, one in failing for link in one.links),
+        ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
     )
 
 

@@ -9,6 +9,7 @@ from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, joined
 from .drift import differences
 from .finding import Blocked, Finding
+from .further import with_further
 from .jobs import job_finding, leaving, missing_group, panics, pod_conditions
 from .placing import (
     eviction_links,
@@ -164,6 +165,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None
+    blocked = with_further(run, group, blocked, key)
     head = [one for one in job_finding(run, group, subject).chain if not one.blocks][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)

@@ -113,7 +113,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):
     """One link of the chain of reasons.
 
     :param text: its sentence.
-    :param blocks: it keeps the object waiting; the last such link is the answer.
+    :param blocks: it keeps the object waiting; the sentence has all such links.
     """
 
     text: str
