@@ -13,6 +13,7 @@ from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
+from .actions.hypernode_details import keep_hypernodes
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
@@ -178,6 +179,7 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     names, info, nodes = ssn.jobs.keys, ssn.tasks.info, ssn.nodes.names
     if ssn.trace.closely:
         keep_gangs(ssn)
+        keep_hypernodes(ssn)
     result.binds = [(info[task].key, nodes[node]) for task, node in ssn.binds]
     result.evictions = [(info[task].key, reason) for task, reason in ssn.evictions]
     result.pipelined = sorted(

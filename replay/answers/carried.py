@@ -24,6 +24,7 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "overcommitted": _FULL,
         "no-queue": (QUEUE,),
         "no-node": (NODE, POD),
+        "no-hypernode": (NODE, POD),
         "no-claim": (CLAIM,),
         "unbound-claim": (CLAIM, STORAGE_CLASS),
         "no-volume": (VOLUME,),

@@ -13,12 +13,14 @@ from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
 from .finding import Blocked, Finding, ObjectKey
 from .further import gates_of, lacking_pods, with_further
+from .hypernodes import no_hypernode
 from .placing import (
     REASONS,
     eviction_links,
     gang_short,
     node_links,
     not_placed,
+    of_nodes,
     overused,
     placed,
     reasons_of,
@@ -216,10 +218,12 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     gated = gates_of(run, left)
     gang = run.detail(GangCounts, "gang", key)
     partly = None if gang is None else gang_short(run, key, gang)
-    found = partly or _of_pods(run, left, job.queue, key)
+    found = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
+    if found is None or of_nodes(found):
+        found = no_hypernode(run, key) or found
     if found is not None and gated is not None:
         return found.and_also(gated)
-    return found or gated or overused(run, job.queue, key) or _not_tried(run, left[0])
+    return found or gated or _not_tried(run, left[0])
 
 
 def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
+from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
@@ -49,6 +50,10 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "node(s) pod number exceeded": _CROWDED,
         "Insufficient pods": _CROWDED,
+        UNTOLERATED: (
+            "has a taint that the pod does not tolerate",
+            "have taints that the pod does not tolerate",
+        ),
         "node(s) were out of sync": (
             "uses more than it has, so sessions skip it",
             "use more than they have, so sessions skip them",
@@ -149,7 +154,7 @@ def _far(group: NodeGroup) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
     if any(reason.startswith(_LACKS) for reason in group.reasons):
         return 2
-    opens = all(reason == _CORDONED or reason.startswith(_TAINT) for reason in group.reasons)
+    opens = all(reason in {_CORDONED, UNTOLERATED} or _is_taint(reason) for reason in group.reasons)
     return 0 if opens else 1
 
 
@@ -161,8 +166,23 @@ def _text(group: NodeGroup, own: Demands) -> str:
         return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)
-    says = [phrase(reason, own, one=False) for reason in group.reasons]
+    says = [phrase(reason, own, one=False) + _which(reason, group, own) for reason in group.reasons]
     return f"{count} nodes {joined(says)}{_nearest(group, own)}"
+
+
+def _which(reason: str, group: NodeGroup, own: Demands) -> str:
+    """Return which taints nodes have, where newer releases do not say it."""
+    if reason != UNTOLERATED:
+        return ""
+    taints = dict.fromkeys(
+        text.removeprefix(_TAINT).removesuffix("}")
+        for name in group.nodes
+        for text in own.closed.get(name, ())
+        if _is_taint(text)
+    )
+    named = [f"{key}={value}" if value else key for key, _, value in map(_parted, taints)]
+    more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
+    return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 
 
 def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
@@ -172,7 +192,9 @@ def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
 
 def _further(name: str, reasons: Sequence[str], own: Demands) -> list[str]:
     """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
-    return list(dict.fromkeys((*reasons, *own.closed.get(name, ()))))
+    closed = own.closed.get(name, ())
+    some = [one for one in reasons if one != UNTOLERATED or not any(map(_is_taint, closed))]
+    return list(dict.fromkeys((*some, *closed)))
 
 
 def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
@@ -217,13 +239,17 @@ def _roomy(group: NodeGroup, own: Demands) -> list[str]:
     """Return the closed nodes with room; of those with further reasons the first, if all have."""
     names = [one.node for one in group.nearest if not one.missing and one.node not in own.excluded]
     further = {
-        name: [text for text in own.closed.get(name, ()) if text not in group.reasons]
+        name: [text for text in own.closed.get(name, ()) if not _says(group, text)]
         for name in names
     }
     alone = [name for name in names if not further[name]]
     if alone or not names:
         return alone
     return [f"{names[0]}, which {joined(_of_one(further[names[0]], own))} too"]
+
+
+def _says(group: NodeGroup, text: str) -> bool:
+    return text in group.reasons or (_is_taint(text) and UNTOLERATED in group.reasons)
 
 
 def _lacking(near: NodeMiss) -> list[str]:

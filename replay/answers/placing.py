@@ -26,6 +26,7 @@ FURTHER = "further"
 """The action of details about pods that the session did not come to."""
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
+_NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
 _EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _PLACED = ("allocate", "pipeline")
 _DISCARD = "discard"
@@ -82,6 +83,11 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
         if blocked is not None:
             found.setdefault(_kind(blocked), (pod, blocked))
     return list(found.values())
+
+
+def of_nodes(blocked: Blocked) -> bool:
+    """Return whether a reason is that no node takes a pod, or too few take pods of a gang."""
+    return blocked.cause in {_NO_NODE, _GANG_SHORT, f"{_GANG_SHORT} {_NO_NODE}"}
 
 
 def _kind(blocked: Blocked) -> object:
@@ -150,14 +156,14 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     text += " has a place" if fits == 1 else " have a place"
     if not failing:
         note = Note(text=text, blocks=True)
-        return Blocked(text, "gang-incomplete", (note,), ((PODGROUP, key),))
+        return Blocked(text, _GANG_SHORT, (note,), ((PODGROUP, key),))
     because = [one.because.replace("its queue", "the job's queue") for _, one in failing]
     parts = [
         f"pod {who} has none, because {why}" for (who, _), why in zip(failing, because, strict=True)
     ]
     return Blocked(
         f"{text}: {'; '.join(parts)}",
-        f"gang-incomplete {failing[0][1].cause}",
+        f"{_GANG_SHORT} {failing[0][1].cause}",
         tuple(link for _, one in failing for link in one.links),
         ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
     )
@@ -259,7 +265,7 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen)
     absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
-    return Blocked(text, "no-volume" if absent else "no-node", (link,), about)
+    return Blocked(text, "no-volume" if absent else _NO_NODE, (link,), about)
 
 
 def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
@@ -323,7 +329,7 @@ _MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 def _unprepared(run: Run, pod: str, text: str) -> Blocked:
     """Return why filters could not even be prepared for a pod, as for a missing claim."""
     head, failed, why = text.partition(_PREPARING)
-    because, cause = f"no node takes it: {text}", "no-node"
+    because, cause = f"no node takes it: {text}", _NO_NODE
     if failed:
         plugin = head.rpartition("plugin ")[2]
         says = why.removesuffix(".")
@@ -345,7 +351,7 @@ def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     if missing is not None:
         place = pod.partition("/")[0]
         return f"its PersistentVolumeClaim {place}/{missing[1]} does not exist", "no-claim"
-    return because, "no-node"
+    return because, _NO_NODE
 
 
 def _scores(scores: dict[str, float]) -> list[str]:

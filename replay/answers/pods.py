@@ -10,12 +10,14 @@ from .amounts import amounts_of, joined
 from .drift import differences
 from .finding import Blocked, Finding
 from .further import with_further
+from .hypernodes import no_hypernode
 from .jobs import job_finding, leaving, missing_group, panics, pod_conditions
 from .placing import (
     eviction_links,
     gang_short,
     node_links,
     not_placed,
+    of_nodes,
     placed,
     places,
 )
@@ -155,6 +157,11 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
             text += "; but the scheduler's cache is wrong about that node"
         links: tuple[Link, ...] = (*node_links(run, key), link, *wrong)
         return Finding(text, True, "next-session", links)
+    if link is None:
+        far = not_placed(run, key, job.queue, group)
+        topology = no_hypernode(run, group) if far is None or of_nodes(far) else None
+        if topology is not None:
+            return topology.finding(f"{subject} waits with its {run.title(group)}", verb="because")
     together = _with_gang(run, key, group)
     if together is not None:
         return together.finding(subject)

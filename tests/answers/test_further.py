@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from answer_worlds import CAPACITY, NODES, PROPORTION, Document, owned
 
 from plinian.replay.answers.records import Nodes, QueuePath
@@ -139,6 +140,17 @@ class TestNodes:
         assert found.sentence.endswith(
             "n1 has taints that the pod does not tolerate (team=gpu and night), with room for it"
         )
+
+    @pytest.mark.parametrize(
+        ("names", "says"), [(("n1",), "n1 has a taint"), (("n1", "n2"), "2 nodes have taints")]
+    )
+    def test_newer_releases_do_not_say_which_taint_but_the_answer_does(
+        self, ask: Any, names: tuple[str, ...], says: str
+    ) -> None:
+        closed = (node(name, spec={"taints": [taint("night")]}) for name in names)
+        found = ask("pod/a", NODES, *closed, *WORLD, pod("a", "pg"), release="v1.15.1")
+        assert f"{says} that the pod does not tolerate (night)" in found.sentence
+        assert "node(s)" not in found.sentence
 
     def test_nodes_without_room_of_which_the_nearest_is_closed(self, ask: Any) -> None:
         old = (group("old", 1, "Running"), pod("o", "old", 4, "n1"), pod("p", "old", 5, "n2"))

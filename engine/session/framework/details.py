@@ -132,6 +132,37 @@ class NodesChecked(NamedTuple):
     groups: tuple[NodeGroup, ...]
 
 
+class HypernodeTry(NamedTuple):
+    """A hypernode, and how many pods of a job found a place there together.
+
+    :param nodes: how many nodes are below it. :param places: None if it was not tried.
+    :param pod: the first pod without a place; ``seen``: the nodes that refused it.
+    """
+
+    name: str
+    tier: int
+    nodes: int
+    places: int | None
+    pod: str = ""
+    seen: NodesChecked | None = None
+
+
+class HypernodesChecked(NamedTuple):
+    """The hypernodes that a job with a hard topology may be in.
+
+    :param highest: the highest tier that it may span. :param lowest: of all; None if there is none.
+    :param placed_in: the hypernode that its pods are in already; empty if they are in none.
+    :param wanted: its minResources. :param room: of these, what each hypernode will have free.
+    """
+
+    highest: int
+    lowest: int | None
+    placed_in: str
+    wanted: Amounts
+    tries: tuple[HypernodeTry, ...]
+    room: Mapping[str, Amounts]
+
+
 class EvictionSearch(NamedTuple):
     """How far an action came that looks for victims for a task.
 
@@ -174,6 +205,8 @@ Detail = (
     | ReservationCheck
     | TreeFault
     | NodesChecked
+    | HypernodeTry
+    | HypernodesChecked
     | EvictionSearch
     | GangCounts
     | Mapping[str, object]
