@@ -36,6 +36,7 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "not-reached": _ALL,
         "next-session": _ALL,
         "releasing": _ALL,
+        "to-be-evicted": _ALL,
         "panic": _ALL,
         "idle": (PODGROUP, POD),
         "open": (POD,),

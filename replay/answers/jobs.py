@@ -11,12 +11,12 @@ from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, counted, joined
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
+from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
 from .further import gates_of, lacking_pods, with_further
 from .hypernodes import no_hypernode
 from .placing import (
     REASONS,
-    eviction_links,
     gang_short,
     node_links,
     not_placed,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.details import (
-    EvictionSearch,
     GangCounts,
     NodeGroup,
     NodesChecked,
@@ -18,7 +17,8 @@ from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
-from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
+from .records import Link, Nodes, Note, Placement, Refusal, Score
+from .requests import of_which
 from .run import CSI_NODE, NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
@@ -27,10 +27,8 @@ FURTHER = "further"
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
 _NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
-_EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
 _PLACED = ("allocate", "pipeline")
 _DISCARD = "discard"
-_VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 
 
 def placed(run: Run, pod: str) -> Placement | None:
@@ -169,62 +167,6 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     )
 
 
-def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
-    """Yield whether the session looked for pods to evict for a pod, and why it found none."""
-    if placed(run, pod) is not None:
-        return
-    for action in run.conf.actions:
-        if action not in _EVICTING:
-            continue
-        searches = [
-            run.detail(EvictionSearch, what, pod, action)
-            for what in ("victims", "victims in its job")
-        ]
-        votes: dict[str, int] = {}
-        for about in dict.fromkeys((pod, job)):
-            for step in run.steps(about):
-                if step.action == action and step.what in _VOTES:
-                    chosen = step.numbers.get("victims", ())
-                    count = len(chosen) if isinstance(chosen, list) else 0
-                    votes[step.by] = max(votes.get(step.by, 0), count)
-        yield _eviction(action, pod, searches, votes)
-
-
-def _eviction(
-    action: str, pod: str, searches: list[EvictionSearch | None], votes: dict[str, int]
-) -> EvictionTry:
-    found = [one for one in searches if one is not None]
-    if not found:
-        text = f"{action}: it does not look for victims for this pod"
-        return EvictionTry(text=text, action=action, pod=pod, tried=False, votes=votes)
-    forbidden = next((one.forbidden for one in found if one.forbidden), "")
-    nodes = max(one.nodes for one in found)
-    candidates = max(one.candidates for one in found)
-    if forbidden:
-        text = f"{action}: the pod may not evict others: {forbidden}"
-    elif not nodes:
-        text = f"{action}: on no node could evictions help"
-    elif not candidates:
-        text = f"{action}: there is no pod that it may evict"
-    else:
-        text = f"{action}: {counted(candidates, 'pod')} could be evicted"
-        none = sorted(plugin for plugin, count in votes.items() if not count)
-        if none:
-            who = f"plugins {joined(none)} choose" if len(none) > 1 else f"plugin {none[0]} chooses"
-            text += f", but {who} none of them"
-        else:
-            text += ", but that would not make enough room on any node"
-    return EvictionTry(
-        text=text,
-        action=action,
-        pod=pod,
-        tried=True,
-        nodes=nodes,
-        candidates=candidates,
-        votes=votes,
-    )
-
-
 def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     about = f"{queue} {pod}"
     refused = None
@@ -237,8 +179,15 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     if check is not None and check.plugin == refused.by and not refused.numbers.get("message"):
         found = full_queue(run, check, refused.action, ALLOCATE, own)
         if found is not None:
-            return _unbound_first(run, pod, found)
+            found = _unbound_first(run, pod, found)
+            more = of_which(run, pod, _exceeded(check))
+            return found._replace(because=found.because + more)
     return refusal(run, refused, queue)
+
+
+def _exceeded(check: QueueCheck) -> list[str]:
+    names = (name for level in check.levels if level.checked for name in level.exceeded)
+    return [name for name in dict.fromkeys(names) if name != "pods"]
 
 
 def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
@@ -260,12 +209,19 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     else:
         text = f"none of {count} nodes takes it: {refusals(seen.groups, own)}"
     text += _above_every_node(run, seen.request) if count else ""
+    text += of_which(run, pod, _lacked(seen)) if count else ""
     if skipped and count:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen)
     absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
     return Blocked(text, "no-volume" if absent else _NO_NODE, (link,), about)
+
+
+def _lacked(seen: NodesChecked) -> list[str]:
+    """Return the resources of which nodes lack some for a pod."""
+    near = (one for group in seen.groups for one in group.nearest)
+    return list(dict.fromkeys(name for one in near for name in one.missing if name != "pods"))
 
 
 def _above_every_node(run: Run, request: Mapping[str, float]) -> str:

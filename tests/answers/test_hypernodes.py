@@ -11,6 +11,7 @@ from answer_worlds import CAPACITY, Document, links, log_of
 from plinian.replay.answers.records import Hypernodes
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
+from plinian.replay.render.why import why_lines
 from plinian.replay.what_if.help import Remedy, what_would_help
 from sessions import document, group, node, pod, queue
 
@@ -124,3 +125,10 @@ def helps(folder: Path, release: str, *documents: Document) -> tuple[Remedy, ...
         moment, name = log.moment(), log.object("podgroup/pg")
         why = why_at(log, name, moment, namespace="ns", release=release)
         return what_would_help(log, moment, target_of(log, name, "ns", moment), why).found
+
+
+def test_the_text_has_a_table_of_the_hypernodes(ask: Any) -> None:
+    found = ask("podgroup/pg", CONF, *NODES, *ROOT, *TREE, *gang(3))
+    rows = [line.split() for line in "".join(why_lines(found)).splitlines()]
+    assert ["HYPERNODE", "TIER", "NODES", "PODS", "WITH", "A", "PLACE", "FREE"] in rows
+    assert ["s0", "1", "2", "2", "cpu=8"] in rows

@@ -178,6 +178,16 @@ class EvictionSearch(NamedTuple):
     promising: int = 0
 
 
+class EvictionVotes(NamedTuple):
+    """What plugins say of all pods that could be victims for a job, wherever these are.
+
+    :param tiers: by tier of the configuration: by plugin, how many it chooses. Plugins without an
+        opinion are left out.
+    """
+
+    tiers: tuple[Mapping[str, int], ...]
+
+
 class GangCounts(NamedTuple):
     """The tasks of a job at the end of a session.
 
@@ -208,6 +218,7 @@ Detail = (
     | HypernodeTry
     | HypernodesChecked
     | EvictionSearch
+    | EvictionVotes
     | GangCounts
     | Mapping[str, object]
 )
