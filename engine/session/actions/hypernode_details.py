@@ -83,7 +83,8 @@ def _checked(ssn: Session, job: int, highest: int) -> HypernodesChecked:
         if about == ssn.jobs.keys[job] and what.startswith(_ONE) and isinstance(seen, HypernodeTry)
     }
     tree, least = ssn.hypernodes, ssn.jobs.min_resources(job)
-    room, wanted = {}, plain(least)
+    room = {}
+    wanted = {name: amount for name, amount in plain(least).items() if amount}
     for tier in sorted(tree.by_tier):
         for name in sorted(tree.by_tier[tier]) if tier <= highest else ():
             rows = hypernode_rows(ssn, name)
