@@ -13,6 +13,7 @@ from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
+from .actions.hypernode_details import keep_hypernodes
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
@@ -22,6 +23,7 @@ from .framework.outcome import SessionResult
 from .framework.process import ProcessState
 from .framework.session import CacheActions, Plugin, Session
 from .framework.trace import Trace
+from .further import look_further
 from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
 
@@ -106,7 +108,9 @@ def _run_and_close(
     """
     before, crash = list(ssn.jobs.phase), None
     try:
-        run_actions(ssn, ended)
+        views = run_actions(ssn, ended)
+        if ssn.trace.closely:
+            look_further(ssn, views)
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
@@ -140,8 +144,8 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     return plugins
 
 
-def run_actions(ssn: Session, ended: Callable[[str], None]) -> None:
-    """Run the configured actions in their order.
+def run_actions(ssn: Session, ended: Callable[[str], None]) -> NodeViews:
+    """Run the configured actions in their order; return their views on the nodes.
 
     :param ended: called with the name of each action when it is over.
     """
@@ -152,6 +156,7 @@ def run_actions(ssn: Session, ended: Callable[[str], None]) -> None:
             ssn.trace.action = name
             action(ssn, views)
             ended(name)
+    return views
 
 
 def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:
@@ -174,6 +179,7 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     names, info, nodes = ssn.jobs.keys, ssn.tasks.info, ssn.nodes.names
     if ssn.trace.closely:
         keep_gangs(ssn)
+        keep_hypernodes(ssn)
     result.binds = [(info[task].key, nodes[node]) for task, node in ssn.binds]
     result.evictions = [(info[task].key, reason) for task, reason in ssn.evictions]
     result.pipelined = sorted(

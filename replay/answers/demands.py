@@ -16,6 +16,9 @@ from ...engine.session.kube.claims import (
     mounted_claims,
 )
 from ...engine.session.kube.pod_class import node_terms
+from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
+from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
+from ...engine.session.plugins.predicates.taint_toleration import CORDONED
 from .amounts import joined
 from .run import Run
 
@@ -28,10 +31,12 @@ class Demands(NamedTuple):
 
     :param phrases: what is said of nodes that refuse it.
     :param excluded: the nodes that its node selector or required node affinity excludes.
+    :param closed: by node, all reasons for which it is closed to the pod: cordoned, and taints.
     """
 
     phrases: Phrases = MappingProxyType({})
     excluded: frozenset[str] = frozenset()
+    closed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 NO_DEMANDS = Demands()
@@ -45,7 +50,38 @@ def demands_of(run: Run, key: str) -> Demands:
     pod = run.pod(key)
     if pod is None:
         return NO_DEMANDS
-    return Demands(dict(_phrases(run, pod)), _unselected(run, pod))
+    return Demands(dict(_phrases(run, pod)), _unselected(run, pod), dict(_closed(run, pod)))
+
+
+def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the nodes that are closed to a pod, with all reasons: a filter stops at the first."""
+    options = _filtering(run)
+    if options is None:
+        return
+    wanted = pod.spec.tolerations
+    for name, info in run.cache.nodes.items():
+        if info.node is None:
+            continue
+        cordoned = info.node.spec.unschedulable and not tolerates(wanted, UNSCHEDULABLE_TAINT)
+        reasons = [CORDONED] if cordoned else []
+        if options.taint_toleration:
+            reasons += [
+                f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+                for taint in info.taints
+                if untolerated((taint,), wanted)
+                and not (cordoned and taint.key == UNSCHEDULABLE_TAINT.key)
+            ]
+        if reasons:
+            yield name, tuple(reasons)
+
+
+def _filtering(run: Run) -> PredicateOptions | None:
+    """Return which filters of nodes run; None without the plugin that has them."""
+    for tier in run.conf.tiers:
+        for option in tier:
+            if option.name == "predicates":
+                return read_options(option.arguments)
+    return None
 
 
 def _unselected(run: Run, pod: Pod) -> frozenset[str]:

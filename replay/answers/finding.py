@@ -44,6 +44,17 @@ class Blocked(NamedTuple):
     links: tuple[Link, ...]
     about: tuple[ObjectKey, ...] = ()
 
+    def and_also(self, other: Blocked, says: str = "") -> Blocked:
+        """Return this reason and another one that holds beside it; the cause stays.
+
+        :param says: instead of what the other one says.
+        """
+        return self._replace(
+            because=f"{self.because}; {says or f'also, {other.because}'}",
+            links=(*self.links, *other.links),
+            about=tuple(dict.fromkeys((*self.about, *other.about))),
+        )
+
     def finding(self, subject: str, *, verb: str = "waits because") -> Finding:
         """Return what this means for an object."""
         return Finding(f"{subject} {verb} {self.because}", True, self.cause, self.links, self.about)

@@ -11,8 +11,20 @@ from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, counted, joined
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
+from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
-from .placing import eviction_links, gang_short, node_links, not_placed, overused, placed
+from .further import gates_of, lacking_pods, with_further
+from .hypernodes import no_hypernode
+from .placing import (
+    REASONS,
+    gang_short,
+    node_links,
+    not_placed,
+    of_nodes,
+    overused,
+    placed,
+    reasons_of,
+)
 from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorded
 from .run import POD, PODGROUP, QUEUE, Run
 
@@ -31,6 +43,7 @@ def job_finding(run: Run, key: str, subject: str) -> Finding:
     if crash is not None:
         return crash.finding(subject).after(_head(run, key, group), about)
     blocked = job_blocked(run, key, group)
+    blocked = None if blocked is None else with_further(run, key, blocked)
     links = [*_head(run, key, group), *enqueue_links(run, key)]
     if blocked is not None:
         tail = (*blocked.links, *_tail(run, key, group))
@@ -202,47 +215,32 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
         return short
     if not left:
         return _no_pods(run, key) if not job.tasks else None
-    gated = _gated(run, left)
+    gated = gates_of(run, left)
     gang = run.detail(GangCounts, "gang", key)
     partly = None if gang is None else gang_short(run, key, gang)
-    found = partly or next(
-        filter(None, (not_placed(run, pod, job.queue, key) for pod in left)), None
-    )
-    return found or gated or overused(run, job.queue, key) or _not_tried(run, left[0])
+    found = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
+    if found is None or of_nodes(found):
+        found = no_hypernode(run, key) or found
+    if found is not None and gated is not None:
+        return found.and_also(gated)
+    return found or gated or _not_tried(run, left[0])
 
 
-def _gated(run: Run, pods: list[str]) -> Blocked | None:
-    gates = {
-        gate.name
-        for name in pods
-        if (pod := run.pod(name)) is not None
-        for gate in pod.spec.scheduling_gates
-    }
-    if not gates:
+def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:
+    """Return why none of a job's pods has a node: for different reasons, each with a pod."""
+    found = reasons_of(run, pods, queue, key)[:REASONS]
+    if not found:
         return None
-    what = "gate" if len(gates) == 1 else "gates"
-    text = f"the scheduling {what} {joined(sorted(gates))} of its pods must be removed first"
-    about = tuple((POD, name) for name in pods[:1])
-    return Blocked(text, "gated", (Note(text=text, blocks=True),), about)
+    (_, first), *others = found
+    for who, other in others:
+        first = first.and_also(other, f"pod {who} waits because {other.because}")
+    return first
 
 
 def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
-    """Return which pods a gang lacks; None if it has enough that are neither failed nor leaving."""
+    """Return which pods a gang lacks; None if the session found it valid."""
     seen = run.detail(dict, "JobValid", key)
-    gang = run.detail(GangCounts, "gang", key)
-    if seen is None or gang is None or not job.tasks:
-        return None
-    states = joined(f"{n} {name}" for name, n in gang.statuses.items())
-    if gang.lacking and gang.valid >= gang.least:
-        parts = [f"{valid} of {least} {role}" for role, (least, valid) in gang.lacking.items()]
-        text = f"its gang lacks pods of a role: only {joined(parts)} exist"
-    else:
-        text = f"its gang needs {counted(gang.least, 'pod')} at once, and has only {gang.valid}"
-        text += f" ({states})"
-        if gang.lacking:
-            roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
-            text += f": task {joined(roles)}"
-    return Blocked(text, "gang-lacks-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
+    return None if seen is None or not job.tasks else lacking_pods(run, key)
 
 
 def _no_pods(run: Run, key: str) -> Blocked:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
+from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
@@ -49,6 +50,10 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "node(s) pod number exceeded": _CROWDED,
         "Insufficient pods": _CROWDED,
+        UNTOLERATED: (
+            "has a taint that the pod does not tolerate",
+            "have taints that the pod does not tolerate",
+        ),
         "node(s) were out of sync": (
             "uses more than it has, so sessions skip it",
             "use more than they have, so sessions skip them",
@@ -117,9 +122,27 @@ def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
     return f'{"says" if one else "say"} "{reason}"'
 
 
+def _of_one(reasons: Sequence[str], own: Demands) -> list[str]:
+    """Return all reasons of one node in words; its taints together."""
+    keys = [text.removeprefix(_TAINT).removesuffix("}") for text in reasons if _is_taint(text)]
+    if len(keys) < 2:
+        return [phrase(text, own, one=True) for text in reasons]
+    named = [f"{key}={value}" if value else key for key, _, value in map(_parted, keys)]
+    others = [phrase(text, own, one=True) for text in reasons if not _is_taint(text)]
+    return [*others, f"has taints that the pod does not tolerate ({joined(named)})"]
+
+
+def _is_taint(text: str) -> bool:
+    return text.startswith(_TAINT)
+
+
+def _parted(taint: str) -> tuple[str, str, str]:
+    return taint.partition(": ")
+
+
 def _tainted(taint: str, *, one: bool) -> str:
     """Return what a taint means, of ``key: value``."""
-    key, _, value = taint.partition(": ")
+    key, _, value = _parted(taint)
     state = _STATES.get(key)
     if state is not None:
         return f"{'is' if one else 'are'} {state} (taint {key})"
@@ -131,7 +154,7 @@ def _far(group: NodeGroup) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
     if any(reason.startswith(_LACKS) for reason in group.reasons):
         return 2
-    opens = all(reason == _CORDONED or reason.startswith(_TAINT) for reason in group.reasons)
+    opens = all(reason in {_CORDONED, UNTOLERATED} or _is_taint(reason) for reason in group.reasons)
     return 0 if opens else 1
 
 
@@ -140,18 +163,44 @@ def _text(group: NodeGroup, own: Demands) -> str:
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
         others = [*(text for text in group.reasons if not text.startswith(_LACKS)), *near.also]
-        says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in others)]
-        return f"{near.node} {joined(says)}"
+        return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)
-    says = [phrase(reason, own, one=False) for reason in group.reasons]
+    says = [phrase(reason, own, one=False) + _which(reason, group, own) for reason in group.reasons]
     return f"{count} nodes {joined(says)}{_nearest(group, own)}"
+
+
+def _which(reason: str, group: NodeGroup, own: Demands) -> str:
+    """Return which taints nodes have, where newer releases do not say it."""
+    if reason != UNTOLERATED:
+        return ""
+    taints = dict.fromkeys(
+        text.removeprefix(_TAINT).removesuffix("}")
+        for name in group.nodes
+        for text in own.closed.get(name, ())
+        if _is_taint(text)
+    )
+    named = [f"{key}={value}" if value else key for key, _, value in map(_parted, taints)]
+    more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
+    return f" ({joined([*named[:_NAMED], *more])})" if named else ""
+
+
+def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
+    """Return what a node lacks, and for what other reasons it refuses a pod."""
+    return [f"lacks {_missing(near)}", *_of_one(_further(near.node, others, own), own)]
+
+
+def _further(name: str, reasons: Sequence[str], own: Demands) -> list[str]:
+    """Return all reasons of a node: some, and those for which it is closed to the pod besides."""
+    closed = own.closed.get(name, ())
+    some = [one for one in reasons if one != UNTOLERATED or not any(map(_is_taint, closed))]
+    return list(dict.fromkeys((*some, *closed)))
 
 
 def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
     """Return why the only node of a group refuses a pod, and whether it has room for it."""
     name, further = group.nodes[0], () if near is None else near.also
-    says = [phrase(reason, own, one=True) for reason in (*group.reasons, *further)]
+    says = _of_one(_further(name, (*group.reasons, *further), own), own)
     if name in own.excluded:
         says.append(phrase(_UNSELECTED, own, one=True))
     room = near is not None and not near.missing and name not in own.excluded
@@ -162,16 +211,45 @@ def _nearest(group: NodeGroup, own: Demands) -> str:
     """Return what the node lacks that lacks least, or which closed nodes have room."""
     near = group.nearest[0] if group.nearest else None
     if near is not None and _lacking(near):
-        says = [f"lacks {_missing(near)}", *(phrase(text, own, one=True) for text in near.also)]
-        return f" (the nearest, {near.node}, {joined(says)})"
+        says = f"the nearest, {near.node}, {joined(_lacks(near, own, *near.also))}"
+        return f" ({says}{_nearest_open(group, own)})"
     if _far(group) == 0:
-        roomy = [
-            one.node for one in group.nearest if not one.missing and one.node not in own.excluded
-        ]
+        roomy = _roomy(group, own)
         shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED
         more = [f"perhaps {rest} more"] if len(roomy) >= _NAMED and rest > 0 else []
         return f" (with room for it: {joined([*shown, *more])})" if roomy else ""
     return ""
+
+
+def _nearest_open(group: NodeGroup, own: Demands) -> str:
+    """Return which node lacks least that is not closed too, if the nearest of all is closed."""
+    if not _is_closed(group.nearest[0], own):
+        return ""
+    if all(name in own.closed for name in group.nodes):
+        return "; all of them are closed to the pod"
+    near = next((one for one in group.nearest if not _is_closed(one, own)), None)
+    return f"; {near.node} lacks {_missing(near)} and nothing else" if near is not None else ""
+
+
+def _is_closed(near: NodeMiss, own: Demands) -> bool:
+    return bool(near.also) or near.node in own.closed or near.node in own.excluded
+
+
+def _roomy(group: NodeGroup, own: Demands) -> list[str]:
+    """Return the closed nodes with room; of those with further reasons the first, if all have."""
+    names = [one.node for one in group.nearest if not one.missing and one.node not in own.excluded]
+    further = {
+        name: [text for text in own.closed.get(name, ()) if not _says(group, text)]
+        for name in names
+    }
+    alone = [name for name in names if not further[name]]
+    if alone or not names:
+        return alone
+    return [f"{names[0]}, which {joined(_of_one(further[names[0]], own))} too"]
+
+
+def _says(group: NodeGroup, text: str) -> bool:
+    return text in group.reasons or (_is_taint(text) and UNTOLERATED in group.reasons)
 
 
 def _lacking(near: NodeMiss) -> list[str]:

@@ -15,6 +15,7 @@ from .demands import demands_of
 from .drift import differences
 from .finding import Finding
 from .node_words import phrase, refusal_of
+from .placing import FURTHER
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
@@ -107,7 +108,9 @@ def _amounts(resource: Resource) -> dict[str, str]:
 
 def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
     """Yield the waiting pods that a node refuses, with its group of nodes."""
-    for (_, what, pod), seen in run.trace.details.items():
+    for (action, what, pod), seen in run.trace.details.items():
+        if action == FURTHER:
+            continue
         if what.startswith("predicate ") and isinstance(seen, NodesChecked):
             for group in seen.groups:
                 if name in group.nodes:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.details import (
-    EvictionSearch,
     GangCounts,
     NodeGroup,
     NodesChecked,
@@ -18,14 +17,18 @@ from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
-from .records import EvictionTry, Link, Nodes, Note, Placement, Refusal, Score
+from .records import Link, Nodes, Note, Placement, Refusal, Score
+from .requests import of_which
 from .run import CSI_NODE, NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
-_EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
+FURTHER = "further"
+"""The action of details about pods that the session did not come to."""
+REASONS = 2
+"""How many different reasons of a job's pods a sentence names."""
+_NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
 _PLACED = ("allocate", "pipeline")
 _DISCARD = "discard"
-_VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
 
 
 def placed(run: Run, pod: str) -> Placement | None:
@@ -53,6 +56,42 @@ def not_placed(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
             return _no_node(run, pod, seen)
     text = run.answer.result.fit_errors.get(pod, "")
     return _unprepared(run, pod, text) if text else None
+
+
+def queue_further(run: Run, pod: str, own: str) -> Blocked | None:
+    """Return why the queue of a pod would refuse it, which the session did not ask."""
+    check = run.detail(QueueCheck, ALLOCATE, pod, FURTHER)
+    return None if check is None else full_queue(run, check, "allocate", ALLOCATE, own)
+
+
+def nodes_further(run: Run, pod: str) -> Blocked | None:
+    """Return why no node would take a pod that the session compared with none."""
+    seen = run.detail(NodesChecked, "predicate allocate", pod, FURTHER)
+    return None if seen is None or seen.passing else _no_node(run, pod, seen)
+
+
+def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tuple[str, Blocked]]:
+    """Return why pods have no node: the first pod of each kind of reason, and that reason.
+
+    :param own: their PodGroup.
+    """
+    found: dict[object, tuple[str, Blocked]] = {}
+    for pod in pods:
+        blocked = not_placed(run, pod, queue, own)
+        if blocked is not None:
+            found.setdefault(_kind(blocked), (pod, blocked))
+    return list(found.values())
+
+
+def of_nodes(blocked: Blocked) -> bool:
+    """Return whether a reason is that no node takes a pod, or too few take pods of a gang."""
+    return blocked.cause in {_NO_NODE, _GANG_SHORT, f"{_GANG_SHORT} {_NO_NODE}"}
+
+
+def _kind(blocked: Blocked) -> object:
+    """Return what is equal for reasons that differ only in amounts."""
+    groups = (each for link in blocked.links if isinstance(link, Nodes) for each in link.groups)
+    return blocked.cause, frozenset(reason for group in groups for reason in group.reasons)
 
 
 def node_links(run: Run, pod: str) -> Iterator[Link]:
@@ -110,76 +149,21 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     if not 0 < fits < gang.least:
         return None
     left = [pod for pod in run.waiting_pods(key) if pod not in having]
-    queue = run.cache.jobs[key].queue
-    failing = next(filter(None, (not_placed(run, pod, queue, key) for pod in left)), None)
+    failing = reasons_of(run, left, run.cache.jobs[key].queue, key)[:REASONS]
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
-    if failing is None:
+    if not failing:
         note = Note(text=text, blocks=True)
-        return Blocked(text, "gang-incomplete", (note,), ((PODGROUP, key),))
-    who = next(pod for pod in left if not_placed(run, pod, queue, key) is not None)
-    because = failing.because.replace("its queue", "the job's queue")
+        return Blocked(text, _GANG_SHORT, (note,), ((PODGROUP, key),))
+    because = [one.because.replace("its queue", "the job's queue") for _, one in failing]
+    parts = [
+        f"pod {who} has none, because {why}" for (who, _), why in zip(failing, because, strict=True)
+    ]
     return Blocked(
-        f"{text}: pod {who} has none, because {because}",
-        f"gang-incomplete {failing.cause}",
-        failing.links,
-        ((PODGROUP, key), *failing.about),
-    )
-
-
-def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
-    """Yield whether the session looked for pods to evict for a pod, and why it found none."""
-    if placed(run, pod) is not None:
-        return
-    for action in run.conf.actions:
-        if action not in _EVICTING:
-            continue
-        searches = [
-            run.detail(EvictionSearch, what, pod, action)
-            for what in ("victims", "victims in its job")
-        ]
-        votes: dict[str, int] = {}
-        for about in dict.fromkeys((pod, job)):
-            for step in run.steps(about):
-                if step.action == action and step.what in _VOTES:
-                    chosen = step.numbers.get("victims", ())
-                    count = len(chosen) if isinstance(chosen, list) else 0
-                    votes[step.by] = max(votes.get(step.by, 0), count)
-        yield _eviction(action, pod, searches, votes)
-
-
-def _eviction(
-    action: str, pod: str, searches: list[EvictionSearch | None], votes: dict[str, int]
-) -> EvictionTry:
-    found = [one for one in searches if one is not None]
-    if not found:
-        text = f"{action}: it does not look for victims for this pod"
-        return EvictionTry(text=text, action=action, pod=pod, tried=False, votes=votes)
-    forbidden = next((one.forbidden for one in found if one.forbidden), "")
-    nodes = max(one.nodes for one in found)
-    candidates = max(one.candidates for one in found)
-    if forbidden:
-        text = f"{action}: the pod may not evict others: {forbidden}"
-    elif not nodes:
-        text = f"{action}: on no node could evictions help"
-    elif not candidates:
-        text = f"{action}: there is no pod that it may evict"
-    else:
-        text = f"{action}: {counted(candidates, 'pod')} could be evicted"
-        none = sorted(plugin for plugin, count in votes.items() if not count)
-        if none:
-            who = f"plugins {joined(none)} choose" if len(none) > 1 else f"plugin {none[0]} chooses"
-            text += f", but {who} none of them"
-        else:
-            text += ", but that would not make enough room on any node"
-    return EvictionTry(
-        text=text,
-        action=action,
-        pod=pod,
-        tried=True,
-        nodes=nodes,
-        candidates=candidates,
-        votes=votes,
+        f"{text}: {'; '.join(parts)}",
+        f"{_GANG_SHORT} {failing[0][1].cause}",
+        tuple(link for _, one in failing for link in one.links),
+        ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
     )
 
 
@@ -195,8 +179,15 @@ def _queue_refuses(run: Run, pod: str, queue: str, own: str) -> Blocked | None:
     if check is not None and check.plugin == refused.by and not refused.numbers.get("message"):
         found = full_queue(run, check, refused.action, ALLOCATE, own)
         if found is not None:
-            return _unbound_first(run, pod, found)
+            found = _unbound_first(run, pod, found)
+            more = of_which(run, pod, _exceeded(check))
+            return found._replace(because=found.because + more)
     return refusal(run, refused, queue)
+
+
+def _exceeded(check: QueueCheck) -> list[str]:
+    names = (name for level in check.levels if level.checked for name in level.exceeded)
+    return [name for name in dict.fromkeys(names) if name != "pods"]
 
 
 def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
@@ -218,12 +209,19 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     else:
         text = f"none of {count} nodes takes it: {refusals(seen.groups, own)}"
     text += _above_every_node(run, seen.request) if count else ""
+    text += of_which(run, pod, _lacked(seen)) if count else ""
     if skipped and count:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen)
     absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
-    return Blocked(text, "no-volume" if absent else "no-node", (link,), about)
+    return Blocked(text, "no-volume" if absent else _NO_NODE, (link,), about)
+
+
+def _lacked(seen: NodesChecked) -> list[str]:
+    """Return the resources of which nodes lack some for a pod."""
+    near = (one for group in seen.groups for one in group.nearest)
+    return list(dict.fromkeys(name for one in near for name in one.missing if name != "pods"))
 
 
 def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
@@ -287,7 +285,7 @@ _MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 def _unprepared(run: Run, pod: str, text: str) -> Blocked:
     """Return why filters could not even be prepared for a pod, as for a missing claim."""
     head, failed, why = text.partition(_PREPARING)
-    because, cause = f"no node takes it: {text}", "no-node"
+    because, cause = f"no node takes it: {text}", _NO_NODE
     if failed:
         plugin = head.rpartition("plugin ")[2]
         says = why.removesuffix(".")
@@ -309,7 +307,7 @@ def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     if missing is not None:
         place = pod.partition("/")[0]
         return f"its PersistentVolumeClaim {place}/{missing[1]} does not exist", "no-claim"
-    return because, "no-node"
+    return because, _NO_NODE
 
 
 def _scores(scores: dict[str, float]) -> list[str]:

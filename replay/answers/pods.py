@@ -8,13 +8,16 @@ from ...engine.model.job import JobInfo
 from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, joined
 from .drift import differences
+from .evicting import evicted_here, eviction_links
 from .finding import Blocked, Finding
+from .further import with_further
+from .hypernodes import no_hypernode
 from .jobs import job_finding, leaving, missing_group, panics, pod_conditions
 from .placing import (
-    eviction_links,
     gang_short,
     node_links,
     not_placed,
+    of_nodes,
     placed,
     places,
 )
@@ -30,7 +33,7 @@ def pod_finding(run: Run, key: str, pod: Pod) -> Finding:
     :param key: ``ns/pod``. :param pod: as the API server held it.
     """
     subject, state = f"pod {key}", pod_state(run, key, pod)
-    settled = _settled(subject, pod, _node(run, pod)) or _foreign(run, subject, pod)
+    settled = _settled(run, key, pod) or _foreign(run, subject, pod)
     if settled is not None:
         return settled.after([state], (POD, key))
     gated = _gated(pod)
@@ -76,19 +79,39 @@ def _node(run: Run, pod: Pod) -> str:
     return pod.spec.node_name or ("" if task is None else task.node_name)
 
 
-def _settled(subject: str, pod: Pod, node: str) -> Finding | None:
+def _settled(run: Run, key: str, pod: Pod) -> Finding | None:
     """Return the answer for a pod that needs no node any more."""
-    phase, place = pod.status.phase, f" on node {node}" if node else ""
+    subject, node, phase = f"pod {key}", _node(run, pod), pod.status.phase
+    place = f" on node {node}" if node else ""
     if phase in _DONE:
         return Finding(f"{subject} does not wait: it has ended ({phase}){place}", False, "ended")
     if pod.metadata.deletion_timestamp is not None:
-        return Finding(f"{subject} does not wait: it is being deleted{place}", False, "deleting")
+        text = f"{subject} does not wait: it is being deleted{place}{_evicted(pod)}"
+        return Finding(text, False, "deleting")
+    goes = evicted_here(run, key, node)
     if node and phase == "Running":
-        return Finding(f"{subject} does not wait: it runs{place}", False, "runs")
+        text = f"{subject} does not wait: it runs{place}"
+        return _going(text, goes) or Finding(text, False, "runs")
     if node:
         text = f"{subject} does not wait for the scheduler: it is bound to node {node}"
-        return Finding(f"{text}, where its containers have to start", False, "bound")
+        going = _going(text, goes)
+        return going or Finding(f"{text}, where its containers have to start", False, "bound")
     return None
+
+
+def _going(text: str, goes: str) -> Finding | None:
+    """Return the answer for a pod that the session evicts."""
+    if not goes:
+        return None
+    return Finding(f"{text}, but {goes}", False, "to-be-evicted", (Note(text=goes),))
+
+
+def _evicted(pod: Pod) -> str:
+    """Return what the scheduler wrote when it evicted a pod."""
+    for condition in pod.status.conditions:
+        if condition.type == "Ready" and condition.reason == "Evict":
+            return f', because the scheduler evicted it: "{condition.message}"'
+    return ""
 
 
 def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
@@ -154,6 +177,11 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
             text += "; but the scheduler's cache is wrong about that node"
         links: tuple[Link, ...] = (*node_links(run, key), link, *wrong)
         return Finding(text, True, "next-session", links)
+    if link is None:
+        far = not_placed(run, key, job.queue, group)
+        topology = no_hypernode(run, group) if far is None or of_nodes(far) else None
+        if topology is not None:
+            return topology.finding(f"{subject} waits with its {run.title(group)}", verb="because")
     together = _with_gang(run, key, group)
     if together is not None:
         return together.finding(subject)
@@ -164,6 +192,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None
+    blocked = with_further(run, group, blocked, key)
     head = [one for one in job_finding(run, group, subject).chain if not one.blocks][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)

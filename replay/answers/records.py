@@ -113,7 +113,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):
     """One link of the chain of reasons.
 
     :param text: its sentence.
-    :param blocks: it keeps the object waiting; the last such link is the answer.
+    :param blocks: it keeps the object waiting; the sentence has all such links.
     """
 
     text: str
@@ -233,6 +233,36 @@ class Nodes(Reason, frozen=True, kw_only=True, tag="nodes"):
     skipped: dict[str, str] = {}
 
 
+class Hypernode(msgspec.Struct, frozen=True, kw_only=True):
+    """A hypernode that a job may be in.
+
+    :param nodes: how many are below it.
+    :param places: how many of the job's pods found a place there together; None if it was not tried.
+    :param room: what its nodes will have free of the job's minResources.
+    """
+
+    name: str
+    tier: int
+    nodes: int
+    places: int | None
+    room: Amounts = {}
+
+
+class Hypernodes(Reason, frozen=True, kw_only=True, tag="hypernodes"):
+    """The hypernodes that a job with a hard topology may be in.
+
+    :param highest: the highest tier that it may span.
+    :param placed_in: the hypernode of the pods that it has; empty if they are in none.
+    :param least: how many more pods it needs at once. :param wanted: its minResources.
+    """
+
+    highest: int
+    placed_in: str
+    least: int
+    wanted: Amounts
+    tried: tuple[Hypernode, ...]
+
+
 class Score(Reason, frozen=True, kw_only=True, tag="scores"):
     """The best scores of nodes for a pod."""
 
@@ -326,6 +356,7 @@ Link = (
     | Refusal
     | Gang
     | Nodes
+    | Hypernodes
     | Score
     | Placement
     | EvictionTry

@@ -15,6 +15,8 @@ from ..answers.records import (
     Evidence,
     Gang,
     Held,
+    Hypernode,
+    Hypernodes,
     Link,
     Nodes,
     Overcommitted,
@@ -98,6 +100,7 @@ _UNCHANGED = MappingProxyType(
 )
 _NAMES = 3
 _JOBS = 3
+_HYPERNODES = 6
 
 
 def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Iterator[str]:
@@ -188,8 +191,26 @@ def _tables(link: Link, depth: int) -> Iterator[Table]:
         yield _holders(link.holders)
     elif isinstance(link, Nodes):
         yield _nodes(link, depth)
+    elif isinstance(link, Hypernodes):
+        yield _hypernodes(link, depth)
     elif isinstance(link, Gang) and link.planned and depth >= NUMBERS:
         yield Table(("POD", "PLANNED NODE"), sorted(link.planned.items()))
+
+
+def _hypernodes(link: Hypernodes, depth: int) -> Table:
+    """Return the hypernodes that a job may be in, and how many of its pods have a place there."""
+    shown = link.tried if depth >= NUMBERS else link.tried[:_HYPERNODES]
+    rows = [
+        (one.name, str(one.tier), str(one.nodes), _places(one), _listed(one.room)) for one in shown
+    ]
+    if len(shown) < len(link.tried):
+        rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
+    heads = ("HYPERNODE", "TIER", "NODES", "PODS WITH A PLACE", "FREE")
+    return Table(heads, rows)
+
+
+def _places(one: Hypernode) -> str:
+    return "not tried" if one.places is None else str(one.places)
 
 
 def _accounts(accounts: Sequence[Account]) -> Table:

@@ -29,8 +29,8 @@ NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """A change with which the object starts.
 
-    :param kind: of change: ``uncordon``, ``open``, ``limit``, ``gang``, ``node``, ``gone``,
-        ``release``.
+    :param kind: of change: ``uncordon``, ``untaint``, ``open``, ``limit``, ``topology``, ``gang``,
+        ``node``, ``gone``, ``release``.
     :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
         pods can be created.
     :param evicts: pods that the session then evicts.

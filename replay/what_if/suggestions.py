@@ -8,32 +8,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import to_builtins
+
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.amounts import Amount, amounts, written
-from ...engine.kubernetes.objects import Node, Queue
+from ...engine.kubernetes.objects import HyperNode, Node, Queue, Taint
 from ...engine.model.status import ALLOCATED_STATUS, Status
+from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
 from ..answers.answer import Why
 from ..answers.records import (
     Account,
     Gang,
+    Hypernodes,
     Link,
     Overcommitted,
     QueuePath,
     QueueState,
     QueueTree,
 )
-from ..answers.run import PODGROUP, QUEUE, title_of
+from ..answers.run import NODE, PODGROUP, QUEUE, title_of
 from ..moments.kinds import ObjectName, object_named
 from ..tabular.columns import Amounts
 from .changes import AddNodes, Apply, Change, Cordon, Delete, SetField
 from .run import Variant
 
-UNCORDON, OPEN, LIMIT, GANG, NODE, GONE, RELEASE = KINDS = (
-    *("uncordon", "open", "limit", "gang", "node", "gone", "release"),
+UNCORDON, UNTAINT, OPEN, LIMIT, TOPOLOGY, GANG, MORE, GONE, RELEASE = KINDS = (
+    *("uncordon", "untaint", "open", "limit", "topology", "gang", "node", "gone", "release"),
 )
 """Kinds of changes, from what an operator does most easily to what takes a maintenance window."""
+
+_ALIKE = 2
+"""So many nodes are tried of those with the same amounts, labels and taints."""
+
+_SOFT = 1_000
+"""More than any tier: a topology that is only preferred is tried last."""
+
+_REPELS = frozenset({"NoSchedule", "NoExecute"})
 
 MOST_GONE = 40
 """So many jobs are tried as gone, those that hold least first."""
@@ -59,6 +71,7 @@ def suggestions_for(why: Why, podgroup: str, cache: SchedulerCache) -> list[Sugg
     found: dict[str, Suggestion] = {}
     every = (
         *_cordoned(cache),
+        *_tainted(cache),
         *_of_chain(why.chain, podgroup, cache),
         *_new_nodes(cache),
         *_gone(cache, podgroup),
@@ -80,6 +93,8 @@ def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
             yield _one(OPEN, 0, f"queue {link.queue} is open", change)
         elif isinstance(link, Gang):
             yield from _smaller(link, podgroup)
+        elif isinstance(link, Hypernodes):
+            yield from _wider(link, podgroup, cache)
         elif isinstance(link, Overcommitted):
             for held in link.holders:
                 yield _without(held.podgroup, held.job, 0)
@@ -162,10 +177,64 @@ def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:
 def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
     fits = gang.ready + gang.waiting + len(gang.planned)
     if 0 < fits < gang.least:
-        place, _, name = podgroup.partition("/")
-        named = ObjectName(*PODGROUP, name, place)
-        change = SetField(named, ("spec", "minMember"), fits)
+        change = SetField(_group(podgroup), ("spec", "minMember"), fits)
         yield _one(GANG, 0, f"minMember of the PodGroup: {fits} instead of {gang.least}", change)
+
+
+def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield a network topology that allows each higher tier, and one that is only preferred."""
+    field, named = ("spec", "networkTopology"), _group(podgroup)
+    nodes = [one for one in cache.stores.of("HyperNode").values() if isinstance(one, HyperNode)]
+    for tier in sorted({one.spec.tier for one in nodes if one.spec.tier > link.highest}):
+        text = f"highestTierAllowed of the PodGroup: {tier} instead of {link.highest}"
+        yield _one(TOPOLOGY, tier, text, SetField(named, (*field, "highestTierAllowed"), tier))
+    text = "mode of the PodGroup's network topology: soft instead of hard"
+    yield _one(TOPOLOGY, _SOFT, text, SetField(named, (*field, "mode"), "soft"))
+
+
+def _group(podgroup: str) -> ObjectName:
+    place, _, name = podgroup.partition("/")
+    return ObjectName(*PODGROUP, name, place)
+
+
+def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield nodes without the taints that keep pods away; a cordoned one is also uncordoned."""
+    alike: dict[object, int] = {}
+    for name, node in sorted(cache.stores.of("Node").items()):
+        if not isinstance(node, Node):
+            continue
+        repels = [one for one in _own(node.spec.taints) if one.effect in _REPELS]
+        shape = (_shape(node), node.spec.unschedulable)
+        alike[shape] = alike.get(shape, 0) + 1
+        if not repels or alike[shape] > _ALIKE:
+            continue
+        kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
+        taints = ", ".join(map(_taint, repels))
+        field = ("spec", "taints")
+        change: Change = SetField(ObjectName(*NODE, name), field, kept)
+        text = f"no taint {taints} on node {name}"
+        if node.spec.unschedulable:
+            both = f"uncordon node {name}, and {text}"
+            yield Suggestion(UNTAINT, 1, both, Variant(both, (Cordon(name, undo=True), change)))
+        else:
+            yield _one(UNTAINT, 0, text, change)
+
+
+def _taint(one: Taint) -> str:
+    """Return a taint as kubectl writes it."""
+    value = f"={one.value}" if one.value else ""
+    return f"{one.key}{value}:{one.effect}"
+
+
+def _own(taints: Sequence[Taint]) -> list[Taint]:
+    """Return the taints of a node but for that of a cordon."""
+    return [one for one in taints if one.key != UNSCHEDULABLE_TAINT.key]
+
+
+def _shape(node: Node) -> object:
+    """Return what is equal for nodes with the same amounts, labels and taints."""
+    labels = {k: v for k, v in node.metadata.labels.items() if "hostname" not in k}
+    return repr(node.status.allocatable), repr(sorted(labels.items())), repr(node.spec.taints)
 
 
 def _cordoned(cache: SchedulerCache) -> Iterator[Suggestion]:
@@ -180,15 +249,10 @@ def _new_nodes(cache: SchedulerCache) -> Iterator[Suggestion]:
     for name, node in sorted(cache.stores.of("Node").items()):
         if not isinstance(node, Node) or node.spec.unschedulable:
             continue
-        labels = {k: v for k, v in node.metadata.labels.items() if "hostname" not in k}
-        shape = (
-            repr(node.status.allocatable),
-            repr(sorted(labels.items())),
-            repr(node.spec.taints),
-        )
+        shape = _shape(node)
         if shape not in seen:
             seen.add(shape)
-            yield _one(NODE, len(seen), f"one more node like {name}", AddNodes(name))
+            yield _one(MORE, len(seen), f"one more node like {name}", AddNodes(name))
 
 
 def _gone(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:

@@ -34,7 +34,7 @@ def test_a_job_that_runs_with_some_of_its_pods(ask: Any) -> None:
     assert found.sentence == (
         "job ns/train runs with 2 pods, and 1 more waits because its queue default may not exceed "
         "its share: it deserves 4 cpu and holds 4, and needs 2 more; all nodes together "
-        "have 4"
+        "have 4; also, the only node does not take it: n1 lacks 2 cpu"
     )
 
 

@@ -5,11 +5,16 @@ Source: ``actions/preempt/preempt.go:taskEligibleToPreempt``.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...kubernetes.objects import Pod
 from ...model.tables import NO_NODE
-from ..framework.details import EvictionSearch
+from ..framework.details import EvictionSearch, EvictionVotes
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection, Purpose
+
+Mask = NDArray[np.bool_]
 
 DISRUPTION_TARGET = "DisruptionTarget"
 BY_PREEMPTION = "PreemptionByScheduler"
@@ -46,6 +51,27 @@ def keep_search(
     if ssn.trace.follows(name):
         what = "victims in its job" if own else "victims"
         ssn.trace.detail(what, name, EvictionSearch(forbidden, *counts))
+
+
+def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = False) -> None:
+    """Keep what plugins say of all candidates, once for each job that the trace follows.
+
+    Volcano asks only about the candidates on one node, and not where no vote could help.
+
+    :param point: the extension point. :param who: by task, whether it is a candidate.
+    """
+    key = ssn.jobs.keys[ssn.tasks.job.item(task)]
+    what = "votes in its job" if own else "votes"
+    if not ssn.trace.follows(key) or (ssn.trace.action, what, key) in ssn.trace.details:
+        return
+    candidates = np.flatnonzero(who).tolist()
+    tiers = []
+    for tier in ssn.registry.functions(point) if candidates else ():
+        answers = {plugin: entry.function(task, candidates) for plugin, entry in tier}
+        tiers.append(
+            {plugin: len(chosen or ()) for plugin, (chosen, vote) in answers.items() if vote}
+        )
+    ssn.trace.detail(what, key, EvictionVotes(tuple(one for one in tiers if one)))
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:

@@ -26,6 +26,7 @@ from ..reasons.fit_errors import FitErrors
 from ..reasons.statuses import PASS, StatusCode
 from ..topology.top_hypernode import CLUSTER_TOP
 from . import job_hypernode
+from .hypernode_details import note_try
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 
@@ -113,6 +114,9 @@ class Placing:
             placed_in=job_hypernode.allocated_hypernode(ssn, job),
         )
         self._place_in_turn(visit, tasks)
+        if ssn.trace.closely:
+            some = ssn.jobs.tasks[job]
+            note_try(ssn, job, some, (hypernode, rows), visit.statement.operations)
         if voting.job_ready(ssn, job):
             job_hypernode.note_soft(ssn, job, visit.placed_in)
             return visit.statement
@@ -141,6 +145,9 @@ class Placing:
             sub_job=sub_job,
         )
         self._place_in_turn(visit, tasks)
+        if ssn.trace.closely:
+            where = (visit.named_hypernode, rows)
+            note_try(ssn, job, sub_job.tasks, where, visit.statement.operations)
         if voting.sub_job_ready(ssn, sub_job):
             if sub_job.topology and sub_job.tier is None:
                 sub_job.hypernode = visit.placed_in

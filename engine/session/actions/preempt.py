@@ -18,7 +18,7 @@ from ..nodes.node_selection import NodeSelection, Purpose, new_error_cache
 from ..nodes.node_views import NodeViews
 from ..reasons.fit_errors import FitErrors
 from . import topology_aware_preempt
-from .eligibility import keep_search, may_preempt, not_allowed
+from .eligibility import keep_search, keep_votes, may_preempt, not_allowed
 from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
 SessionPoint = tuple[int, FitErrors | None]
@@ -196,9 +196,11 @@ def _find_node(
     if not len(rows):
         _follow(ssn, task, (0, 0, 0), own=own)
         return False
+    who = candidates.preemptable_by(task, own=own)
+    _follow(ssn, task, (len(rows), int(np.count_nonzero(who)), 0), own=own)
+    keep_votes(ssn, task, "Preemptable", who, own=own)
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, candidates, statement, task, rows, own=own)
-    who = candidates.preemptable_by(task, own=own)
     promising = PromisingNodes(rows, np.ones(len(rows), dtype=np.bool_))
     if not ssn.behaviours.overfull_nodes_crash:
         promising = candidates.could_help("Preemptable", task, rows, who)

@@ -16,7 +16,7 @@ from ..framework.orders import victims_queue
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection, Purpose
 from ..nodes.node_views import NodeViews
-from .eligibility import keep_search, never_preempts
+from .eligibility import keep_search, keep_votes, never_preempts
 from .victims import resolvable_nodes, starving_jobs, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
@@ -82,6 +82,7 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
     who = candidates.reclaimable_by(queue)
     if ssn.trace.on:
         keep_search(ssn, task, (len(resolvable_nodes(ssn, task)), int(who.sum()), 0))
+        keep_votes(ssn, task, "Reclaimable", who)
     for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
         victims = _victims(ssn, views.selection, task, node, candidates.on(node, who))
         if victims is not None and _evict_for(ssn, task, node, victims):

@@ -13,7 +13,7 @@ from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.node_selection import Purpose
 from ..nodes.node_views import NodeViews
-from .eligibility import keep_search, never_preempts
+from .eligibility import keep_search, keep_votes, never_preempts
 from .victims import resolvable_nodes, starving_jobs, would_help
 
 
@@ -61,6 +61,7 @@ def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, t
     who = candidates.reclaimable_by(queue)
     if ssn.trace.on:
         keep_search(ssn, task, (len(rows), int(who.sum()), 0))
+        keep_votes(ssn, task, "Reclaimable", who)
     for node in candidates.reclaimed_on(task, rows, who):
         victims = voting.reclaimable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims):

@@ -132,6 +132,37 @@ class NodesChecked(NamedTuple):
     groups: tuple[NodeGroup, ...]
 
 
+class HypernodeTry(NamedTuple):
+    """A hypernode, and how many pods of a job found a place there together.
+
+    :param nodes: how many nodes are below it. :param places: None if it was not tried.
+    :param pod: the first pod without a place; ``seen``: the nodes that refused it.
+    """
+
+    name: str
+    tier: int
+    nodes: int
+    places: int | None
+    pod: str = ""
+    seen: NodesChecked | None = None
+
+
+class HypernodesChecked(NamedTuple):
+    """The hypernodes that a job with a hard topology may be in.
+
+    :param highest: the highest tier that it may span. :param lowest: of all; None if there is none.
+    :param placed_in: the hypernode that its pods are in already; empty if they are in none.
+    :param wanted: its minResources. :param room: of these, what each hypernode will have free.
+    """
+
+    highest: int
+    lowest: int | None
+    placed_in: str
+    wanted: Amounts
+    tries: tuple[HypernodeTry, ...]
+    room: Mapping[str, Amounts]
+
+
 class EvictionSearch(NamedTuple):
     """How far an action came that looks for victims for a task.
 
@@ -145,6 +176,16 @@ class EvictionSearch(NamedTuple):
     nodes: int = 0
     candidates: int = 0
     promising: int = 0
+
+
+class EvictionVotes(NamedTuple):
+    """What plugins say of all pods that could be victims for a job, wherever these are.
+
+    :param tiers: by tier of the configuration: by plugin, how many it chooses. Plugins without an
+        opinion are left out.
+    """
+
+    tiers: tuple[Mapping[str, int], ...]
 
 
 class GangCounts(NamedTuple):
@@ -174,7 +215,10 @@ Detail = (
     | ReservationCheck
     | TreeFault
     | NodesChecked
+    | HypernodeTry
+    | HypernodesChecked
     | EvictionSearch
+    | EvictionVotes
     | GangCounts
     | Mapping[str, object]
 )

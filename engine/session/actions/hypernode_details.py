@@ -1,0 +1,115 @@
+"""How far a job with a hard topology came in each hypernode: details for a trace that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.tables import Rows, Status
+from ..framework.details import HypernodesChecked, HypernodeTry, NodesChecked
+from ..framework.session import Session
+from ..framework.statement import Operation, OperationKind
+from ..plugins.shared.amounts import plain
+from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
+
+HYPERNODES = "hypernodes"
+"""What details about all hypernodes of a job are kept under."""
+
+_ONE = "hypernode "
+_PLACED = frozenset({OperationKind.ALLOCATE, OperationKind.PIPELINE})
+
+
+def note_try(
+    ssn: Session,
+    job: int,
+    tasks: Sequence[int],
+    where: tuple[str, Rows],
+    done: Sequence[Operation],
+) -> None:
+    """Keep how many tasks of a job found a place in a hypernode, before they are taken back.
+
+    :param tasks: of the job, or of its group. :param where: the hypernode and its nodes.
+    :param done: what was done for these tasks.
+    """
+    (name, rows), key = where, ssn.jobs.keys[job]
+    if not name or not ssn.trace.follows(key):
+        return
+    places = sum(one.kind in _PLACED for one in done)
+    left = [task for task in tasks if ssn.tasks.status.item(task) == Status.PENDING]
+    before = ssn.trace.details.get((ssn.trace.action, _ONE + name, key))
+    if isinstance(before, HypernodeTry) and (before.places or 0) > places:
+        return
+    who, seen = _refused(ssn, left, rows)
+    seen_here = HypernodeTry(name, _tier(ssn, name), len(rows), places, who, seen)
+    ssn.trace.detail(_ONE + name, key, seen_here)
+
+
+def _refused(ssn: Session, left: Sequence[int], rows: Rows) -> tuple[str, NodesChecked | None]:
+    """Return the first task that no node of a hypernode takes, and these nodes."""
+    here = {ssn.nodes.names[row] for row in rows.tolist()}
+    for task in sorted(left, key=ssn.task_name):
+        name = ssn.task_name(task)
+        seen = ssn.trace.details.get((ssn.trace.action, "predicate allocate", name))
+        if not isinstance(seen, NodesChecked) or seen.passing:
+            continue
+        if all(node in here for group in seen.groups for node in group.nodes):
+            return name, seen
+    return "", None
+
+
+def keep_hypernodes(ssn: Session) -> None:
+    """Keep, of each followed job with a hard topology, the hypernodes that it may be in."""
+    for key in sorted(ssn.trace.closely):
+        job = ssn.jobs.row.get(key)
+        if job is None or not ssn.jobs.counts[job][Status.PENDING]:
+            continue
+        highest = _highest(ssn, job)
+        if highest is not None:
+            ssn.trace.detail(HYPERNODES, key, _checked(ssn, job, highest))
+
+
+def _highest(ssn: Session, job: int) -> int | None:
+    """Return the highest tier that a job, or else one of its groups, may span."""
+    if not ssn.behaviours.topology_gradients:
+        return hard_tier(ssn, job)
+    division = ssn.sub_jobs.of(job)
+    tiers = [sub.tier for sub in division.sub_jobs if sub.tier is not None]
+    return division.tier if division.tier is not None else min(tiers, default=None)
+
+
+def _checked(ssn: Session, job: int, highest: int) -> HypernodesChecked:
+    tries = {
+        seen.name: seen
+        for (_, what, about), seen in ssn.trace.details.items()
+        if about == ssn.jobs.keys[job] and what.startswith(_ONE) and isinstance(seen, HypernodeTry)
+    }
+    tree, least = ssn.hypernodes, ssn.jobs.min_resources(job)
+    room = {}
+    wanted = {name: amount for name, amount in plain(least).items() if amount}
+    for tier in sorted(tree.by_tier):
+        for name in sorted(tree.by_tier[tier]) if tier <= highest else ():
+            rows = hypernode_rows(ssn, name)
+            if rows is None:
+                continue
+            tries.setdefault(name, HypernodeTry(name, tier, len(rows), None))
+            idle = ssn.nodes.future_idle(rows).sum(axis=0).tolist()
+            free = dict(zip(ssn.dims, idle, strict=True))
+            room[name] = {dim: free.get(dim, 0.0) for dim in wanted}
+    return HypernodesChecked(
+        highest=highest,
+        lowest=min(tree.by_tier, default=None),
+        placed_in=_placed_in(ssn, job),
+        wanted=wanted,
+        tries=tuple(sorted(tries.values(), key=lambda one: (one.tier, one.name))),
+        room=room,
+    )
+
+
+def _placed_in(ssn: Session, job: int) -> str:
+    if ssn.behaviours.topology_gradients:
+        return ssn.sub_jobs.of(job).hypernode
+    return allocated_hypernode(ssn, job)
+
+
+def _tier(ssn: Session, name: str) -> int:
+    info = ssn.hypernodes.infos.get(name)
+    return 0 if info is None else info.tier

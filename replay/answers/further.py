@@ -1,0 +1,110 @@
+"""What else keeps a job or a pod waiting: a session stops at its first reason, and more may hold.
+
+A queue that is full hides that no node has room; a gang without enough pods hides both. Whoever mends
+the first reason alone would wait again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...engine.session.framework.details import GangCounts
+from .amounts import counted, joined
+from .enqueueing import closed
+from .finding import Blocked
+from .placing import nodes_further, queue_further
+from .records import Note
+from .run import JOB, POD, PODGROUP, Run
+
+_OF_QUEUE = frozenset(
+    {
+        *("queue-full", "queue-overused", "queue-closed", "queue-tree", "queue-not-leaf"),
+        *("overcommitted", "quota-full", "refused", "attach-limit"),
+    }
+)
+"""The causes, by their first word, with which a session compares a job's pods with no node."""
+_OF_CLUSTER = frozenset({"overcommitted", "quota-full", "queue-closed"})
+"""Those with which it does not compare them with the account of their queue either."""
+_OF_GANG = "gang-lacks-pods"
+_PENDING = frozenset({"", "Pending"})
+
+
+def with_further(run: Run, key: str, first: Blocked, *pods: str) -> Blocked:
+    """Return why a job or some of its pods wait, with all that also holds.
+
+    :param key: of the PodGroup. :param pods: by default, all of the job that wait.
+    """
+    word = first.cause.partition(" ")[0]
+    some = pods or run.waiting_pods(key)
+    asked: list[Blocked | None] = []
+    if word == _OF_GANG:
+        asked += [_closed(run, key), gates_of(run, some)]
+    elif word in _OF_QUEUE:
+        asked.append(_gang(run, key))
+    if word in _OF_CLUSTER or word == _OF_GANG:
+        asked.append(_first(queue_further(run, pod, key) for pod in some))
+    if asked:
+        asked.append(_first(nodes_further(run, pod) for pod in some))
+    for other in asked:
+        first = first if other is None else first.and_also(other)
+    return first
+
+
+def lacking_pods(run: Run, key: str) -> Blocked | None:
+    """Return which pods a gang lacks; None if it has enough that are neither failed nor leaving."""
+    gang = run.detail(GangCounts, "gang", key)
+    if gang is None or (gang.valid >= gang.least and not gang.lacking):
+        return None
+    states = joined(f"{n} {name}" for name, n in gang.statuses.items())
+    if gang.valid >= gang.least:
+        parts = [f"{valid} of {least} {role}" for role, (least, valid) in gang.lacking.items()]
+        text = f"its gang lacks pods of a role: only {joined(parts)} exist"
+    else:
+        text = f"its gang needs {counted(gang.least, 'pod')} at once, and has only {gang.valid}"
+        text += f" ({states})"
+        if gang.lacking:
+            roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
+            text += f": task {joined(roles)}"
+    return Blocked(text, _OF_GANG, (Note(text=text, blocks=True),), ((PODGROUP, key),))
+
+
+def gates_of(run: Run, pods: Sequence[str]) -> Blocked | None:
+    """Return which scheduling gates keep some of the pods of a job; None if none has any."""
+    gates = {
+        gate.name
+        for name in pods
+        if (pod := run.pod(name)) is not None
+        for gate in pod.spec.scheduling_gates
+    }
+    if not gates:
+        return None
+    what = "gate" if len(gates) == 1 else "gates"
+    text = f"the scheduling {what} {joined(sorted(gates))} of its pods must be removed first"
+    about = tuple((POD, name) for name in pods[:1])
+    return Blocked(text, "gated", (Note(text=text, blocks=True),), about)
+
+
+def _gang(run: Run, key: str) -> Blocked | None:
+    """Return which pods a gang lacks beside what its queue refuses.
+
+    Volcano's job controller makes pods only when the PodGroup is enqueued: until then none is missing.
+    """
+    group, job = run.group(key), run.job(key)
+    if group is None or job is None or not job.tasks:
+        return None
+    owner = group.metadata.controller
+    makes_later = owner is not None and owner.api_version.startswith(JOB[0])
+    if makes_later and group.status.phase in _PENDING:
+        return None
+    return lacking_pods(run, key)
+
+
+def _closed(run: Run, key: str) -> Blocked | None:
+    """Return that the queue of a job is not open."""
+    job = run.job(key)
+    info = None if job is None else run.cache.queues.get(job.queue)
+    return None if info is None or info.state == "Open" else closed(run, info.name)
+
+
+def _first(found: Iterator[Blocked | None]) -> Blocked | None:
+    return next((one for one in found if one is not None), None)

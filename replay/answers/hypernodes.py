@@ -1,0 +1,117 @@
+"""Why no hypernode holds a job with a hard network topology."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...engine.session.framework.details import GangCounts, HypernodesChecked, HypernodeTry
+from .amounts import amounts_of, counted, in_order, joined, word
+from .demands import demands_of
+from .finding import Blocked
+from .node_words import refusals
+from .placing import nodes_link
+from .records import Hypernode, Hypernodes, Link
+from .run import NODE, PODGROUP, Run
+
+_NAMED = 3
+
+
+def no_hypernode(run: Run, key: str) -> Blocked | None:
+    """Return why a job has a place in no hypernode; None if its topology does not limit it.
+
+    :param key: of the PodGroup.
+    """
+    seen = run.detail(HypernodesChecked, "hypernodes", key)
+    gang = run.detail(GangCounts, "gang", key)
+    if seen is None or gang is None:
+        return None
+    least = max(1, gang.least - gang.ready)
+    nearest = _nearest(seen)
+    if seen.tries and all(one.places is None and not _short(seen, one) for one in seen.tries):
+        return None  # Sessions do not come to it: its topology is not what keeps it waiting.
+    text = f"{_needs(seen, least)}, and {_none(seen)}"
+    links: list[Link] = [_link(seen, least, text)]
+    about = [(PODGROUP, key)]
+    if nearest is not None and nearest.seen is not None:
+        own = demands_of(run, nearest.pod)
+        text += f"; in {nearest.name}, no node takes pod {nearest.pod}: "
+        text += refusals(nearest.seen.groups, own)
+        links.append(nodes_link(run, nearest.pod, nearest.seen))
+        few = [group for group in nearest.seen.groups if len(group.nodes) <= 2][:2]
+        about += [(NODE, name) for group in few for name in group.nodes]
+    return Blocked(text, f"no-hypernode {seen.highest}", tuple(links), tuple(about))
+
+
+def _needs(seen: HypernodesChecked, least: int) -> str:
+    tier = f"tier {seen.highest}"
+    if seen.lowest is not None and seen.lowest < seen.highest:
+        tier += " or lower"
+    pods = counted(least, "pod")
+    if seen.placed_in:
+        more = counted(least, "more pod", "more pods")
+        return f"its gang needs {more} within one hypernode of {tier}, near {seen.placed_in}"
+    return f"its gang needs {pods} at once within one hypernode of {tier}"
+
+
+def _none(seen: HypernodesChecked) -> str:
+    """Return why no hypernode holds a job: how many pods each has a place for, or that none is."""
+    if not seen.tries:
+        if seen.lowest is None:
+            return "the scheduler knows no hypernode"
+        return f"there is none: the lowest tier is {seen.lowest}"
+    parts = [_has(seen, one) for one in sorted(seen.tries, key=_far)]
+    rest = len(parts) - _NAMED
+    if rest > 0:
+        parts = [*parts[:_NAMED], f"{rest} more have no more"]
+    count = len(seen.tries)
+    none = "the only one does not take them" if count == 1 else f"none of {count} takes them"
+    return f"{none}: {joined(parts)}"
+
+
+def _has(seen: HypernodesChecked, one: HypernodeTry) -> str:
+    if not one.nodes:
+        return f"{one.name} has no node"
+    if one.places is not None:
+        return f"{one.name} has a place for {one.places}"
+    room = seen.room.get(one.name, {})
+    parts = [
+        f"{word(max(room.get(name, 0.0), 0.0), name)} of the {word(seen.wanted[name], name)} {name}"
+        for name in _short(seen, one)
+    ]
+    return f"{one.name} has {joined(parts)} free" if parts else f"{one.name} was not tried"
+
+
+def _short(seen: HypernodesChecked, one: HypernodeTry) -> list[str]:
+    """Return the resources of which a hypernode has less free than the job's minResources."""
+    room = seen.room.get(one.name, {})
+    return [name for name in in_order(seen.wanted) if room.get(name, 0.0) < seen.wanted[name]]
+
+
+def _far(one: HypernodeTry) -> tuple[int, str]:
+    return -(one.places or 0), one.name
+
+
+def _nearest(seen: HypernodesChecked) -> HypernodeTry | None:
+    tried: Sequence[HypernodeTry] = [one for one in seen.tries if one.places is not None]
+    return min(tried, key=_far, default=None)
+
+
+def _link(seen: HypernodesChecked, least: int, text: str) -> Hypernodes:
+    return Hypernodes(
+        text=text,
+        blocks=True,
+        highest=seen.highest,
+        placed_in=seen.placed_in,
+        least=least,
+        wanted=amounts_of(seen.wanted),
+        tried=tuple(
+            Hypernode(
+                name=one.name,
+                tier=one.tier,
+                nodes=one.nodes,
+                places=one.places,
+                room=amounts_of(seen.room.get(one.name)),
+            )
+            for one in seen.tries
+        ),
+    )
