@@ -180,7 +180,7 @@ class Branch:
         now = max(self._clock(), self.tables.time or 0)
         state = self._state()
         given = Given(now, lambda: str(uuid4()), _suffix)
-        outcome = Writing(state, Neighbours(state, self._owned), given).outcome(asking)
+        outcome = Writing(state, Neighbours(state, self._owned, self._known), given).outcome(asking)
         batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
         if batch.events and not outcome.trial:
             self._append(batch, now)
