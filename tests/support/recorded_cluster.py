@@ -77,9 +77,9 @@ class RecordedCluster:
         """Add that a process logged its start."""
         self._logged("process.started", ProcessStarted(component=component, flags={}), second)
 
-    def opened(self, uid: str, second: float) -> None:
-        """Add that the scheduler logged the beginning of a session."""
-        self._logged("session.opened", SessionOpened(session=uid), second)
+    def opened(self, uid: str, second: float, nodes: int | None = None) -> None:
+        """Add that the scheduler logged the beginning of a session, and how many nodes it has."""
+        self._logged("session.opened", SessionOpened(session=uid, nodes=nodes), second)
 
     def closed(self, uid: str, second: float) -> None:
         """Add that the scheduler logged the end of a session."""

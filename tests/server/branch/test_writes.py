@@ -209,6 +209,29 @@ def _owned(one: Any) -> bool:
     return bool(one["metadata"].get("ownerReferences"))
 
 
+def test_what_is_created_for_an_owner_that_is_gone_does_not_stay(api: httpx.Client) -> None:
+    """A controller that is late creates it; the garbage collector deletes it."""
+    owner = api.get(f"{JOBS}/big-gang").json()
+    reference = {
+        **{field: owner[field] for field in ("apiVersion", "kind")},
+        **{field: owner["metadata"][field] for field in ("name", "uid")},
+    }
+    pod = {
+        "metadata": {"name": "late", "ownerReferences": [reference]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    api.delete(f"{JOBS}/big-gang")
+    version = api.get(PODS, params={"limit": 1}).json()["metadata"]["resourceVersion"]
+    assert api.post(PODS, json=pod).status_code == 201
+    assert api.get(f"{PODS}/late").status_code == 404
+    seen = [told_[:2] for told_ in told(api, PODS, resourceVersion=version)]
+    assert seen == [("ADDED", "late"), ("DELETED", "late")]
+    unknown = {**reference, "apiVersion": "other.example/v1", "kind": "Thing", "uid": "nobody"}
+    pod["metadata"]["ownerReferences"] = [unknown]
+    assert api.post(PODS, json=pod).status_code == 201
+    assert api.get(f"{PODS}/late").status_code == 200, "the log knows nothing of its owner"
+
+
 def test_orphans_stay_without_their_owner(api: httpx.Client) -> None:
     api.request("DELETE", f"{JOBS}/big-gang", json={"propagationPolicy": "Orphan"})
     group = next(one for one in api.get(GROUPS).json()["items"] if "big-gang" in str(one))
