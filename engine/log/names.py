@@ -202,7 +202,8 @@ class Names:
         """Return the texts of symbol ids; ids that are not in the log are left out."""
         wanted = dict.fromkeys(numbers)
         found = {n: text for n in wanted if (text := self._texts.get(n)) is not None}
-        missing = sorted(n for n in wanted if n not in found)
+        # A damaged row may have none.
+        missing = sorted(n for n in wanted if n not in found and isinstance(n, int))
         for start in range(0, len(missing), 10_000):
             found |= dict(
                 self._database.rows(

@@ -1,8 +1,8 @@
-"""What a session would have said next of a task: it stops at the first reason, and there may be more.
+"""What a session would say next of a task: it stops at the first reason, and there may be more.
 
-A task whose queue is full is compared with no node; one whose gang lacks pods, with neither queue nor
-nodes. For the tasks that a trace follows, both are looked up when all actions are over: nothing that
-the session decides or writes depends on it.
+A task whose queue is full is compared with no node; one whose gang lacks pods, with neither queue
+nor nodes. For the tasks that a trace follows, both are looked up when all actions are over: nothing
+that the session decides or writes depends on it.
 """
 
 from __future__ import annotations

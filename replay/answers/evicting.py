@@ -1,4 +1,4 @@
-"""Whether a session looked for pods to evict, why it spared them, and whom it evicts."""
+"""Whether a session looked for pods to evict, why it evicts none, and which it evicts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _votes(run: Run, action: str, pod: str, job: str) -> dict[str, int]:
 
 
 def _tiers(run: Run, action: str, job: str) -> tuple[Mapping[str, int], ...]:
-    """Return what the plugins say of all candidates of other jobs, or else of its own."""
+    """Return what the plugins say of all candidates of other jobs, or else of the same job."""
     found = (run.detail(EvictionVotes, what, job, action) for _, what in _SEARCHES)
     return next((one.tiers for one in found if one is not None and one.tiers), ())
 

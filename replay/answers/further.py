@@ -1,7 +1,7 @@
 """What else keeps a job or a pod waiting: a session stops at its first reason, and more may hold.
 
-A queue that is full hides that no node has room; a gang without enough pods hides both. Whoever mends
-the first reason alone would wait again.
+A queue that is full hides that no node has room; a gang without enough pods hides both. If only
+the first reason is mended, the pod waits again.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def gates_of(run: Run, pods: Sequence[str]) -> Blocked | None:
 def _gang(run: Run, key: str) -> Blocked | None:
     """Return which pods a gang lacks beside what its queue refuses.
 
-    Volcano's job controller makes pods only when the PodGroup is enqueued: until then none is missing.
+    Volcano's job controller makes pods when the PodGroup is enqueued: until then none is missing.
     """
     group, job = run.group(key), run.job(key)
     if group is None or job is None or not job.tasks:

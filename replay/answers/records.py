@@ -237,7 +237,7 @@ class Hypernode(msgspec.Struct, frozen=True, kw_only=True):
     """A hypernode that a job may be in.
 
     :param nodes: how many are below it.
-    :param places: how many of the job's pods found a place there together; None if it was not tried.
+    :param places: how many of the job's pods found a place there together; None: it was not tried.
     :param room: what its nodes will have free of the job's minResources.
     """
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from ...engine.errors import LogCorrupt, LogNotFound, PlinianError
+from ...engine.errors import LogCorrupt, LogNotFound, LogUnavailable, PlinianError
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ..moments.log import opened
 from .answer import Answered, Decisions, digest_of
 from .file import summary_in
 from .name_map import read_map
 from .reading import About, about_pack, summary_of
+
+_AGAIN = "ask the sender for the file again: this copy is damaged"
 
 _MAGIC = b"SQLite format 3\x00"
 
@@ -63,7 +66,7 @@ def open_pack(
     """
     path = Path(path)
     _check_file(path)
-    with opened(path, read_only=True) as log:
+    with _damage_named(path), opened(path, read_only=True) as log:
         about = about_pack(log)
         named: Callable[[str], str] = str
         if map_file is not None:
@@ -74,11 +77,23 @@ def open_pack(
             raise LogCorrupt(
                 "the table pack does not say what the events say",
                 position=1,
-                where=str(path),
-                now="ask for the file again",
             )
         decided = Answered(log, about.expected.at, about.expected.release).decisions
         return _with_names(_opened(path, about, decided, report.events, report.head), named)
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Name the file if its bytes are damaged, and what helps: only who sent it has another copy."""
+    try:
+        yield
+    except LogCorrupt as fault:
+        raise LogCorrupt(
+            fault.what, position=fault.position, where=str(path), now=_AGAIN
+        ) from fault
+    except LogUnavailable as fault:
+        now = "see that the file can be read; if it can, ask the sender for the file again"
+        raise LogUnavailable(fault.what, where=str(path), now=now) from fault
 
 
 def _with_names(pack: OpenedPack, named: Callable[[str], str]) -> OpenedPack:
@@ -137,5 +152,5 @@ def _check_file(path: Path) -> None:
             f"the file is cut short: it has {path.stat().st_size:,} of {size:,} bytes",
             position=1,
             where=str(path),
-            now="ask for the file again",
+            now=_AGAIN,
         )

@@ -56,7 +56,7 @@ def about_pack(log: Log) -> About:
     expected, _ = _only(log, "answer.expected", AnswerExpected)
     if ended is None or expected is None or end is None:
         raise InputTruncated(
-            "the pack is cut short: its end is missing", now="ask for the file again"
+            "the pack is cut short: its end is missing", now="ask the sender for the file again"
         )
     clock = log.clock()
     return About(

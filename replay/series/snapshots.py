@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
 from ..answers.amounts import counted
+from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.manifests import manifest
 from ..moments.moment import Moment
@@ -33,6 +34,11 @@ _PRIORITY: GroupKind = ("scheduling.k8s.io", "PriorityClass")
 _STORAGE: GroupKind = ("storage.k8s.io", "StorageClass")
 _QUEUE: GroupKind = ("scheduling.volcano.sh", "Queue")
 _PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
+_HYPERNODE: GroupKind = ("topology.volcano.sh", "HyperNode")
+_BUDGET: GroupKind = ("policy", "PodDisruptionBudget")
+_QUOTA: GroupKind = ("", "ResourceQuota")
+_NUMA: GroupKind = ("nodeinfo.volcano.sh", "Numatopology")
+_DEVICES: GroupKind = ("resource.k8s.io", "ResourceClaim")
 _JOB: GroupKind = ("batch.volcano.sh", "Job")
 
 NEEDED: Sequence[GroupKind] = (_NODE, _POD, _PODGROUP, _QUEUE)
@@ -42,6 +48,8 @@ _STATUS_OF_NODES = ("allocatable", "capacity", "conditions", "nodeInfo")
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _SYSTEM = ("system-", "kube-")
 _DEFAULT = "default"
+_ROOT = "root"
+_OF_VOLCANO = frozenset({"Queue", "PodGroup", "HyperNode"})
 _FAKE: Mapping[str, str] = MappingProxyType({"kwok.x-k8s.io/node": "fake"})
 """The annotation of the nodes that KWOK keeps alive."""
 
@@ -181,6 +189,9 @@ def _simulator(held: _Held) -> Snapshot:
         sum(map(len, lists)),
         (
             *_not_carried(held, (_QUEUE, _PODGROUP, _JOB), "no gang, no share and no quota"),
+            *_not_carried(held, (_HYPERNODE,), "no network topology"),
+            *_not_carried(held, (_BUDGET,), "preemption breaks them"),
+            *_not_carried(held, (_QUOTA,), "no namespace has a limit"),
             f"the scheduler's configuration: kube-scheduler's plugins schedule {', '.join(names)}",
             "the status of pods: those with a node stay on it, others are pending",
             _ALWAYS,
@@ -191,8 +202,8 @@ def _simulator(held: _Held) -> Snapshot:
 
 
 def _not_carried(held: _Held, kinds: Sequence[GroupKind], effect: str) -> Iterator[str]:
-    counts = [(held.count(pair), plural_of(*pair)) for pair in kinds]
-    some = [f"{count} {plural}" for count, plural in counts if count]
+    counts = [(pair, held.count(pair)) for pair in kinds]
+    some = [counted(n, plain_name(*pair), plural_of(*pair)) for pair, n in counts if n]
     if some:
         yield f"{', '.join(some)}: {effect}"
 
@@ -205,8 +216,8 @@ def _kwok(held: _Held) -> Snapshot:
     for node in nodes:
         metadata = node["metadata"]
         metadata["annotations"] = {**metadata.get("annotations", {}), **_FAKE}
-    claims, groups = held.of(_CLAIM), held.of(_PODGROUP)
-    namespaces = held.namespaces(pods, claims, groups)
+    claims, groups, budgets, quotas = map(held.of, (_CLAIM, _PODGROUP, _BUDGET, _QUOTA))
+    namespaces = held.namespaces(pods, claims, groups, budgets, quotas)
     documents = [
         *namespaces,
         *_accounts(pods),
@@ -214,18 +225,23 @@ def _kwok(held: _Held) -> Snapshot:
         *held.of(_STORAGE),
         *held.of(_VOLUME),
         *claims,
-        *held.of(_QUEUE),
+        *_parents_first(held.of(_QUEUE)),
         *nodes,
+        *_lowest_first(held.of(_HYPERNODE)),
+        *budgets,
         *groups,
         *pods,
+        # Last: an API server refuses pods as long as the use of a new quota is not counted.
+        *quotas,
     ]
     kinds = {one["kind"] for one in documents}
     return Snapshot(
         _yaml(documents),
         len(documents),
         (
-            *(["the CRDs of Volcano: install it before"] if {"Queue", "PodGroup"} & kinds else []),
+            *(["the CRDs of Volcano: install it before"] if _OF_VOLCANO & kinds else []),
             *_not_carried(held, (_JOB,), "pods exist without them"),
+            *_not_carried(held, (_NUMA, _DEVICES), "no topology of cpus, and no claimed devices"),
             "the scheduler's configuration: put it into the ConfigMap of the scheduler",
             "the status of PodGroups and pods: PodGroups are Pending again; pods with a node run",
             *_unready(nodes),
@@ -233,6 +249,29 @@ def _kwok(held: _Held) -> Snapshot:
             *notes,
             *more,
         ),
+    )
+
+
+def _parents_first(queues: Sequence[Document]) -> list[Document]:
+    """Return queues after their parents: Volcano refuses a queue whose parent does not exist."""
+    left = {one["metadata"]["name"]: one for one in queues}
+    found: list[Document] = []
+    while left:
+        ready = [
+            name
+            for name, one in left.items()
+            if ((one.get("spec") or {}).get("parent") or _ROOT) not in left or name == _ROOT
+        ]
+        # Parents in a circle, or one that names itself: Volcano refuses these in any order.
+        found += [left.pop(name) for name in sorted(ready or left)]
+    return found
+
+
+def _lowest_first(hypernodes: Sequence[Document]) -> list[Document]:
+    """Return hypernodes by tier: members come before the hypernodes that they are in."""
+    return sorted(
+        hypernodes,
+        key=lambda one: ((one.get("spec") or {}).get("tier") or 0, one["metadata"]["name"]),
     )
 
 

@@ -37,7 +37,7 @@ def of(priority: int) -> dict[str, Any]:
 
 
 def world(new: int = HIGH, least: int = 1, **old: Any) -> tuple[Document, ...]:
-    """Return a full node, with two old pods of low priority, and pod ``a`` that wants their place."""
+    """Return a full node with two old pods of low priority, and pod ``a``, which waits."""
     olds = (
         pod(f"old-{number}", "old", 2, "n1", priority=LOW, **of(LOW), **old) for number in range(2)
     )
@@ -88,8 +88,8 @@ def budget() -> Document:
             CONF,
             (*world(labels={"app": "x"}), budget()),
             (
-                "2 pods could be evicted, but their PodDisruptionBudgets allow no disruption, or they "
-                "have no labels (plugin pdb)"
+                "2 pods could be evicted, but their PodDisruptionBudgets allow no disruption, or "
+                "they have no labels (plugin pdb)"
             ),
         ),
         (

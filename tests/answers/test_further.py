@@ -53,8 +53,8 @@ class TestQueueAndMore:
         some = (older, pod("old-0", "old", 2, "n1"), gang, pod("a", "pg"), pod("b", "pg"))
         found = ask("podgroup/pg", CAPACITY, node("n1", 16), *SMALL, *some)
         assert found.sentence == (
-            f"podgroup ns/pg waits because its queue default is full: it wants 2 cpu, {QUEUE_FULL}; "
-            "also, its gang needs 3 pods at once, and has only 2 (2 Pending)"
+            f"podgroup ns/pg waits because its queue default is full: it wants 2 cpu, {QUEUE_FULL}"
+            "; also, its gang needs 3 pods at once, and has only 2 (2 Pending)"
         )
 
     def test_a_job_whose_pods_are_made_when_it_is_enqueued_lacks_none_before(

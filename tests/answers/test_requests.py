@@ -1,4 +1,4 @@
-"""Pods that request more than their containers: init containers, sidecars and overhead are named."""
+"""Pods that request more than their containers: which init containers and sidecars do that."""
 
 from __future__ import annotations
 

@@ -108,6 +108,45 @@ def test_a_flipped_bit_in_an_event_or_in_the_table_is_found(incident: Path, tmp_
     assert run("open", str(place)).exit_code == 2
 
 
+def test_a_damaged_pack_is_asked_for_again(incident: Path, tmp_path: Path) -> None:
+    """Bits flipped all over the file: the answer is as expected, or the message says what helps."""
+    place, data = tmp_path / "it.plinian", incident.read_bytes()
+    damaged = 0
+    for number in range(24):
+        at = number * len(data) // 24 + 2_999 + number * 37
+        place.write_bytes(data[:at] + bytes([data[at] ^ (1 << number % 8)]) + data[at + 1 :])
+        result = run("open", str(place))
+        if result.exit_code != 0:
+            damaged += 1
+            assert result.exit_code == 2, (at, result.stdout, result.stderr)
+            assert "ask the sender for the file again" in result.stderr, (at, result.stderr)
+            assert "restore" not in result.stderr
+            assert str(place) in result.stderr
+    assert damaged > 6
+
+
+def test_a_damaged_row_without_a_name_is_found(incident: Path, tmp_path: Path) -> None:
+    place = tmp_path / "it.plinian"
+    shutil.copy(incident, place)
+    with sqlite3.connect(place) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        for name in ("object", "symbol"):
+            guards = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (name,)
+            ).fetchall()
+            for (guard,) in guards:
+                connection.execute(f'DROP TRIGGER "{guard}"')
+        (text,) = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'object'"
+        ).fetchone()
+        loose = text.replace("NOT NULL", "")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'object'", (loose,))
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE object SET namespace_id = NULL WHERE id = 9")
+    result = run("open", str(place))
+    assert (result.exit_code, "ask the sender" in result.stderr) == (2, True), result.stderr
+
+
 def test_a_log_is_no_pack_and_a_missing_file_is_missing(recording: Path, tmp_path: Path) -> None:
     log = run("open", str(recording))
     assert (log.exit_code, "a log, but not a pack" in log.stderr) == (2, True)

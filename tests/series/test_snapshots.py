@@ -170,6 +170,71 @@ def test_a_log_with_less_makes_namespaces_and_says_what_lacks(tmp_path: Path) ->
     assert snapshot["pvs"][0]["spec"]["claimRef"] == {"name": "c"}
 
 
+def test_topology_budgets_and_quotas_are_carried_where_they_can_be(tmp_path: Path) -> None:
+    """Each object comes after those that it needs, and quotas after the pods that they count."""
+
+    def hyper(name: str, tier: int, member: str) -> Document:
+        kind = "Node" if tier == 1 else "HyperNode"
+        members = [{"type": kind, "selector": {"exactMatch": {"name": member}}}]
+        made = document("HyperNode", name, spec={"tier": tier, "members": members})
+        return {"apiVersion": "topology.volcano.sh/v1alpha1", **made}
+
+    labels = {"matchLabels": {"app": "x"}}
+    budget = document("PodDisruptionBudget", "b", "ns", spec={"selector": labels})
+    world = (
+        node("n1", 4),
+        queue("a-child", parent="parent"),
+        queue("parent", parent="root"),
+        queue("root"),
+        hyper("above", 2, "s0"),
+        hyper("s0", 1, "n1"),
+        {"apiVersion": "policy/v1", **budget, "status": {"disruptionsAllowed": 1}},
+        document("ResourceQuota", "q", "alone", spec={"hard": {"pods": "9"}}),
+        group("pg", 1, queue="a-child"),
+        pod("a", "pg", 1),
+    )
+    said: list[str] = []
+    with made_log(tmp_path, NODES, *world):
+        pass
+    with plinian.open(tmp_path / "log.db") as log:
+        log.export(tmp_path / "k.yaml", what="kwok")
+        log.export(tmp_path / "s.json", what="simulator", remark=said.append)
+    found = list(yaml.safe_load_all((tmp_path / "k.yaml").read_text("utf-8")))
+    assert [(one["kind"], one["metadata"]["name"]) for one in found] == [
+        *(("Namespace", name) for name in ("alone", "ns")),
+        *(("Queue", name) for name in ("root", "parent", "a-child")),
+        ("Node", "n1"),
+        *(("HyperNode", name) for name in ("s0", "above")),
+        ("PodDisruptionBudget", "b"),
+        ("PodGroup", "pg"),
+        ("Pod", "a"),
+        ("ResourceQuota", "q"),
+    ]
+    assert next(one for one in found if one["kind"] == "ResourceQuota")["spec"] == {
+        "hard": {"pods": "9"}
+    }
+    assert all("status" not in one for one in found if one["kind"] != "Node")
+    for text in (
+        "2 hypernodes: no network topology",
+        "1 poddisruptionbudget: preemption breaks them",
+        "1 resourcequota: no namespace has a limit",
+    ):
+        assert text in said
+
+
+@pytest.mark.parametrize("parent", ["a", "b", "gone"])
+def test_queues_whose_parents_cannot_come_first_are_written_all_the_same(
+    tmp_path: Path, parent: str
+) -> None:
+    world = (node("n1", 4), queue("a", parent=parent), queue("b", parent="a"))
+    with made_log(tmp_path, NODES, *world):
+        pass
+    with plinian.open(tmp_path / "log.db") as log:
+        log.export(tmp_path / "k.yaml", what="kwok")
+    found = yaml.safe_load_all((tmp_path / "k.yaml").read_text("utf-8"))
+    assert sorted(one["metadata"]["name"] for one in found if one["kind"] == "Queue") == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

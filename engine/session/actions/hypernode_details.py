@@ -1,4 +1,4 @@
-"""How far a job with a hard topology came in each hypernode: details for a trace that follows it."""
+"""How far a job with a hard topology came in each hypernode: details for a trace."""
 
 from __future__ import annotations
 
