@@ -53,10 +53,10 @@ def test_positions_are_where_their_state_is(log: Log) -> None:
 
 
 def test_lines_of_logs_do_not_move_the_time_of_the_state(log: Log) -> None:
-    """Position 1896 begins lines of the scheduler's log that are two seconds ahead of the state."""
-    line = next(iter(log.events(positions=(1896,))))
+    """Position 1905 is a line of the scheduler's log: the state stays that of the event before."""
+    line = next(iter(log.events(positions=(1905,))))
     assert line.event.kind == "session.opened"
-    assert time_at(log, 1896) == time_at(log, 1895)
+    assert time_at(log, 1905) == time_at(log, 1904)
 
 
 def test_lanes_have_the_phases_of_objects(log: Log) -> None:
@@ -123,7 +123,7 @@ def test_words_of_the_filter_narrow(log: Log, text: str, fields: dict[str, objec
 def test_steps_lead_to_the_next_of_a_sort(log: Log) -> None:
     look = _look(log, 1901, sel="node/node-1")
     assert step(log, look, "change", forwards=True) == 1904
-    assert step(log, look, "event", forwards=False) == 1941
+    assert step(log, look, "event", forwards=False) == 1900
     session = step(log, look, "session", forwards=True)
     assert next(iter(log.events(positions=(session,)))).event.kind == "session.opened"
     notable = step(log, look, "notable", forwards=True)

@@ -161,9 +161,9 @@ def test_the_filter_keeps_only_what_fits(look: Look) -> None:
 
 
 def test_rows_of_a_filter_begin_where_the_position_is(look: Look) -> None:
-    page = look("/@3300?q=pod.*").page
+    page = look("/@3382?q=pod.*").page
     page.wait_for_selector("#handle")
-    before = page.locator("#e3298, #e3297, #e3296, #e3295").first
+    before = page.locator("#e3378, #e3377, #e3375").first
     expect(before).to_be_in_viewport()
 
 
