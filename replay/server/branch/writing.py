@@ -26,13 +26,14 @@ from ..kubernetes.status import (
 from ..kubernetes.subresources import SCALED
 from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
+from .services import filled
 from .storing import Document, Others, Storage, Version
 from .tables import BranchState
 from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
 
-POD = ("", "Pod")
+POD, SERVICE = ("", "Pod"), ("", "Service")
 _STATUS = "status"
 
 
@@ -152,8 +153,13 @@ class Writing:
             document = {field: one for field, one in document.items() if field != _STATUS}
         if self._find(resource, place.namespace, name) is not None:
             raise already_exists(resource, name)
+        if resource.pair == SERVICE:
+            document = filled(document, self._services(), None)
         self._storage.create(document)
         return self._told(place._replace(name=name), document, 201)
+
+    def _services(self) -> list[Document]:
+        return [self._state.document(entry) for entry in self._state.of(SERVICE)]
 
     def _validated(
         self, asking: Asking, document: Document, held: Document | None = None
@@ -194,6 +200,8 @@ class Writing:
         if resource.has_status:
             document = _with_status(*((held, document) if status else (document, held)))
             document["metadata"] = metadata
+        if resource.pair == SERVICE and not status:
+            document = filled(document, self._services(), held)
         self._storage.update(held, document, status=status)
         return self._told(place, held)
 
