@@ -36,6 +36,21 @@ APPLIED = "server-side apply is treated as a merge: a branch has no record of wh
 POD, SERVICE = ("", "Pod"), ("", "Service")
 _STATUS = "status"
 
+_RETURNED = frozenset(
+    {
+        *(("", kind) for kind in ("Pod", "Service", "ServiceAccount", "ResourceQuota")),
+        *(("", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim", "Namespace")),
+        *(("storage.k8s.io", kind) for kind in ("CSIDriver", "CSINode", "StorageClass")),
+        *(("storage.k8s.io", kind) for kind in ("VolumeAttachment", "VolumeAttributesClass")),
+        *(("resource.k8s.io", kind) for kind in ("DeviceClass", "ResourceClaim", "ResourceSlice")),
+        ("resource.k8s.io", "ResourceClaimTemplate"),
+    }
+)
+"""Kinds whose deletion is answered with the object that is gone; that of others with a Status.
+
+Source: ReturnDeletedObject in k8s.io/kubernetes pkg/registry.
+"""
+
 
 class Given(NamedTuple):
     """What a write needs besides the branch.
@@ -229,7 +244,7 @@ class Writing:
         gone = any(
             one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
         )
-        if gone:
+        if gone and place.resource.pair not in _RETURNED:
             found = Outcome(versions, success(place.resource, place.name, uid))
         else:
             found = self._told(place, held)

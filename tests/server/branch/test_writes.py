@@ -184,7 +184,17 @@ def test_preconditions_of_a_deletion_must_hold(api: httpx.Client) -> None:
     assert (refused.status_code, refused.json()["reason"]) == (409, "Conflict")
     uid = api.get(WAITING).json()["metadata"]["uid"]
     done = api.request("DELETE", WAITING, json={"preconditions": {"uid": uid}})
-    assert (done.status_code, done.json()["details"]["uid"]) == (200, uid)
+    assert (done.status_code, done.json()["metadata"]["uid"]) == (200, uid)
+
+
+def test_a_deletion_is_answered_as_a_server_does(api: httpx.Client) -> None:
+    """Typed clients read a pod there, and of most kinds a Status."""
+    uid = api.get(WAITING).json()["metadata"]["uid"]
+    pod = api.delete(WAITING).json()
+    assert (pod["kind"], pod["metadata"]["uid"]) == ("Pod", uid)
+    api.post(CONFIG, json={"metadata": {"name": "a"}})
+    gone = api.delete(f"{CONFIG}/a").json()
+    assert (gone["kind"], gone["status"], gone["details"]["name"]) == ("Status", "Success", "a")
 
 
 def test_an_object_with_finalizers_goes_when_the_last_one_is_removed(api: httpx.Client) -> None:
