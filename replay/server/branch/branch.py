@@ -210,16 +210,17 @@ class Branch(Watching):
     def _answer(self, asking: Asking, outcome: Outcome, batch: Batch) -> Response:
         headers = {"Warning": warnings(outcome.warnings)} if outcome.warnings else {}
         body = msgspec.json.encode(outcome.document)
-        if outcome.subject is not None:
-            resource = asking.place.resource
-            for change in batch.changes:
-                entry = change.after
-                if (
-                    entry is not None
-                    and one_pair(change.pair) == one_pair(resource.pair)
-                    and name_of(entry) == outcome.subject
-                ):
-                    body = self._state().shown(entry, change.payload, resource)
+        resource = asking.place.resource
+        own = [
+            (change, entry)
+            for change in batch.changes
+            if (entry := change.after or change.before) is not None
+            and one_pair(change.pair) == one_pair(resource.pair)
+            and name_of(entry) == outcome.subject
+        ]
+        # The last version that is there; the one that is gone only if there is no other.
+        for change, entry in sorted(own, key=lambda one: one[0].after is not None)[-1:]:
+            body = self._state().shown(entry, change.payload, resource)
         return Response(body, status_code=outcome.code, media_type=JSON, headers=headers)
 
     def _open(self, watcher: Watcher, asked: Asked) -> Opening:

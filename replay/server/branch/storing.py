@@ -206,7 +206,7 @@ class Storage:
         return ENDING in metadata and not metadata.get("finalizers")
 
     def _collect(self, owner: Document) -> None:
-        """Delete what only this object owned, and of a namespace what is in it."""
+        """Delete what only this object owned, what is in a namespace, a Service's Endpoints."""
         metadata = owner["metadata"]
         uid = metadata["uid"]
         if uid not in self._kept:
@@ -219,6 +219,10 @@ class Storage:
         if owner["kind"] == "Namespace":
             for one in self._others.inside(metadata["name"]):
                 self._remove(one)
+        elif owner["kind"] == "Service":
+            for one in self._others.inside(metadata.get("namespace", "")):
+                if one["kind"] == "Endpoints" and one["metadata"]["name"] == metadata["name"]:
+                    self._remove(one)
 
     def _stays(self, uid: str) -> bool:
         return uid not in self._gone and self._others.has(uid)

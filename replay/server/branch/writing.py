@@ -26,14 +26,30 @@ from ..kubernetes.status import (
 from ..kubernetes.subresources import SCALED
 from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
+from .services import filled
 from .storing import Document, Others, Storage, Version
 from .tables import BranchState
 from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
 
-POD = ("", "Pod")
+POD, SERVICE = ("", "Pod"), ("", "Service")
 _STATUS = "status"
+
+_RETURNED = frozenset(
+    {
+        *(("", kind) for kind in ("Pod", "Service", "ServiceAccount", "ResourceQuota")),
+        *(("", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim", "Namespace")),
+        *(("storage.k8s.io", kind) for kind in ("CSIDriver", "CSINode", "StorageClass")),
+        *(("storage.k8s.io", kind) for kind in ("VolumeAttachment", "VolumeAttributesClass")),
+        *(("resource.k8s.io", kind) for kind in ("DeviceClass", "ResourceClaim", "ResourceSlice")),
+        ("resource.k8s.io", "ResourceClaimTemplate"),
+    }
+)
+"""Kinds whose deletion is answered with the object that is gone; that of others with a Status.
+
+Source: ReturnDeletedObject in k8s.io/kubernetes pkg/registry.
+"""
 
 
 class Given(NamedTuple):
@@ -152,8 +168,13 @@ class Writing:
             document = {field: one for field, one in document.items() if field != _STATUS}
         if self._find(resource, place.namespace, name) is not None:
             raise already_exists(resource, name)
+        if resource.pair == SERVICE:
+            document = filled(document, self._services(), None)
         self._storage.create(document)
         return self._told(place._replace(name=name), document, 201)
+
+    def _services(self) -> list[Document]:
+        return [self._state.document(entry) for entry in self._state.of(SERVICE)]
 
     def _validated(
         self, asking: Asking, document: Document, held: Document | None = None
@@ -194,6 +215,8 @@ class Writing:
         if resource.has_status:
             document = _with_status(*((held, document) if status else (document, held)))
             document["metadata"] = metadata
+        if resource.pair == SERVICE and not status:
+            document = filled(document, self._services(), held)
         self._storage.update(held, document, status=status)
         return self._told(place, held)
 
@@ -221,7 +244,7 @@ class Writing:
         gone = any(
             one.verb == "deleted" and one.document["metadata"]["uid"] == uid for one in versions
         )
-        if gone:
+        if gone and place.resource.pair not in _RETURNED:
             found = Outcome(versions, success(place.resource, place.name, uid))
         else:
             found = self._told(place, held)
