@@ -7,7 +7,7 @@ itself, and time moves with :meth:`CacheDriver.advance` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -100,17 +100,26 @@ class CacheDriver:
                 self.deliver(kind, item)
                 self.work()
 
-    def restart(self, options: CacheOptions | None = None) -> None:
+    def restart(
+        self, options: CacheOptions | None = None, *, without: Collection[str] = ()
+    ) -> None:
         """Start a new process, and deliver all objects that the informers of the old one held.
 
         :param options: its flags, if known; by default those of the old one.
+        :param without: nodes that are not delivered.
         :raises Panic: the new process panics, too.
         """
         old = self.cache
         self.cache = SchedulerCache(old.behaviours, options or old.options, old.own)
         self._in_hand.clear()
         stores = old.stores
-        self.list_all(lambda kind: [stores.get(kind, key) for key in sorted(stores.of(kind))])
+
+        def of(kind: str) -> Iterable[Object]:
+            keys = sorted(stores.of(kind))
+            left_out = without if kind == "Node" else ()
+            return [stores.get(kind, key) for key in keys if key not in left_out]
+
+        self.list_all(of)
 
     def sessions_may_start(self, *, handled: bool) -> bool:
         """Return whether the first session may start.

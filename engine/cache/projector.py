@@ -132,6 +132,26 @@ class Projector:
             self.crashes.append(panic)
             self.driver.restart()
 
+    def begin(self, options: CacheOptions, handled: int | None) -> list[tuple[Reference, Origin]]:
+        """Start a new process whose handlers may have handled its first nodes only.
+
+        :param handled: how many; informers list nodes by name, and handlers keep that order. None
+            is all.
+        :return: the others, to be delivered later.
+        """
+        late: list[str] = []
+        try:
+            self.driver.restart(options)
+            if handled is not None:
+                late = sorted(self.driver.cache.snapshot().nodes.names)[handled:]
+            if late:
+                self.driver.restart(options, without=frozenset(late))
+        except Panic as panic:
+            self.crashes.append(panic)
+            self.driver.restart()
+        origins = [self.origins["Node"][name] for name in late]
+        return [(Reference("", "Node", "", one.item.name, one.item.uid), one) for one in origins]
+
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:

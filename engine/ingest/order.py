@@ -2,7 +2,8 @@
 
 Events are ordered by revision. An event without one is placed after the revisions that came before
 it in its source. The events of a source without any revision (a log of the scheduler) are merged by
-time. If there are more events than fit in memory, they are sorted through temporary files.
+time: each comes before the first revision that is not known to have existed by then. If there are
+more events than fit in memory, they are sorted through temporary files.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import msgspec
 
 from ..errors import InputError
 from ..events import Event, Reference
+from .known_by import KnownBy
 from .reading.sizes import in_batches
 
 LAST = 2**63 - 1
@@ -77,6 +79,7 @@ class EventOrder:
     def __init__(self, *, run_bytes: int = RUN_BYTES) -> None:
         self._placed = _Sorter(run_bytes)
         self._timed = _Sorter(run_bytes)
+        self._known_by = KnownBy()
         self._number = 0
         self._revision = FIRST
         self._time = FIRST
@@ -93,6 +96,7 @@ class EventOrder:
 
     def begin_source(self) -> None:
         """Begin another source: the next event comes from it."""
+        self._known_by.begin_source()
         self._revision = FIRST
         self._time = FIRST
 
@@ -115,6 +119,8 @@ class EventOrder:
         else:
             self._revision = max(self._revision, revision)
             rank = _rank(event)
+            if event.latest is not None:
+                self._known_by.add(revision, event.latest)
         self._placed.add((revision, rank, LAST if time is None else time, self._number, event))
 
     def place(self, event: Event, revision: int) -> None:
@@ -137,7 +143,8 @@ class EventOrder:
             for keyed in placed:
                 yield keyed[4]
         else:
-            yield from _alongside(placed, chain([first], timed))
+            self._known_by.close()
+            yield from _alongside(placed, chain([first], timed), self._known_by)
 
 
 def _rank(event: Event) -> int:
@@ -154,12 +161,19 @@ def _rank(event: Event) -> int:
     return rank + 1 if event.latest is None else rank
 
 
-def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Event]:
-    """Merge events that have only a time between those that have a revision."""
+def _alongside(
+    placed: Iterator[Keyed], timed: Iterator[Keyed], known_by: KnownBy
+) -> Iterator[Event]:
+    """Merge events that have only a time between those that have a revision.
+
+    Revisions after the last one seen at a time have only the time before which they did not exist.
+    """
     now = FIRST
     waiting = next(timed, None)
     for keyed in placed:
-        time = keyed[4].observed_at
+        time = known_by.time(keyed[0])
+        if time is None:
+            time = keyed[4].earliest
         if time is not None and time > now:
             now = time
             while waiting is not None and waiting[2] < now:

@@ -125,6 +125,15 @@ class Deliveries:
         place = sum(1 for one in self.arrivals if one.revision <= revision)
         return self.settled(place)
 
+    def with_nodes(self, place: int, nodes: int | None) -> int:
+        """Return the last place up to this one at which a session has so many nodes, or this one.
+
+        :param nodes: as the scheduler counted them; None if that is not known.
+        """
+        counted = (one for one in self.places() if one <= place)
+        fitting = [one for one in counted if len(self._snapshots[one].nodes.names) == nodes]
+        return fitting[-1] if fitting else place
+
     def settled(self, place: int) -> int:
         """Return the earliest place at which the cache is as at this one."""
         return max(known for known in self._snapshots if known <= place)

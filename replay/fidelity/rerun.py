@@ -15,10 +15,12 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.projector import Projector
+from ...engine.cache.projector import Origin, Projector, options_of
+from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Effect, Event, Reference
-from ...engine.kubernetes.objects import KINDS, decode
+from ...engine.events.payloads import ProcessStarted
+from ...engine.kubernetes.objects import KINDS, Object, decode
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
 from ...engine.session.framework.process import ProcessState
@@ -33,6 +35,7 @@ from ..moments.moment import Moment
 from ..moments.recorded_sessions import (
     HowKnown,
     RecordedSession,
+    fork_of,
     last_known,
     recorded_sessions,
 )
@@ -190,6 +193,20 @@ def _later(sessions: Sequence[RecordedSession], place: int) -> int:
     return min([LATER_US, *(pause // 4 if pause >= _PAUSE_US else 0 for pause in pauses)])
 
 
+class _Start(NamedTuple):
+    """The start of a scheduler: when, with which flags, and the position of its event."""
+
+    time: int
+    options: CacheOptions
+    position: int
+
+
+def _flags_of(start: Event) -> Mapping[str, str] | None:
+    """Return the flags of a scheduler that starts; None if another component does."""
+    started = msgspec.json.decode(start.payload, type=ProcessStarted)
+    return started.flags if started.component == "scheduler" else None
+
+
 class _Confs:
     """The configurations of sessions.
 
@@ -233,9 +250,14 @@ class _Rerun:
         self._clock: Clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         self._planned = list(reversed(planned))
         self._services: list[ServiceRequest] = job_services(store, moment)[::-1]
+        self._assumed: dict[str, Object] = {}
+        self._bindings: list[Event] = []
+        self._starting: _Start | None = None
+        self._fork = fork_of(store, moment)
         self._process = ProcessState()
         self._revision = 0
         self._deliveries: Deliveries | None = None
+        self._handled: int | None = None
         self._only: Callable[[RecordedSession], bool] = lambda _: True
         self._limits = Limits()
         self._done: Done = lambda _: None
@@ -259,13 +281,18 @@ class _Rerun:
 
         A binding by the scheduler comes from its session; the resulting version follows later.
         """
+        if self._starting is not None and position > self._fork:
+            self._start(self._starting)
         if event.revision is not None and event.revision > self._revision:
             self._until(event.revision)
             self._revision = event.revision
         if EVENT_KINDS[event.kind].effect is Effect.BOUND:
+            self._bindings.append(event)
             return
-        if event.kind == "process.started":
-            self._process = ProcessState()
+        if event.kind == "process.started" and (flags := _flags_of(event)) is not None:
+            # What its branch continues has happened, also what has no revision and so comes later.
+            self._starting = _Start(event.observed_at or 0, options_of(flags), position)
+            return
         if self._deliveries is None:
             self._projector.apply(event, position=position, lives_on=lives_on)
         else:
@@ -273,21 +300,56 @@ class _Rerun:
 
     def finish(self) -> None:
         """Run the sessions after the last event."""
+        if self._starting is not None:
+            self._start(self._starting)
         while self._planned:
             self._until(self._planned[-1].late + 1)
 
     def _until(self, revision: int) -> None:
         """Before a revision, run the sessions that are due, and begin to keep deliveries."""
         while self._planned and self._planned[-1].late < revision:
-            plan = self._planned.pop()
-            self._begin(plan)
-            if self._only(plan.recorded):
-                self.done.append(self._nearest(plan))
-                self._done(self.done[-1])
-            self._take_over(plan.recorded)
-            self._deliveries = None
+            self._run_next()
         if self._planned and revision > self._planned[-1].early:
             self._begin(self._planned[-1])
+
+    def _start(self, start: _Start) -> None:
+        """Start a scheduler, after the sessions of the process before it.
+
+        It takes over nothing that they decided, and its own sessions see nothing older. On a branch
+        its API server is Plinian's, which has no object that the log lacks.
+        """
+        self._starting = None
+        while self._planned and self._planned[-1].recorded.opened < start.time:
+            self._run_next()
+        self._process, self._deliveries = ProcessState(), None
+        for binding in self._bindings:  # The log may lack the version that one made.
+            self._projector.apply(binding)
+        self._bindings.clear()
+        if start.position > self._fork > 0:
+            self._withdraw_services()
+        nodes = self._planned[-1].recorded.nodes if self._planned else None
+        late = self._projector.begin(start.options, nodes)
+        if late:
+            self._begin(self._planned[-1])
+            self._deliver_late(late)
+            self._handled = nodes
+
+    def _deliver_late(self, late: Sequence[tuple[Reference, Origin]]) -> None:
+        """Deliver the nodes that the first session of a process did not have yet."""
+        payloads = self._payloads([origin.position for _, origin in late])
+        for reference, origin in late:
+            payload = payloads[origin.position]
+            self.apply(Event(kind="node.updated", reference=reference, payload=payload))
+
+    def _run_next(self) -> None:
+        """Run the next session, if it is asked for, and take over what it decided."""
+        plan = self._planned.pop()
+        self._begin(plan)
+        if self._only(plan.recorded):
+            self.done.append(self._nearest(plan))
+            self._done(self.done[-1])
+        self._take_over(plan.recorded)
+        self._deliveries = self._handled = None
 
     def _begin(self, plan: Planned) -> None:
         """Keep from now on what is delivered, as the session may have been opened here."""
@@ -305,7 +367,7 @@ class _Rerun:
         assert deliveries is not None, "they are kept before a session is run"
         conf = self._confs.at(plan.nominal)
         run = SessionRun(session, self._cache, conf, self._process, writes_known=plan.writes_known)
-        start = deliveries.at_revision(plan.nominal)
+        start = deliveries.with_nodes(deliveries.at_revision(plan.nominal), self._handled)
         found = Search(deliveries, start, run, self._limits).nearest()
         self._process = found.best.result.process
         lags = tuple(self._lags(deliveries, found, plan))
@@ -362,10 +424,17 @@ class _Rerun:
             request = self._services.pop()
             key = f"{request.reference.namespace}/{request.reference.name}"
             if request.document is not None:
-                self._projector.driver.deliver(
-                    "Service", decode(KINDS["Service"], request.document)
-                )
+                self._assumed[key] = decode(KINDS["Service"], request.document)
+                self._projector.driver.deliver("Service", self._assumed[key])
             else:
                 held = self._cache.stores.get("Service", key)
                 if held is not None:
                     self._projector.driver.deliver_deletion("Service", held)
+
+    def _withdraw_services(self) -> None:
+        """Take back the Services that no event shows, and deliver no more of them."""
+        self._services.clear()
+        for key, assumed in self._assumed.items():
+            if self._cache.stores.get("Service", key) is assumed:
+                self._projector.driver.deliver_deletion("Service", assumed)
+        self._assumed.clear()

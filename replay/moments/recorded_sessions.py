@@ -65,7 +65,8 @@ class RecordedSession:
     :ivar after: of an inferred session: it began after this time; None if that is not known.
     :ivar closed: when it ended; None if that is not known.
     :ivar position: of the event that shows it. :ivar revision: a scenario's, which is exact.
-    :ivar jobs: and :ivar queues: as the scheduler counted them; None if that is not known.
+    :ivar jobs: and :ivar queues:, :ivar nodes: as the scheduler counted them; None if that is not
+        known.
     :ivar tried: the node that was first tried for a pod, ``ns/name``.
     :ivar binds: node by pod, including binds that the API server refused. :ivar uids: of these.
     :ivar evictions: reason by pod.
@@ -85,6 +86,7 @@ class RecordedSession:
     revision: int | None = None
     jobs: int | None = None
     queues: int | None = None
+    nodes: int | None = None
     tried: dict[str, str] = field(default_factory=dict)
     binds: dict[str, str] = field(default_factory=dict)
     uids: dict[str, str] = field(default_factory=dict)
@@ -123,6 +125,11 @@ def last_known(session: RecordedSession, clock: Clock, later: int = 0) -> int:
     return known if session.wrote is None else min(known, session.wrote - 1)
 
 
+def fork_of(store: LogStore, moment: Moment) -> int:
+    """Return the position at which the branch of a moment begins; 0 if it continues no other."""
+    return next((one.fork for one in store.branches() if one.name == moment.branch), 0)
+
+
 class _Reader:
     """Reads what a log says of sessions."""
 
@@ -132,8 +139,7 @@ class _Reader:
         self._bound_at: dict[str, Recorded] = {}
         self._schedulers: dict[str, str] = {}
         self._writes: list[Write] = []
-        forks = (one.fork for one in store.branches() if one.name == moment.branch)
-        self._fork = next(forks, 0)
+        self._fork = fork_of(store, moment)
 
     def sessions(self) -> list[RecordedSession]:
         """Return the sessions in order."""
@@ -170,6 +176,7 @@ class _Reader:
                         recorded.position,
                         jobs=opened.jobs,
                         queues=opened.queues,
+                        nodes=opened.nodes,
                     )
             elif event.kind == "session.closed":
                 uid = msgspec.json.decode(event.payload, type=SessionClosed).session

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from clusters import compact, initial_end, listed, pod, recorded, watched
 from plinian.engine.errors import InputError
 from plinian.engine.events import Event, Reference
+from plinian.engine.ingest.known_by import KnownBy
 from plinian.engine.ingest.order import EventOrder, in_order
 from plinian.engine.log import Query, open_log
 from plinian.replay.ingest.run import IngestOptions, ingest
@@ -47,6 +48,35 @@ def test_a_source_without_revisions_is_laid_alongside_by_time() -> None:
     watch = [event("a", 1, 100), event("b", 2, 110), event("c", 3, 120), event("d", 4, 130)]
     assert names(log, watch) == ["a", "opened", "b", "c", "closed", "d"]
     assert names(log) == ["opened", "closed"]
+
+
+def test_a_late_list_of_old_objects_does_not_move_lines_ahead() -> None:
+    """The list saw revision 1 only at 140, but revision 3 shows that it existed at 110."""
+    log = [event("at-105", None, 105), event("at-115", None, 115), event("at-125", None, 125)]
+    watch = [event("a", 2, 100), event("b", 3, 110), event("c", 4, 120)]
+    late = [event("old", 1, 140, "pod.observed"), event("new", 5, 140, "pod.observed")]
+    assert names(log, watch, late) == ["old", "a", "at-105", "b", "at-115", "c", "at-125", "new"]
+
+
+def test_a_revision_without_a_time_existed_when_a_later_one_was_seen() -> None:
+    log = [event("early", None, 90), event("line", None, 105)]
+    untimed = [event("x", 1), event("y", 3), event("z", 9)]
+    assert names(log, untimed, [event("b", 3, 100)]) == ["early", "x", "b", "y", "z", "line"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=40))
+def test_a_revision_existed_by_the_earliest_time_of_it_and_of_those_after_it(
+    seen: list[tuple[int, int, bool]],
+) -> None:
+    known_by = KnownBy()
+    for revision, time, begins in seen:
+        if begins:
+            known_by.begin_source()
+        known_by.add(revision, time)
+    known_by.close()
+    for asked in range(32):
+        times = [time for revision, time, _ in seen if revision >= asked]
+        assert known_by.time(asked) == min(times, default=None)
 
 
 def test_of_one_version_that_comes_first_which_knows_its_time() -> None:

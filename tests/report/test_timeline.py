@@ -59,7 +59,7 @@ def test_what_happened_to_nodes_and_evictions_are_marked(log: Log) -> None:
     assert any("deleted" in text for text in texts)
     assert [mark.time for mark in timeline.marks] == sorted(mark.time for mark in timeline.marks)
     positions = {mark.position: mark.text for mark in timeline.marks}
-    assert positions[1943] == "node node-1 cordoned", "the event that shows it"
+    assert positions[1904] == "node node-1 cordoned", "the event that shows it"
 
 
 def test_a_log_that_ends_at_the_moment_has_no_time_after_it(log: Log) -> None:
@@ -70,10 +70,10 @@ def test_a_log_that_ends_at_the_moment_has_no_time_after_it(log: Log) -> None:
 
 
 def test_a_position_has_the_time_of_the_events_before_it(log: Log) -> None:
-    moment = log.moment("@1943")
+    moment = log.moment("@1904")
     before, _ = earlier(log, moment, None)
     assert before is not None
-    assert before.known == 1943
+    assert before.known == 1904
     time = time_at(log, moment)
     assert time is not None
     assert format_time(time).startswith("2026-11-21T01:53:38")

@@ -13,7 +13,7 @@ from web_pages import PATHS, data_at, page_at, pages_of
 import plinian
 from plinian.engine.errors import ObjectNotFound, PointUnknown, UsageError
 
-AT = "/@1942"
+AT = "/@1901"
 GANG = "job/default/big-gang"
 OTHERS = (
     *("", f"?pane=why&sel={GANG}", f"?pane=drift&sel={GANG}", f"why/{GANG}", GANG),
@@ -30,51 +30,51 @@ def client(demo_log: Path) -> Iterator[httpx.Client]:
 
 @pytest.mark.parametrize("path", [*PATHS, *OTHERS])
 def test_a_page_as_one_file_needs_nothing_else(demo_log: Path, path: str) -> None:
-    page = Page(plinian.web_page(demo_log, path, at="@1942"))
+    page = Page(plinian.web_page(demo_log, path, at="@1901"))
     assert not {tag for tag, _ in page.elements} & LIVE
     for name in ("href", "src", "action"):
         assert all(text.startswith("#") for text in page.attributes(name))
     assert page.has("main")
-    assert "@1942" in page.text
+    assert "@1901" in page.text
     assert "v1.12.1" in page.text
 
 
 def test_it_has_what_the_page_has(client: httpx.Client, demo_log: Path) -> None:
     shown = page_at(client, f"{AT}/queues")
-    found = Page(plinian.web_page(demo_log, "queues", at="@1942"))
+    found = Page(plinian.web_page(demo_log, "queues", at="@1901"))
     assert found.tables == shown.tables
     assert found.tables
 
 
 def test_panes_that_take_long_are_in_it(demo_log: Path) -> None:
-    found = plinian.web_page(demo_log, f"?pane=why&sel={GANG}", at="@1942")
+    found = plinian.web_page(demo_log, f"?pane=why&sel={GANG}", at="@1901")
     assert "it wants 20 cpu" in found
     assert "data-later" not in found
 
 
 def test_an_address_of_a_browser_is_the_page(client: httpx.Client, demo_log: Path) -> None:
     given = plinian.web_page(demo_log, f"http://127.0.0.1:8001{AT}/jobs?queue=gold")
-    assert given == plinian.web_page(demo_log, "jobs?queue=gold", at="@1942")
-    assert given != plinian.web_page(demo_log, "jobs", at="@1942")
+    assert given == plinian.web_page(demo_log, "jobs?queue=gold", at="@1901")
+    assert given != plinian.web_page(demo_log, "jobs", at="@1901")
     assert data_at(client, f"{AT}/jobs?queue=gold")
 
 
 def test_a_server_gives_the_same_file(client: httpx.Client, demo_log: Path) -> None:
     answer = client.get(f"{AT}/jobs?queue=gold&standalone=yes")
     assert answer.headers["content-disposition"] == (
-        'attachment; filename="plinian-1942-jobs.html"'
+        'attachment; filename="plinian-1901-jobs.html"'
     )
-    assert answer.text == plinian.web_page(demo_log, "jobs?queue=gold", at="@1942")
+    assert answer.text == plinian.web_page(demo_log, "jobs?queue=gold", at="@1901")
 
 
 @pytest.mark.parametrize(
     ("path", "at", "fault"),
     [
-        ("nowhere", "@1942", UsageError),
-        ("why/job/default/none", "@1942", ObjectNotFound),
+        ("nowhere", "@1901", UsageError),
+        ("why/job/default/none", "@1901", ObjectNotFound),
         ("queues", "@99999999", PointUnknown),
-        ("queues?release=v0.0.1", "@1942", None),
-        ("session?release=v0.0.1", "@1942", UsageError),
+        ("queues?release=v0.0.1", "@1901", None),
+        ("session?release=v0.0.1", "@1901", UsageError),
     ],
 )
 def test_a_wrong_page_is_an_error(

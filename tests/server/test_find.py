@@ -12,7 +12,7 @@ from web_pages import data_at, links_of, page_at, pages_of
 
 from plinian.replay.server.web.find import MOST_OBJECTS
 
-AT = "/@1942"
+AT = "/@1901"
 GANG = "job/default/big-gang"
 
 

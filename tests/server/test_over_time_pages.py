@@ -11,7 +11,7 @@ from web_pages import data_at, links_of, page_at, pages_of
 
 import plinian
 
-AT = "/@1942"
+AT = "/@1901"
 PATHS = ("queues/over-time", "nodes/over-time", "jobs/over-time")
 WINDOW = "from=@1500&to=@3000"
 
@@ -57,7 +57,7 @@ def test_an_empty_window_is_said_and_the_whole_log_is_shown(
 
 def test_a_window_outside_of_the_moment_has_no_line_for_it(client: httpx.Client) -> None:
     assert data_at(client, f"/@1000/nodes/over-time?{WINDOW}")["axis"]["now"] is None
-    assert data_at(client, f"/@1942/nodes/over-time?{WINDOW}")["axis"]["now"] is not None
+    assert data_at(client, f"/@1901/nodes/over-time?{WINDOW}")["axis"]["now"] is not None
 
 
 def test_links_of_the_timeline_keep_its_window(client: httpx.Client) -> None:

@@ -65,7 +65,7 @@ def test_lanes_have_the_phases_of_objects(log: Log) -> None:
     node, nothing = drawing.lanes
     assert [one.phase for one in node.stretches] == ["Ready", "Cordoned", "Ready"]
     cordoned = node.stretches[1]
-    assert cordoned.begin == 1943
+    assert cordoned.begin == 1904
     assert cordoned.look == "waiting"
     ends = cordoned.x + cordoned.width
     assert abs(ends - node.stretches[2].x) < 0.2
@@ -86,8 +86,8 @@ def test_a_field_was_set_by_the_last_event_that_changed_it(log: Log) -> None:
     version = life.last(2000)
     assert version is not None
     places = set_by(life, version)
-    assert setter(places, "spec.unschedulable") == 1943
-    assert setter(places, "spec.taints[0].effect") == 1945
+    assert setter(places, "spec.unschedulable") == 1904
+    assert setter(places, "spec.taints[0].effect") == 1912
     first = next(one.position for one in life.versions if one.payload)
     assert setter(places, "metadata.name") == first
 
@@ -121,13 +121,13 @@ def test_words_of_the_filter_narrow(log: Log, text: str, fields: dict[str, objec
 
 
 def test_steps_lead_to_the_next_of_a_sort(log: Log) -> None:
-    look = _look(log, 1942, sel="node/node-1")
-    assert step(log, look, "change", forwards=True) == 1943
+    look = _look(log, 1901, sel="node/node-1")
+    assert step(log, look, "change", forwards=True) == 1904
     assert step(log, look, "event", forwards=False) == 1941
     session = step(log, look, "session", forwards=True)
     assert next(iter(log.events(positions=(session,)))).event.kind == "session.opened"
     notable = step(log, look, "notable", forwards=True)
-    assert notable > 1942
+    assert notable > 1901
     with pytest.raises(PointUnknown):
         step(log, _look(log, 4446), "event", forwards=True)
     with pytest.raises(UsageError):

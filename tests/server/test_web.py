@@ -40,12 +40,12 @@ def test_points_become_positions(server: Running) -> None:
 
 
 def test_a_form_keeps_the_look(server: Running) -> None:
-    found = _moved(server, "/@go?point=@1942&sel=node/node-1&page=nodes")
-    assert found == "/@1942/nodes?sel=node/node-1"
+    found = _moved(server, "/@go?point=@1901&sel=node/node-1&page=nodes")
+    assert found == "/@1901/nodes?sel=node/node-1"
 
 
 def test_json_has_the_data_of_the_page(server: Running) -> None:
-    path = "/@1942{}?sel=node/node-1&pane=state&lanes=node/node-1"
+    path = "/@1901{}?sel=node/node-1&pane=state&lanes=node/node-1"
     data = server.client.get(path.format(".json")).json()["data"]
     page = server.client.get(path.format("")).text
     for row in data["events"]["rows"]:
@@ -79,10 +79,10 @@ def test_an_answer_is_asked_again_only_after_something_was_appended(
     place = tmp_path / "grows.db"
     place.write_bytes(demo_log.read_bytes())
     running = serving(place)
-    first = running.client.get("/@1942")
+    first = running.client.get("/@1901")
     same = {"If-None-Match": first.headers["etag"]}
-    assert running.client.get("/@1942", headers=same).status_code == 304
-    assert running.client.get("/@1943", headers=same).status_code == 200
+    assert running.client.get("/@1901", headers=same).status_code == 304
+    assert running.client.get("/@1902", headers=same).status_code == 200
     node = tmp_path / "node.json"
     node.write_text(
         '{"apiVersion":"v1","kind":"Node","metadata":{"name":"late","uid":"u-late",'
@@ -90,14 +90,14 @@ def test_an_answer_is_asked_again_only_after_something_was_appended(
     )
     with plinian.open(place) as log:
         log.ingest([node])
-    again = running.client.get("/@1942", headers=same)
+    again = running.client.get("/@1901", headers=same)
     assert again.status_code == 200
     assert again.headers["etag"] != first.headers["etag"]
     ended(running)
 
 
 def test_assets_are_small_and_kept_for_ever(server: Running) -> None:
-    page = server.client.get("/@1942").text
+    page = server.client.get("/@1901").text
     found = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
     assert len(found) >= 5
     for path in found:
@@ -111,7 +111,7 @@ def test_assets_are_small_and_kept_for_ever(server: Running) -> None:
 
 
 def test_nothing_inline_may_run(server: Running) -> None:
-    answer = server.client.get("/@1942?sel=job/default/big-gang&pane=why&wait=1")
+    answer = server.client.get("/@1901?sel=job/default/big-gang&pane=why&wait=1")
     policy = answer.headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
@@ -124,9 +124,9 @@ def test_nothing_inline_may_run(server: Running) -> None:
     [
         ("/@99999", 404, "beyond the end"),
         ("/@yesterday", 404, "invalid point"),
-        ("/@1942/no-such-page", 404, "no such page"),
-        ("/@1942?part=nothing", 400, "has no part"),
-        ("/@1942/step/dance/next", 400, "no step"),
+        ("/@1901/no-such-page", 404, "no such page"),
+        ("/@1901?part=nothing", 400, "has no part"),
+        ("/@1901/step/dance/next", 400, "no step"),
         ("/@4446/step/event/next", 404, "there is no event after"),
     ],
 )
@@ -141,13 +141,13 @@ def test_a_fault_is_a_page_with_a_way_out(
 
 
 def test_an_object_that_never_was_is_said_in_the_panel(server: Running) -> None:
-    data = server.client.get("/@1942.json?sel=pod/ml/none").json()["data"]
+    data = server.client.get("/@1901.json?sel=pod/ml/none").json()["data"]
     assert "pod/ml/none" in data["pane"]["fault"]
     assert data["events"]["rows"]
 
 
 def test_values_that_cannot_be_used_are_said(server: Running) -> None:
-    page = server.client.get("/@1942?vs=then&pane=sideways&unknown=kept").text
+    page = server.client.get("/@1901?vs=then&pane=sideways&unknown=kept").text
     assert "vs=then is not a position" in page
     assert "no pane sideways" in page
     assert "unknown=kept" in page
@@ -158,7 +158,7 @@ HOSTILE = "<script>alert(1)</script>\"'&{{7*7}}\x1b[31m"
 
 @pytest.mark.parametrize("name", ["sel", "q", "lanes", "pane", "release", "vs", "x"])
 def test_what_a_link_says_is_never_markup(server: Running, name: str) -> None:
-    answer = server.client.get(f"/@1942?{name}={quote(HOSTILE)}")
+    answer = server.client.get(f"/@1901?{name}={quote(HOSTILE)}")
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
     assert "\x1b" not in answer.text
@@ -181,12 +181,12 @@ def test_a_browser_keeps_the_token_of_a_link(demo_log: Path, tmp_path: Path) -> 
     file.write_text("a-token-that-is-long-enough")
     running = serving(demo_log, "--token-file", str(file))
     client: httpx.Client = running.client
-    assert client.get("/@1942").status_code == 401
-    answer = client.get("/token/a-token-that-is-long-enough/@1942?q=pods")
+    assert client.get("/@1901").status_code == 401
+    answer = client.get("/token/a-token-that-is-long-enough/@1901?q=pods")
     assert answer.status_code == 303
-    assert answer.headers["location"] == "/@1942?q=pods"
+    assert answer.headers["location"] == "/@1901?q=pods"
     assert "httponly" in answer.headers["set-cookie"].lower()
-    assert client.get("/@1942").status_code == 200
+    assert client.get("/@1901").status_code == 200
     ended(running)
 
 

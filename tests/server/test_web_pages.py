@@ -16,7 +16,7 @@ import plinian
 from plinian.replay.facade.log import Log
 from sessions import group, node, pod, queue
 
-AT = "/@1942"
+AT = "/@1901"
 GANG = "job/default/big-gang"
 OBJECTS = (GANG, "queue/gold", "node/node-1", "pod/default/gpu-2-gpu-0")
 ASKED = (
@@ -96,21 +96,21 @@ def test_links_of_pages_lead_to_pages(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("path", "ask"),
     [
-        (f"why/{GANG}", lambda log: log.why(GANG, at="@1942", release="v1.12.1")),
-        ("session", lambda log: log.session(at="@1942", trace=True)),
-        ("diff?vs=@1500", lambda log: log.diff("@1500", "@1942")),
-        ("check?over=moment", lambda log: log.check(at="@1942")),
+        (f"why/{GANG}", lambda log: log.why(GANG, at="@1901", release="v1.12.1")),
+        ("session", lambda log: log.session(at="@1901", trace=True)),
+        ("diff?vs=@1500", lambda log: log.diff("@1500", "@1901")),
+        ("check?over=moment", lambda log: log.check(at="@1901")),
         (
             "compare?vs_release=v1.11.2",
-            lambda log: log.compare(at="@1942", releases=["v1.11.2", "v1.12.1"]),
+            lambda log: log.compare(at="@1901", releases=["v1.11.2", "v1.12.1"]),
         ),
         (
             "blame/queue/gold?number=allocated.cpu",
-            lambda log: log.blame("queue/gold", "allocated.cpu", at="@1942"),
+            lambda log: log.blame("queue/gold", "allocated.cpu", at="@1901"),
         ),
         (
             "what-if?add_node=node-3&cordon=node-0",
-            lambda log: log.what_if(at="@1942", add_nodes=["node-3"], cordon=["node-0"]),
+            lambda log: log.what_if(at="@1901", add_nodes=["node-3"], cordon=["node-0"]),
         ),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_twin_is_the_document_of_the_command(
 
 
 def test_drift_and_history_are_documents_of_their_commands(client: httpx.Client, log: Log) -> None:
-    assert data_at(client, f"{AT}/nodes")["drift"] == shown(log.drift(at="@1942"))
+    assert data_at(client, f"{AT}/nodes")["drift"] == shown(log.drift(at="@1901"))
     assert data_at(client, f"{AT}/{GANG}")["history"] == shown(log.history(GANG))
 
 
@@ -157,7 +157,7 @@ def test_ages_are_those_of_the_moment(client: httpx.Client) -> None:
 
 def test_why_says_the_sentence_and_its_numbers(client: httpx.Client, log: Log) -> None:
     page = page_at(client, f"{AT}/why/{GANG}")
-    assert log.why(GANG, at="@1942").sentence in page.text
+    assert log.why(GANG, at="@1901").sentence in page.text
     assert "This keeps it waiting." in page.text
     assert "Try changes that may help" in page.text
 
@@ -172,7 +172,7 @@ def test_what_would_help_and_other_releases_come_on_demand(client: httpx.Client)
 
 def test_a_field_names_the_event_that_set_it(client: httpx.Client, log: Log) -> None:
     fields = {one["path"]: one["set_at"] for one in data_at(client, f"{AT}/{GANG}")["fields"]}
-    changes = log.history(GANG, at="@1942").happenings
+    changes = log.history(GANG, at="@1901").happenings
     last = {change.path: one.position for one in changes for change in one.changes}
     assert fields["spec.queue"] == changes[0].position
     assert fields["status.state.phase"] == last["status.state.phase"] > changes[0].position
@@ -181,7 +181,7 @@ def test_a_field_names_the_event_that_set_it(client: httpx.Client, log: Log) -> 
 def test_versions_after_the_moment_are_marked(client: httpx.Client, log: Log) -> None:
     page = page_at(client, f"{AT}/{GANG}")
     classes = [made.get("class") for tag, made in page.elements if tag == "li"]
-    later = [one for one in log.history(GANG).happenings if one.position > 1942]
+    later = [one for one in log.history(GANG).happenings if one.position > 1901]
     assert later
     assert classes.count("later") == len(later)
     assert classes.count("now") == 1
@@ -235,15 +235,15 @@ def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Cl
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/@1942/pod/default/nobody", 404),
-        ("/@1942/why/job/default/nobody", 404),
-        ("/@1942/blame/queue/nobody", 404),
+        ("/@1901/pod/default/nobody", 404),
+        ("/@1901/why/job/default/nobody", 404),
+        ("/@1901/blame/queue/nobody", 404),
         ("/@99999/jobs", 404),
-        ("/@1942/nokind/x", 400),
-        ("/@1942/blame/queue/gold?number=nothing", 400),
-        ("/@1942/session?release=v0.1.0", 400),
-        ("/@1942/nodes?resource=nothing", 400),
-        ("/@1942/behaviours?subject=nothing", 400),
+        ("/@1901/nokind/x", 400),
+        ("/@1901/blame/queue/gold?number=nothing", 400),
+        ("/@1901/session?release=v0.1.0", 400),
+        ("/@1901/nodes?resource=nothing", 400),
+        ("/@1901/behaviours?subject=nothing", 400),
     ],
 )
 def test_what_does_not_exist_is_said_on_a_page(

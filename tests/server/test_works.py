@@ -22,7 +22,7 @@ from plinian.replay.server.readers import MOST_WAITING_WORKS, Readers, ServerBus
 from plinian.replay.server.settings import Settings
 from plinian.replay.server.works import Watch, Work, Works, WorkStopped
 
-AT = "/@1942"
+AT = "/@1901"
 SOON = 60
 LATER = 0.01
 
@@ -224,7 +224,7 @@ def test_the_twin_of_a_cluster_that_lives_on_is_that_of_the_command(
     client: httpx.Client, log: Log
 ) -> None:
     query = urlencode({"for": "20s", "add_node": "node-3", "cordon": "node-0", "each": "yes"})
-    found = log.forecast("20s", at="@1942", add_nodes=["node-3"], cordon=["node-0"], each=True)
+    found = log.forecast("20s", at="@1901", add_nodes=["node-3"], cordon=["node-0"], each=True)
     assert data_at(client, f"{AT}/what-if?{query}") == shown(found)
 
 
@@ -252,7 +252,7 @@ def test_what_if_asks_about_a_branch(demo_log: Path, tmp_path: Path) -> None:
     place = tmp_path / "branched.db"
     place.write_bytes(demo_log.read_bytes())
     with plinian.open(place) as own:
-        own.forecast("20s", at="@1942", add_nodes=["node-3"], keep="more-nodes")
+        own.forecast("20s", at="@1901", add_nodes=["node-3"], keep="more-nodes")
         expected = own.what_if(at="more-nodes", cordon=["node-0"])
     with pages_of(place) as client:
         assert "more-nodes" in page_at(client, f"{AT}/what-if").text

@@ -77,7 +77,7 @@ class Cluster:
                     **({"minResources": {"cpu": str(cpu * size)}} if one((True, False)) else {}),
                 )
             )
-            role = {"volcano.sh/task-spec": "w"} if one((True, False)) else {}
+            roles = one(((), ("w",), ("w", "m")))
             self.documents += [
                 pod(
                     f"{name}-w-{index}",
@@ -86,7 +86,7 @@ class Cluster:
                     on=one(nodes) if runs else "",
                     requests={"memory": one(("1Gi", "2Gi"))},
                     priority={"low": 1, "high": 9}[rank],
-                    annotations=role,
+                    annotations={"volcano.sh/task-spec": one(roles)} if roles else {},
                 )
                 for index in range(size)
             ]

@@ -9,7 +9,7 @@ from plinian.engine.log import MAIN, open_log
 from plinian.replay.moments.forks import fork_at
 
 BRANCH = "tried"
-WAITING = "@1942"
+WAITING = "@1901"
 """A moment of the demo's log at which jobs wait."""
 
 

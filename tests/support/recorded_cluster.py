@@ -12,6 +12,7 @@ from plinian.engine.events.payloads import (
     ConfigApplied,
     DecisionLogged,
     PodBound,
+    ProcessStarted,
     ScenarioDeclared,
     SessionClosed,
     SessionOpened,
@@ -27,6 +28,7 @@ GROUPS = {
     "PodGroup": "scheduling.volcano.sh",
     "Queue": "scheduling.volcano.sh",
     "PriorityClass": "scheduling.k8s.io",
+    "Job": "batch.volcano.sh",
 }
 CONF = """
 actions: "enqueue, allocate, preempt, backfill"
@@ -71,9 +73,13 @@ class RecordedCluster:
                 revision=self.revision,
             )
 
-    def opened(self, uid: str, second: float) -> None:
-        """Add that the scheduler logged the beginning of a session."""
-        self._logged("session.opened", SessionOpened(session=uid), second)
+    def started(self, second: float, component: str = "scheduler") -> None:
+        """Add that a process logged its start."""
+        self._logged("process.started", ProcessStarted(component=component, flags={}), second)
+
+    def opened(self, uid: str, second: float, nodes: int | None = None) -> None:
+        """Add that the scheduler logged the beginning of a session, and how many nodes it has."""
+        self._logged("session.opened", SessionOpened(session=uid, nodes=nodes), second)
 
     def closed(self, uid: str, second: float) -> None:
         """Add that the scheduler logged the end of a session."""

@@ -5,7 +5,7 @@ Source: ``pkg/scheduler/util/predicate_helper.go`` and ``scheduler_helper.go``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.tables import Floats, Ints, Rows
+from ...model.tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
@@ -63,21 +63,26 @@ _EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
 
 @dataclass(slots=True)
 class ErrorCache:
-    """Nodes that a role of a job does not fit, cached during a visit.
+    """Why nodes refused a role of a job first, cached during a visit.
 
     While all tasks of a group are of one class whose filters depend on the class only, earlier
-    failures hold, and only the class is stored.
+    failures hold, and only the class is stored. When another group has its turn, the failures are
+    stored, too: its tasks may take more of a node, which then would lack something else.
+
+    :ivar turn: the group that was last placed by its class; ``taken``: the node of its last task.
 
     Source: ``predicateHelper.taskPredicateErrorCache``.
     """
 
-    failed: dict[Group, Ints]
-    classes: dict[Group, int]
+    failed: dict[Group, Ints] = field(default_factory=dict)
+    classes: dict[Group, int] = field(default_factory=dict)
+    turn: Group | None = None
+    taken: int = NO_NODE
 
 
 def new_error_cache() -> ErrorCache:
     """Return a cache that knows of no failure."""
-    return ErrorCache({}, {})
+    return ErrorCache()
 
 
 class NodeSelection:
@@ -308,6 +313,8 @@ class NodeSelection:
         :returns: (node, score), or ``None`` if it must be determined by :meth:`predicate` and
             :meth:`best`; also if there is none or only one, as then nothing is scored.
         """
+        if cache is not None and cache.turn != self._group(task):
+            self._store_turn(cache)
         if not self._ranks_by_class or self._is_recorded(task):
             return None
         uniform = self._uniform_score(task)
@@ -319,7 +326,11 @@ class NodeSelection:
         ranked = columns.ranked(uniform)
         best = int(ranked.argmax())
         highest = ranked.item(best)
-        return (best, highest) if highest > self._lowest else None
+        if not highest > self._lowest:
+            return None
+        if cache is not None:
+            cache.turn, cache.taken = self._group(task), best
+        return best, highest
 
     def _is_recorded(self, task: int) -> bool:
         trace = self._ssn.trace
@@ -355,25 +366,33 @@ class NodeSelection:
 
     def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Apply earlier failures of the group, if they are used, and store the new ones."""
+        self._store_turn(cache)
         group = self._group(task)
         if not (group[1] or self._roleless_share):
             return verdicts  # failures of tasks without a role are never used
-        failed = cache.failed.get(group)
-        if failed is None:
-            failed = cache.failed[group] = self._failed_so_far(cache, group)
-            cache.classes[group] = MANY
+        cache.classes[group] = MANY
+        failed = cache.failed.setdefault(group, self._no_failure())
         before = failed[rows]
         verdicts = np.where(before == PASS, verdicts, before)
         bad: NDArray[np.bool_] = verdicts != PASS
         failed[rows[bad]] = verdicts[bad]
         return verdicts
 
-    def _failed_so_far(self, cache: ErrorCache, group: Group) -> Ints:
-        """Return the failures of a group that had one class so far, as its columns had them."""
-        klass = cache.classes.get(group, MANY)
-        if klass == MANY:
-            return np.zeros(len(self._ssn.nodes), dtype=np.int32)
-        return self._classes[klass].verdicts()
+    def _store_turn(self, cache: ErrorCache) -> None:
+        """Store which nodes had refused a group when its class was last looked at."""
+        group, cache.turn = cache.turn, None
+        klass = MANY if group is None else cache.classes.get(group, MANY)
+        if group is None or klass == MANY:
+            return  # there was none, or each failure was stored at once
+        columns = self._classes[klass]
+        columns.refresh()
+        now = columns.verdicts()
+        now[cache.taken] = PASS  # the group has not looked at it since
+        before = cache.failed.get(group)
+        cache.failed[group] = now if before is None else np.where(before == PASS, now, before)
+
+    def _no_failure(self) -> Ints:
+        return np.zeros(len(self._ssn.nodes), dtype=np.int32)
 
     def _uniform_score(self, task: int) -> float | None:
         """Return the score over lists of every node, if it is one number."""

@@ -10,12 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from secrets import choice
-from typing import TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -29,19 +25,16 @@ from ..kubernetes.asked import Asked, Selection
 from ..kubernetes.changes import Change, Name, name_of
 from ..kubernetes.changing import Asking, View
 from ..kubernetes.channels import Channel, Watcher
-from ..kubernetes.feeds import Feeds
-from ..kubernetes.follower import Opening
 from ..kubernetes.resources import CRD, Resource
-from ..kubernetes.routes import warning
+from ..kubernetes.routes import warnings
 from ..kubernetes.state import Kept, LoggedState
 from ..kubernetes.status import JSON, StatusError, expired, too_large
+from ..kubernetes.watching import Opening, Watching
 from ..settings import Settings
 from .appending import Batch, Writer, batch_of, covered
 from .owners import Neighbours, Owned
 from .tables import Altered, BranchState, Tables, known_kinds, loaded, one_pair
 from .writing import Given, Outcome, Writing
-
-T = TypeVar("T")
 
 MOST_REMEMBERED = 20_000
 """Changes that a watch can continue from; before them its client lists again."""
@@ -57,7 +50,7 @@ def wall_clock() -> int:
     return time.time_ns() // 1000
 
 
-class Branch:
+class Branch(Watching):
     """The objects of a branch; start it in the event loop, and stop it at the end.
 
     :param settings: which log and branch.
@@ -66,9 +59,9 @@ class Branch:
 
     def __init__(self, settings: Settings, clock: Callable[[], int] = wall_clock) -> None:
         self._settings, self._clock = settings, clock
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="branch")
+        super().__init__("branch")
         self._kept = Kept()
-        self._feeds, self._owned = Feeds(), Owned()
+        self._owned = Owned()
         self._recent: deque[Altered] = deque()
         self._began = self._since = 0
         self._known: frozenset[GroupKind] = frozenset()
@@ -120,19 +113,6 @@ class Branch:
         watcher = Watcher(resource, asked.form)
         return await self._run(lambda: self._open(watcher, asked))
 
-    async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
-        """Yield what a watch begins with; other watches go on meanwhile."""
-        while (part := await self._run(lambda: next(opening.parts, None))) is not None:
-            yield part
-
-    def drop(self, watcher: Watcher) -> None:
-        """End a watch, soon: who asks may be cancelled, and cannot wait."""
-        with suppress(RuntimeError):  # The thread has ended, and with it all watches.
-            self._thread.submit(lambda: self._feeds.remove(watcher))
-
-    async def _run(self, job: Callable[[], T]) -> T:
-        return await asyncio.wrap_future(self._thread.submit(job))
-
     def _state(self) -> BranchState:
         assert self._log is not None, "it was started"
         return BranchState(self._log, self.tables, self._kept)
@@ -180,7 +160,7 @@ class Branch:
         now = max(self._clock(), self.tables.time or 0)
         state = self._state()
         given = Given(now, lambda: str(uuid4()), _suffix)
-        outcome = Writing(state, Neighbours(state, self._owned), given).outcome(asking)
+        outcome = Writing(state, Neighbours(state, self._owned, self._known), given).outcome(asking)
         batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
         if batch.events and not outcome.trial:
             self._append(batch, now)
@@ -228,7 +208,7 @@ class Branch:
             self._loop.call_soon_threadsafe(tell, watcher)
 
     def _answer(self, asking: Asking, outcome: Outcome, batch: Batch) -> Response:
-        headers = {"Warning": warning([outcome.warning])} if outcome.warning else {}
+        headers = {"Warning": warnings(outcome.warnings)} if outcome.warnings else {}
         body = msgspec.json.encode(outcome.document)
         if outcome.subject is not None:
             resource = asking.place.resource
@@ -262,7 +242,7 @@ class Branch:
             dict,
             fresh=first is None,
         )
-        return Opening(watcher, iter(()) if first is None else chain([first], parts), now)
+        return Opening(watcher, first, parts, now)
 
     def _past(
         self, state: BranchState, since: int, watcher: Watcher, selection: Selection

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -61,10 +62,15 @@ def _named(state: BranchState) -> Iterator[tuple[GroupKind, Entry, str]]:
 
 
 class Neighbours:
-    """The objects of a branch that a write may concern besides."""
+    """The objects of a branch that a write may concern besides.
 
-    def __init__(self, state: BranchState, owned: Owned) -> None:
-        self._state, self._owned = state, owned
+    :param known: the kinds of which the log knows all objects.
+    """
+
+    def __init__(
+        self, state: BranchState, owned: Owned, known: Container[GroupKind] = frozenset()
+    ) -> None:
+        self._state, self._owned, self._known = state, owned, known
 
     def owned_by(self, uid: str) -> Iterable[Document]:
         """Return the objects that name an owner."""
@@ -89,3 +95,14 @@ class Neighbours:
             for pair in self._state.kinds
             for entry in self._state.of(pair)
         )
+
+    def is_gone(self, owner: Mapping[str, Any]) -> bool:
+        """Return whether the object of an owner reference is known not to exist (any more).
+
+        One that the log never had may exist, if it does not know all objects of that kind.
+        """
+        kind = str(owner["apiVersion"]).rpartition("/")[0], str(owner["kind"])
+        uid = owner["uid"]
+        if any(entry.reference.uid == uid for entry in self._state.of(kind)):
+            return False
+        return kind in self._known or self._state.ever_had(kind, uid)

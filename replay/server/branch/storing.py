@@ -69,6 +69,9 @@ class Others(Protocol):
     def has(self, uid: str) -> bool:
         """Return whether there is an object with a uid."""
 
+    def is_gone(self, owner: Mapping[str, Any]) -> bool:
+        """Return whether the object of an owner reference is known not to exist (any more)."""
+
 
 class Storage:
     """Carries out one write.
@@ -152,13 +155,35 @@ class Storage:
     def _settle(self) -> None:
         """Note what changed, and do what other components would do then, until nothing changes."""
         while changes := self._server.take_changes():
+            late = [change for change in changes if self._is_new_dependent(change)]
             for change in changes:
                 self._note(change)
+            for change in late:
+                self._leave(change)
             for change in changes:
                 if change.verb == DELETED:
                     self._collect(change.document)
                 elif self._is_over(self._server.find(change.kind, change.key)):
                     self._server.delete(change.kind, change.key, grace=0)
+
+    def _is_new_dependent(self, change: Change) -> bool:
+        """Return whether a version names owners that the one before it did not name."""
+        before = self._last.get(Place(change.kind, change.key))
+        known = set() if before is None else set(owners_of(before))
+        return change.verb != DELETED and not known.issuperset(owners_of(change.document))
+
+    def _leave(self, change: Change) -> None:
+        """Delete an object that comes after all its owners are gone; else it loses those."""
+        held = self._server.find(change.kind, change.key)
+        if held is None:
+            return
+        owners = held["metadata"].get("ownerReferences") or ()
+        gone = {one["uid"] for one in owners if self._others.is_gone(one)}
+        if gone and all(one["uid"] in gone for one in owners):
+            self._remove(held)
+        else:
+            for uid in sorted(gone):
+                self._disown(self._last[Place(change.kind, change.key)], uid)
 
     def _note(self, change: Change) -> None:
         place = Place(change.kind, change.key)

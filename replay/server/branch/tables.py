@@ -145,6 +145,11 @@ class BranchState(LoggedState):
         """Return what is not certain: on a branch, only what no log holds."""
         return [SECRETS] if kind == SECRET else []
 
+    def ever_had(self, kind: GroupKind, uid: str) -> bool:
+        """Return whether the log has an object of a kind, or had it."""
+        known = self._log.store.objects_of(*kind, cluster=self.moment.cluster)
+        return any(reference.uid == uid for reference in known)
+
     def on(self, log: Log) -> BranchState:
         """Return the same state, for the thread of another log."""
         return BranchState(log, self._tables, self._kept)

@@ -28,6 +28,7 @@ from . import scales
 from .bodies import check_name, checked, deletion_in, document_in, is_trial, object_in
 from .storing import Document, Others, Storage, Version
 from .tables import BranchState
+from .validation import validated
 
 APPLIED = "server-side apply is treated as a merge: a branch has no record of who manages fields"
 
@@ -61,7 +62,7 @@ class Outcome(NamedTuple):
     document: Document
     code: int = 200
     subject: tuple[str, str] | None = None
-    warning: str = ""
+    warnings: Sequence[str] = ()
     trial: bool = False
 
 
@@ -74,6 +75,7 @@ class Writing:
     def __init__(self, state: BranchState, others: Others, given: Given) -> None:
         self._state, self._given = state, given
         self._storage = Storage(others, given.now, given.uid)
+        self._warnings: list[str] = []
 
     def outcome(self, asking: Asking) -> Outcome:
         """Return what a write comes to.
@@ -138,9 +140,10 @@ class Writing:
         if not metadata.get("name") and metadata.get("generateName"):
             name = f"{metadata['generateName']}{self._given.suffix()}"
             document = {**document, "metadata": {**metadata, "name": name}}
-        return self._new(place, document)
+        return self._new(asking, document)
 
-    def _new(self, place: Place, document: Document, warning: str = "") -> Outcome:
+    def _new(self, asking: Asking, document: Document) -> Outcome:
+        place, document = asking.place, self._validated(asking, document)
         resource, metadata = place.resource, document["metadata"]
         name = metadata.get("name", "")
         check_name(resource.kind, name)
@@ -150,7 +153,15 @@ class Writing:
         if self._find(resource, place.namespace, name) is not None:
             raise already_exists(resource, name)
         self._storage.create(document)
-        return self._told(place._replace(name=name), document, 201, warning)
+        return self._told(place._replace(name=name), document, 201)
+
+    def _validated(
+        self, asking: Asking, document: Document, held: Document | None = None
+    ) -> Document:
+        """Return an object without the fields that a server does not keep, and warn of them."""
+        found = validated(asking, document, held)
+        self._warnings += found.faults
+        return found.document
 
     def _in_namespace(self, name: str) -> None:
         """Create the namespace of a new object if there is none: logs rarely hold namespaces."""
@@ -167,12 +178,13 @@ class Writing:
                 }
             )
 
-    def _updated(self, asking: Asking, document: Document, warning: str = "") -> Outcome:
+    def _updated(self, asking: Asking, document: Document) -> Outcome:
         place = asking.place
         resource, status = place.resource, place.below == _STATUS
         if status and not resource.has_status:
             raise no_resource()
         held = self._held(place)
+        document = self._validated(asking, document, held)
         metadata = document["metadata"]
         if resource.is_custom and not metadata.get("resourceVersion"):
             raise invalid("metadata.resourceVersion: must be specified for an update")
@@ -183,21 +195,21 @@ class Writing:
             document = _with_status(*((held, document) if status else (document, held)))
             document["metadata"] = metadata
         self._storage.update(held, document, status=status)
-        return self._told(place, held, warning=warning)
+        return self._told(place, held)
 
     def _patched(self, asking: Asking) -> Outcome:
         place, media = asking.place, asking.media
-        warning = APPLIED if media == APPLY else ""
+        self._warnings += [APPLIED] if media == APPLY else []
         held = self._find(place.resource, place.namespace, place.name)
         if held is None and media == APPLY and not place.below:
             document = checked(
                 patched_object(named(place), asking.body, media, place.resource), place
             )
-            return self._new(place, document, APPLIED)
+            return self._new(asking, document)
         if held is None:
             raise not_found(place.resource, place.name)
         made = patched_object(held, asking.body, media, place.resource)
-        return self._updated(asking, checked(made, place), warning)
+        return self._updated(asking, checked(made, place))
 
     def _deleted(self, asking: Asking, wrapped: Any = None) -> Outcome:
         place = asking.place
@@ -257,12 +269,10 @@ class Writing:
         after = [one.document for one in self._storage.versions] or [held]
         return Outcome(self._storage.versions, scales.scale_of(after[0]))
 
-    def _told(
-        self, place: Place, document: Document, code: int = 200, warning: str = ""
-    ) -> Outcome:
+    def _told(self, place: Place, document: Document, code: int = 200) -> Outcome:
         """Return an outcome whose answer is the object after the write."""
         subject = place.namespace, place.name
-        return Outcome(self._storage.versions, document, code, subject, warning)
+        return Outcome(self._storage.versions, document, code, subject, self._warnings)
 
 
 class _Metadata(msgspec.Struct):

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from ...moments.log import Log
 from .asked import Asked
 from .channels import Watcher
-from .follower import Opening
 from .places import Place
 from .resources import Resource
 from .state import State
+from .watching import Opening
 
 View = Callable[[Log], State]
 """Returns a state, for the thread of a log."""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from itertools import chain
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from ....engine.errors import PointTooEarly
@@ -16,29 +12,18 @@ from ..settings import Settings
 from .asked import Asked, Selection
 from .changes import changes_between, held_at
 from .channels import Channel, Watcher
-from .feeds import Feeds
 from .resources import Resource
 from .shift import NONE, Shift
 from .state import Kept, LoggedState
 from .status import StatusError, expired, too_large
+from .watching import Opening, Watching
 
 T = TypeVar("T")
 
 _MOST_ENTRIES = 1
 
 
-class Opening:
-    """A watch that was opened.
-
-    :param parts: what it begins with, made in the thread as it is read.
-    :param revision: up to where that goes.
-    """
-
-    def __init__(self, watcher: Watcher, parts: Iterator[bytes], revision: int) -> None:
-        self.watcher, self.parts, self.revision = watcher, parts, revision
-
-
-class Follower:
+class Follower(Watching):
     """The watches of a server; close it at the end.
 
     All of it but the watchers themselves is used in its thread alone, so nothing is missed
@@ -51,12 +36,11 @@ class Follower:
     def __init__(self, settings: Settings) -> None:
         # Moments that are played pass quickly: what is kept of them would be of no use to others.
         self._settings, self._kept = settings, Kept(_MOST_ENTRIES)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="follower")
+        super().__init__("follower")
         self._log: Log | None = None
         self.revision = 0
         self.shift = NONE
         self._moment: Moment | None = None
-        self._feeds = Feeds()
 
     @property
     def has_watchers(self) -> bool:
@@ -97,24 +81,11 @@ class Follower:
         watcher = Watcher(resource, asked.form)
         return await self._run(lambda: self._open(watcher, asked, at, shift))
 
-    async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
-        """Yield what a watch begins with; other watches go on meanwhile."""
-        while (part := await self._run(lambda: next(opening.parts, None))) is not None:
-            yield part
-
-    def drop(self, watcher: Watcher) -> None:
-        """End a watch, soon: who asks may be cancelled, and cannot wait."""
-        with suppress(RuntimeError):  # The thread has ended, and with it all watches.
-            self._thread.submit(lambda: self._feeds.remove(watcher))
-
     def close(self) -> None:
         """End the thread, and close its log."""
         self._thread.shutdown(cancel_futures=True)
         if self._log is not None:
             self._log.close()
-
-    async def _run(self, job: Callable[[], T]) -> T:
-        return await asyncio.wrap_future(self._thread.submit(job))
 
     def _opened(self) -> Log:
         if self._log is None:
@@ -178,7 +149,7 @@ class Follower:
                 lambda: held_at(state, resource),
                 fresh=first is None,
             )
-        return Opening(watcher, iter(()) if first is None else chain([first], parts), now)
+        return Opening(watcher, first, parts, now)
 
     def _made(self, state: LoggedState, watcher: Watcher, selection: Selection) -> Channel:
         held = list(state.of(watcher.resource.pair))

@@ -105,6 +105,23 @@ def schema_name(resource: Resource) -> str | None:
     return next(found, None)
 
 
+def schema_of(resource: Resource) -> Schema | None:
+    """Return the schema of a kind; None if neither Plinian nor the log has one."""
+    if resource.schema is not None:
+        return _completed(resource.schema, resource)
+    name = schema_name(resource)
+    return None if name is None else known_schemas()[name]
+
+
+def resolved(schema: Schema) -> Schema:
+    """Return a schema, or the one that it refers to."""
+    for one in (schema, *schema.get("allOf", ())):
+        name = one.get("$ref")
+        if isinstance(name, str):
+            return known_schemas().get(name.rpartition("/")[2], {})
+    return schema
+
+
 @lru_cache(maxsize=1)
 def known_schemas() -> Mapping[str, Schema]:
     """Return the schemas of Kubernetes' own kinds, by name."""

@@ -21,7 +21,7 @@ from ....engine.kubernetes.json_patch import (
     patched,
 )
 from ....engine.kubernetes.yaml import YamlReader
-from .openapi import Schema, known_schemas, schema_name
+from .openapi import Schema, known_schemas, resolved, schema_name
 from .resources import Resource
 from .status import StatusError
 
@@ -111,18 +111,9 @@ def _schema(resource: Resource) -> Schema:
     return known.get(schema_name(resource) or "", {})
 
 
-def _resolved(schema: Schema) -> Schema:
-    """Return a schema, or the one that it refers to."""
-    for one in (schema, *schema.get("allOf", ())):
-        name = one.get("$ref")
-        if isinstance(name, str):
-            return known_schemas().get(name.rpartition("/")[2], {})
-    return schema
-
-
 def _merged(held: Mapping[str, Any], patch: Mapping[str, Any], schema: Schema) -> Document:
     """Return an object with a strategic merge patch applied."""
-    fields = _resolved(schema).get("properties", {})
+    fields = resolved(schema).get("properties", {})
     if patch.get(_DIRECTIVE) == "replace":
         return {name: value for name, value in patch.items() if name != _DIRECTIVE}
     made = dict(held)
@@ -141,7 +132,7 @@ def _merged(held: Mapping[str, Any], patch: Mapping[str, Any], schema: Schema) -
 
 def _value(held: Any, value: Any, schema: Schema) -> Any:
     if isinstance(value, dict):
-        below = schema if _resolved(schema).get("properties") else {}
+        below = schema if resolved(schema).get("properties") else {}
         return _merged(held if isinstance(held, dict) else {}, value, below)
     if not isinstance(value, list) or "merge" not in schema.get(_STRATEGY, ""):
         return value

@@ -45,6 +45,7 @@ READING = frozenset({"GET", "HEAD"})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _FOREVER = "private, max-age=31536000, immutable"
 _WARNING_BYTES = 1500
+_MOST_WARNINGS = 20
 _NOT_FOUND, _GONE = 404, 410
 
 _NOT_RECORDED: Mapping[str, str] = MappingProxyType(
@@ -420,6 +421,11 @@ def _headers(exchange: Exchange, doubts: Sequence[str]) -> dict[str, str]:
     """Return the headers that say what a client should know of an answer."""
     said = [*doubts, *([exchange.shift.said] if exchange.shift.seconds else [])]
     return {"Warning": warning(said)} if said else {}
+
+
+def warnings(texts: Sequence[str]) -> str:
+    """Return several warnings as a header; clients show each in a line of its own."""
+    return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
 
 
 def warning(doubts: Sequence[str]) -> str:

@@ -135,7 +135,8 @@ def refusal(method: str, label: str, ways: Sequence[str] = ()) -> StatusError:
     :param label: the moment that is served. :param ways: what can be done instead.
     """
     way = "; ".join(ways) or (
-        "see what it would change with kubectl diff, or what would follow with plinian what-if"
+        "see what it would change with kubectl diff, or what would follow with plinian what-if, "
+        "or write to a branch: plinian branch create NAME, then serve --branch NAME --writable"
     )
     return StatusError(
         405,

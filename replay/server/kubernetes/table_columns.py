@@ -17,6 +17,7 @@ from ....engine.kubernetes.expressions.jsonpath import find, parse_path
 from ....engine.kubernetes.resources import GroupKind
 from .cells import BUILT_IN
 from .columns import AGE_COLUMN, CREATED, NAME_COLUMN, Cell, Column, Row
+from .device_cells import MORE
 from .other_cells import OTHERS
 from .resources import PrinterColumn, Resource
 
@@ -62,7 +63,9 @@ def columns_of(resource: Resource) -> Sequence[Column]:
     """Return the columns of a resource."""
     columns = resource.columns
     if columns is None:
-        built_in = BUILT_IN.get(resource.pair) or OTHERS.get(resource.pair)
+        built_in = (
+            BUILT_IN.get(resource.pair) or OTHERS.get(resource.pair) or MORE.get(resource.pair)
+        )
         if built_in is not None:
             return built_in
         columns = VOLCANO.get(resource.pair)

@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from .asked import Asked
 from .channels import Watcher
-from .follower import Opening
 from .status import JSON, StatusError
+from .watching import Opening
 
 BOOKMARK_SECONDS = 30.0
 LONGEST_SECONDS = 3600.0

@@ -59,7 +59,7 @@ def scheduler(server: Running, folder: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [
                 *(BINARY, "--kubeconfig", str(kubeconfig), "--scheduler-conf", str(conf)),
-                *("--listen-address", "127.0.0.1:0", "--healthz-address", "127.0.0.1:0"),
+                *("--listen-address", "127.0.0.1:0", "--healthz-address", "127.0.0.1:0", "-v", "3"),
             ],
             stdout=told,
             stderr=told,
@@ -86,7 +86,10 @@ def test_a_real_scheduler_binds_what_a_session_predicts(demo_log: Path, tmp_path
         }
         assert [one["spec"]["holderIdentity"] for one in log.get("lease")], "it was elected"
     assert actors == {Path(BINARY).name}
-    compared = run("fidelity", "--log", str(place), "--branch", BRANCH, "--since", f"{BRANCH}@1160")
-    bindings = re.search(r"^bindings +(\d+)", compared.stdout, re.MULTILINE)
-    assert bindings, compared.stdout
-    assert int(bindings[1]) == len(wanted)
+    logged = run("ingest", str(tmp_path / "scheduler.log"), "--log", str(place), "--branch", BRANCH)
+    assert logged.returncode == 0, logged.stderr
+    since = ("--since", f"{BRANCH}@1160")
+    compared = run("fidelity", "--log", str(place), "--branch", BRANCH, *since, "-o", "json")
+    found = json.loads(compared.stdout)
+    assert found["bindings"]["recorded"] == len(wanted)
+    assert found["sessions"]["exact"] == found["sessions"]["run"] > 0, found["differences"]

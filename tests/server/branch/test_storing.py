@@ -47,6 +47,10 @@ class Cluster:
         """Return whether there is an object with a uid."""
         return any(one["metadata"]["uid"] == uid for one in self._things)
 
+    def is_gone(self, owner: Document) -> bool:
+        """Return whether the object of an owner reference is known not to exist."""
+        return not self.has(owner["uid"]) and owner["uid"] != "unknown"
+
 
 def storage(*things: Document) -> Storage:
     """Return what carries out one write."""
@@ -102,6 +106,37 @@ def test_only_what_nothing_else_owns_goes_with_an_owner() -> None:
         "deleted below",
     ]
     assert list(owners_of(made.versions[2].document)) == ["other"]
+
+
+def test_what_comes_after_its_owner_is_gone_is_deleted() -> None:
+    made = storage()
+    made.create(thing("late", "ConfigMap", "owner"))
+    assert written(made) == ["created late", "deleted late"]
+
+
+def test_what_still_has_an_owner_loses_the_others() -> None:
+    made = storage(thing("other"))
+    made.create(thing("late", "ConfigMap", "owner", "other"))
+    assert written(made) == ["created late", "updated late"]
+    assert list(owners_of(made.versions[1].document)) == ["other"]
+
+
+def test_an_owner_that_may_exist_stays() -> None:
+    made = storage()
+    made.create(thing("late", "ConfigMap", "unknown"))
+    assert written(made) == ["created late"]
+
+
+def test_what_gets_an_owner_that_is_gone_is_deleted() -> None:
+    held = thing("held")
+    made = storage(held)
+    made.update(held, thing("held", "ConfigMap", "owner"))
+    assert written(made) == ["updated held", "deleted held"]
+    again = storage(thing("held", "ConfigMap", "owner"))
+    again.update(
+        thing("held", "ConfigMap", "owner"), thing("held", "ConfigMap", "owner", data={"a": "b"})
+    )
+    assert written(again) == ["updated held"], "only new owners are looked for"
 
 
 def test_owners_in_a_circle_come_to_an_end() -> None:

@@ -44,7 +44,7 @@ def events(place: Path) -> list[tuple[str, str, str]]:
     with plinian.open(place, branch=BRANCH) as log:
         return [
             (each.event.kind, each.event.reference.name, each.event.actor)
-            for each in log.events(after=1942)
+            for each in log.events(after=1901)
             if each.event.kind != "watch.followed"
         ]
 
@@ -209,6 +209,29 @@ def _owned(one: Any) -> bool:
     return bool(one["metadata"].get("ownerReferences"))
 
 
+def test_what_is_created_for_an_owner_that_is_gone_does_not_stay(api: httpx.Client) -> None:
+    """A controller that is late creates it; the garbage collector deletes it."""
+    owner = api.get(f"{JOBS}/big-gang").json()
+    reference = {
+        **{field: owner[field] for field in ("apiVersion", "kind")},
+        **{field: owner["metadata"][field] for field in ("name", "uid")},
+    }
+    pod = {
+        "metadata": {"name": "late", "ownerReferences": [reference]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    api.delete(f"{JOBS}/big-gang")
+    version = api.get(PODS, params={"limit": 1}).json()["metadata"]["resourceVersion"]
+    assert api.post(PODS, json=pod).status_code == 201
+    assert api.get(f"{PODS}/late").status_code == 404
+    seen = [told_[:2] for told_ in told(api, PODS, resourceVersion=version)]
+    assert seen == [("ADDED", "late"), ("DELETED", "late")]
+    unknown = {**reference, "apiVersion": "other.example/v1", "kind": "Thing", "uid": "nobody"}
+    pod["metadata"]["ownerReferences"] = [unknown]
+    assert api.post(PODS, json=pod).status_code == 201
+    assert api.get(f"{PODS}/late").status_code == 200, "the log knows nothing of its owner"
+
+
 def test_orphans_stay_without_their_owner(api: httpx.Client) -> None:
     api.request("DELETE", f"{JOBS}/big-gang", json={"propagationPolicy": "Orphan"})
     group = next(one for one in api.get(GROUPS).json()["items"] if "big-gang" in str(one))
@@ -324,7 +347,7 @@ def test_an_event_is_the_same_in_both_groups(writable: Running, api: httpx.Clien
 def test_every_command_reads_what_was_written(writable: Running, api: httpx.Client) -> None:
     bind(api)
     place = str(writable.place)
-    told_ = run("diff", "@1942", BRANCH, "--log", place, "--kind", "pods").stdout
+    told_ = run("diff", "@1901", BRANCH, "--log", place, "--kind", "pods").stdout
     assert "gpu-2-gpu-0" in told_
     why = run("why", "pod/gpu-2-gpu-0", "--log", place, "--branch", BRANCH).stdout
     assert "bound to node node-3" in why
@@ -351,7 +374,7 @@ def test_a_server_that_starts_again_continues_the_branch(branched: Path) -> None
     [
         (("--writable",), "only a branch can be written"),
         (("--writable", "--branch", "main"), "only a branch can be written"),
-        (("--writable", "--branch", BRANCH, "--at", "@1942"), "--writable and --at exclude"),
+        (("--writable", "--branch", BRANCH, "--at", "@1901"), "--writable and --at exclude"),
         (("--writable", "--branch", BRANCH, "--play", "10x"), "--writable and --play exclude"),
         (
             ("--writable", "--branch", BRANCH, "--shift-times", "now"),
@@ -369,10 +392,10 @@ def test_what_cannot_be_written_is_refused_at_the_start(
 
 
 def test_moments_in_paths_stay_as_they_were(api: httpx.Client) -> None:
-    refused = bind(api, f"/at/@1942{WAITING}")
+    refused = bind(api, f"/at/@1901{WAITING}")
     assert refused.status_code == 405
     assert bind(api).status_code == 201
-    assert "nodeName" not in api.get(f"/at/@1942{WAITING}").json()["spec"]
+    assert "nodeName" not in api.get(f"/at/@1901{WAITING}").json()["spec"]
 
 
 def test_clients_are_told_what_can_be_written(api: httpx.Client) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 Look = Callable[..., Watched]
 
-PAST = "/@1942"
+PAST = "/@1901"
 GANG = "job/default/big-gang"
 TOO_MANY = 10
 """Clicks within which a new user must have an answer."""

@@ -19,7 +19,7 @@ def test_a_file_opens_from_a_disk(
     started: Browser, demo_log: Path, tmp_path: Path, path: str
 ) -> None:
     place = tmp_path / "page.html"
-    place.write_text(plinian.web_page(demo_log, path, at="@1942"), "utf-8")
+    place.write_text(plinian.web_page(demo_log, path, at="@1901"), "utf-8")
     context = started.new_context(offline=True, color_scheme="dark")
     page, wrong = context.new_page(), list[str]()
     page.on("console", lambda told: wrong.append(told.text))

@@ -11,7 +11,7 @@ from serving import TOKEN, Running
 def test_a_person_types_the_token_once(started: Browser, protected: Running) -> None:
     found = tab(started, str(protected.client.base_url).rstrip("/"))
     page = found.page
-    page.goto("/@1942/queues")
+    page.goto("/@1901/queues")
     assert not Axe().run(page).violations_count
     page.get_by_label("Token").fill(TOKEN)
     page.keyboard.press("Enter")

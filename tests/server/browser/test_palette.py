@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 Look = Callable[..., Watched]
 
-PAST = "/@1942"
+PAST = "/@1901"
 GANG = "job/default/big-gang"
 
 
@@ -105,11 +105,11 @@ def test_the_position_that_the_timeline_shows_counts(look: Look) -> None:
     page = look(PAST).page
     page.wait_for_selector("#handle")
     page.keyboard.press("j")
-    page.wait_for_url("**/@1943")
+    page.wait_for_url("**/@1902")
     _opened(page)
     _typed(page, "big", GANG)
     page.keyboard.press("Enter")
-    page.wait_for_url(f"**/@1943/{GANG}")
+    page.wait_for_url(f"**/@1902/{GANG}")
 
 
 def test_names_from_the_log_are_no_html(look: Look) -> None:

@@ -26,7 +26,7 @@ def token() -> str:
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_both_orders_stand_side_by_side(look: Look, token: str, theme: str, width: int) -> None:
-    page = look(f"/@1942/races?token={token}", theme=theme, width=width).page
+    page = look(f"/@1901/races?token={token}", theme=theme, width=width).page
     for name in ("This order", "Nothing is held up"):
         expect(page.get_by_role("img", name=name)).to_be_visible()
     found = Axe().run(page)
@@ -34,7 +34,7 @@ def test_both_orders_stand_side_by_side(look: Look, token: str, theme: str, widt
 
 
 def test_a_key_leads_to_the_first_step_out_of_turn(look: Look, token: str) -> None:
-    page = look(f"/@1942/races?token={token}").page
+    page = look(f"/@1901/races?token={token}").page
     page.wait_for_selector("#find[role=button]")
     page.keyboard.press("e")
     page.wait_for_url("**#first-early")
@@ -43,7 +43,7 @@ def test_a_key_leads_to_the_first_step_out_of_turn(look: Look, token: str) -> No
 
 
 def test_no_mark_covers_a_number(look: Look, token: str) -> None:
-    page = look(f"/@1942/races?token={token}").page
+    page = look(f"/@1901/races?token={token}").page
     lefts = page.locator("svg.lanes circle").evaluate_all(
         "all => all.map(one => +one.getAttribute('cx'))"
     )
@@ -52,7 +52,7 @@ def test_no_mark_covers_a_number(look: Look, token: str) -> None:
 
 
 def test_the_command_is_copied(look: Look, token: str) -> None:
-    page = look(f"/@1942/races?token={token}").page
+    page = look(f"/@1901/races?token={token}").page
     page.wait_for_selector("#find[role=button]")
     page.keyboard.press("y")
     expect(page.locator("#told")).to_contain_text("Command copied")

@@ -17,7 +17,7 @@ from serving import Running, ended, serving
 
 Look = Callable[..., Watched]
 
-PAST = "/@1942"
+PAST = "/@1901"
 GANG = f"{PAST}?sel=job/default/big-gang"
 PATHS = (PAST, f"{GANG}&lanes=node/node-1", f"{GANG}&pane=state", f"{GANG}&pane=raw", "/@4446")
 
@@ -45,14 +45,14 @@ def test_nobody_is_kept_out_of_answers_keys_and_faults(look: Look, theme: str) -
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
     assert not Axe().run(page).violations_count
-    found = look("/@1942/nowhere", theme=theme)
+    found = look("/@1901/nowhere", theme=theme)
     assert not Axe().run(found.page).violations_count
     found.wrong.clear()  # the browser reports the 404
 
 
 def test_it_has_landmarks_and_a_title(look: Look) -> None:
     page = look(GANG).page
-    assert page.title().startswith("job/default/big-gang at @1942")
+    assert page.title().startswith("job/default/big-gang at @1901")
     for role in ("banner", "main", "contentinfo"):
         expect(page.get_by_role(role)).to_have_count(1)  # type: ignore[arg-type]
     expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
@@ -65,12 +65,12 @@ def test_j_and_k_move_by_one_event_and_the_row_goes_along(look: Look) -> None:
     page.wait_for_selector("#handle")
     for _ in range(3):
         page.keyboard.press("j")
-    _settled(page, 1945)
-    expect(page.locator("#events tr[aria-current]")).to_have_id("e1945")
-    assert page.url.endswith("/@1945")
+    _settled(page, 1904)
+    expect(page.locator("#events tr[aria-current]")).to_have_id("e1904")
+    assert page.url.endswith("/@1904")
     page.keyboard.press("k")
-    _settled(page, 1944)
-    assert "@1944" in page.title()
+    _settled(page, 1903)
+    assert "@1903" in page.title()
 
 
 def test_far_moves_bring_other_rows(look: Look) -> None:
@@ -87,11 +87,11 @@ def test_back_undoes_a_jump_but_not_each_step(look: Look) -> None:
     page = look(PAST).page
     page.wait_for_selector("#handle")
     page.keyboard.press("j")
-    _settled(page, 1943)
+    _settled(page, 1902)
     page.keyboard.press("s")
-    page.wait_for_url(lambda url: "@1943" not in url)
+    page.wait_for_url(lambda url: "@1902" not in url)
     page.go_back()
-    _settled(page, 1943)
+    _settled(page, 1902)
 
 
 def test_a_link_restores_the_look(look: Look) -> None:
@@ -178,9 +178,9 @@ def test_the_handle_is_a_slider(look: Look) -> None:
     page = look(PAST).page
     handle = page.get_by_role("slider", name="Position")
     handle.focus()
-    assert "position 1942 of 4446" in (handle.get_attribute("aria-valuetext") or "")
+    assert "position 1901 of 4446" in (handle.get_attribute("aria-valuetext") or "")
     page.keyboard.press("ArrowRight")
-    _settled(page, 1943)
+    _settled(page, 1902)
     page.keyboard.press("End")
     _settled(page, 4446)
     expect(handle).to_have_attribute("aria-valuenow", "4446")
@@ -192,7 +192,7 @@ def test_a_click_on_the_ruler_goes_there_and_a_drag_zooms(look: Look) -> None:
     box = page.locator("#ruler").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + 40)
-    page.wait_for_url(lambda url: not url.endswith("@1942"))
+    page.wait_for_url(lambda url: not url.endswith("@1901"))
     position = int(page.url.rpartition("@")[2])
     assert 2500 < position < 4200
     _settled(page, position)
@@ -248,7 +248,7 @@ def test_what_happens_is_said(look: Look) -> None:
     page = look(PAST).page
     page.wait_for_selector("#handle")
     page.keyboard.press("j")
-    expect(page.get_by_role("status")).to_contain_text("position 1943")
+    expect(page.get_by_role("status")).to_contain_text("position 1902")
 
 
 def test_the_keys_are_listed_and_can_be_switched_off(look: Look) -> None:
@@ -261,7 +261,7 @@ def test_the_keys_are_listed_and_can_be_switched_off(look: Look) -> None:
     dialog.get_by_role("button", name="Close").click()
     page.keyboard.press("j")
     page.wait_for_timeout(300)
-    assert page.url.endswith("/@1942")
+    assert page.url.endswith("/@1901")
 
 
 def test_the_theme_is_a_choice_that_stays(look: Look) -> None:
@@ -286,8 +286,8 @@ def test_without_scripts_everything_is_there(started: Browser, server: Running) 
     page = context.new_page()
     page.goto(f"{str(server.client.base_url).rstrip('/')}{GANG}&pane=state")
     expect(page.locator("#panel")).to_contain_text("status.state.phase")
-    page.locator("#events").get_by_role("link", name="@1945").click()
-    assert "/@1945" in page.url
+    page.locator("#events").get_by_role("link", name="@1912").click()
+    assert "/@1912" in page.url
     page.get_by_role("link", name="Next event: session").click()
     expect(page.locator("#events tr[aria-current] .kind")).to_have_text("session.opened")
     page.goto(f"{str(server.client.base_url).rstrip('/')}{GANG}&pane=why")

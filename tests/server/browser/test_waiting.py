@@ -20,21 +20,21 @@ def _told(page: Page) -> str | None:
 
 
 def test_a_page_that_does_not_come_at_once_is_announced(look: Callable[..., Watched]) -> None:
-    page = look("/@1942/queues").page
+    page = look("/@1901/queues").page
     page.evaluate(NOTE)
     held: list[Route] = []
-    page.route(re.compile(r"/@1942/nodes$"), lambda route: held.append(route))  # noqa: PLW0108
+    page.route(re.compile(r"/@1901/nodes$"), lambda route: held.append(route))  # noqa: PLW0108
     page.get_by_role("link", name="Nodes", exact=True).first.click(no_wait_after=True)
     page.wait_for_timeout(1500)
     held[0].continue_()
-    expect(page).to_have_title(re.compile("^Nodes at @1942"))
+    expect(page).to_have_title(re.compile("^Nodes at @1901"))
     assert _told(page) == "The server computes the page …"
 
 
 def test_a_page_that_comes_at_once_is_not(look: Callable[..., Watched]) -> None:
-    page = look("/@1942/queues").page
+    page = look("/@1901/queues").page
     page.clock.install()  # The time of the page stands still.
     page.evaluate(NOTE)
     page.get_by_role("link", name="Help", exact=True).first.click()
-    expect(page).to_have_title(re.compile("^Help at @1942"))
+    expect(page).to_have_title(re.compile("^Help at @1901"))
     assert _told(page) is None

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 Look = Callable[..., Watched]
 
-PAST = "/@1942"
+PAST = "/@1901"
 SEARCH = f"{PAST}/races?run=yes&budget=2m&strategy=random&objects=job/default/late-1&seed="
 OVER_TIME = f"{PAST}/what-if?for=30s&each=yes&add_node=node-3&cordon=node-0"
 

@@ -11,7 +11,8 @@ from plinian.engine.events import Reference
 from plinian.engine.state.facts import OtherFact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.kubernetes.columns import Row
-from plinian.replay.server.kubernetes.other_cells import OTHERS
+from plinian.replay.server.kubernetes.resources import Resource
+from plinian.replay.server.kubernetes.table_columns import columns_of
 
 SUBJECTS = [
     {"kind": "User", "name": "ann"},
@@ -23,6 +24,11 @@ SUBJECTS = [
 def endpoints(*addresses: str, ports: Any = ()) -> dict[str, Any]:
     """Return the addresses of a service."""
     return {"subsets": [{"addresses": [{"ip": one} for one in addresses], "ports": list(ports)}]}
+
+
+def metric(kind: str, target: Any, **more: Any) -> dict[str, Any]:
+    """Return a metric that scales."""
+    return {"type": kind, kind.lower(): {"target": target, **more}}
 
 
 @pytest.mark.parametrize(
@@ -101,6 +107,91 @@ def endpoints(*addresses: str, ports: Any = ()) -> dict[str, Any]:
             ["x", 2, "0s"],
         ),
         ("storage.k8s.io", "CSINode", {"spec": {"drivers": None}}, ["x", 0, "0s"]),
+        ("networking.k8s.io", "Ingress", {"spec": {}}, ["x", "<none>", "*", "", "80", "0s"]),
+        (
+            *("networking.k8s.io", "Ingress"),
+            {
+                "spec": {
+                    "ingressClassName": "nginx",
+                    "rules": [{"host": one} for one in ("a.b", "c.d", "e.f", "g.h", "i.j")],
+                    "tls": [{}],
+                },
+                "status": {"loadBalancer": {"ingress": [{"hostname": "z"}, {"ip": "1.1.1.1"}]}},
+            },
+            ["x", "nginx", "a.b,c.d,e.f + 2 more...", "1.1.1.1,z", "80, 443", "0s"],
+        ),
+        (
+            *("networking.k8s.io", "IngressClass"),
+            {"spec": {"controller": "c", "parameters": {"kind": "K", "name": "n"}}},
+            ["x", "c", "K/n", "0s"],
+        ),
+        (
+            *("autoscaling", "HorizontalPodAutoscaler"),
+            {
+                "spec": {
+                    "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                    "maxReplicas": 9,
+                    "metrics": [
+                        metric("Resource", {"averageUtilization": 80}, name="cpu"),
+                        metric("Pods", {"averageValue": "5"}),
+                        metric("External", {"value": "7"}),
+                    ],
+                },
+                "status": {
+                    "currentReplicas": 3,
+                    "currentMetrics": [{"resource": {"current": {"averageUtilization": 35}}}],
+                },
+            },
+            ["x", "Deployment/web", "cpu: 35%/80%, <unknown>/5 + 1 more...", "<unset>", 9, 3, "0s"],
+        ),
+        (
+            *("autoscaling", "HorizontalPodAutoscaler"),
+            {
+                "spec": {
+                    "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                    "minReplicas": 2,
+                    "maxReplicas": 9,
+                    "targetCPUUtilizationPercentage": 50,
+                },
+            },
+            ["x", "Deployment/web", "cpu: <unknown>/50%", "2", 9, 0, "0s"],
+        ),
+        (
+            *("storage.k8s.io", "CSIDriver"),
+            {"spec": {}},
+            ["x", True, False, False, "<unset>", False, "<none>", "0s"],
+        ),
+        (
+            *("storage.k8s.io", "CSIDriver"),
+            {
+                "spec": {
+                    "attachRequired": False,
+                    "tokenRequests": [{"audience": "a"}, {"audience": "b"}],
+                    "volumeLifecycleModes": ["Persistent", "Ephemeral"],
+                }
+            },
+            ["x", False, False, False, "a,b", False, "Persistent,Ephemeral", "0s"],
+        ),
+        (
+            *("storage.k8s.io", "CSIStorageCapacity"),
+            {"storageClassName": "fast", "capacity": "10Gi"},
+            ["x", "fast", "10Gi"],
+        ),
+        ("storage.k8s.io", "CSIStorageCapacity", {}, ["x", "", "<unset>"]),
+        ("resource.k8s.io", "ResourceClaim", {}, ["x", "pending", "0s"]),
+        (
+            *("resource.k8s.io", "ResourceClaim"),
+            {
+                "metadata": {"deletionTimestamp": "1970-01-01T00:00:00Z"},
+                "status": {"allocation": {}, "reservedFor": [{}]},
+            },
+            ["x", "deleted,allocated,reserved", "0s"],
+        ),
+        (
+            *("resource.k8s.io", "ResourceSlice"),
+            {"spec": {"driver": "gpu.example", "pool": {"name": "p"}, "allNodes": True}},
+            ["x", "", "gpu.example", "p", "0s"],
+        ),
     ],
 )
 def test_cells_are_those_of_a_real_server(
@@ -111,4 +202,7 @@ def test_cells_are_those_of_a_real_server(
     fact = OtherFact(created_at=0)
     reference = Reference(group, kind, "", "x", "u")
     row = Row(Entry(reference=reference, position=1, revision=1, fact=fact), text, 0)
-    assert [column.cell(row) for column in OTHERS[group, kind]] == cells
+    resource = Resource(
+        group=group, version="v1", kind=kind, plural="xs", singular="x", namespaced=False
+    )
+    assert [column.cell(row) for column in columns_of(resource)] == cells

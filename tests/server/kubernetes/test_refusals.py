@@ -22,6 +22,7 @@ def test_writes_are_refused_with_the_moment_and_the_way_out(
     assert (status["kind"], status["reason"]) == ("Status", "MethodNotAllowed")
     assert "rv:391" in status["message"]
     assert "what-if" in status["message"]
+    assert "--branch NAME --writable" in status["message"]
 
 
 def test_what_would_be_created_and_exists_is_said_to_exist(server: Running) -> None:

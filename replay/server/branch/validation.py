@@ -1,0 +1,159 @@
+"""Fields of a write that no server keeps: those that the schema of its kind lacks, and repeated ones.
+
+A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
+the object that is there has it: nothing that was recorded is lost.
+
+Source: k8s.io/apimachinery pkg/runtime/serializer/json; k8s.io/apiextensions-apiserver
+pkg/apiserver/schema/pruning; k8s.io/apiserver pkg/endpoints/handlers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..kubernetes.changing import Asking
+from ..kubernetes.openapi import Schema, resolved, schema_of
+from ..kubernetes.resources import Resource
+from ..kubernetes.status import StatusError, invalid
+from ..kubernetes.wire import MAGIC
+from .storing import Document
+
+STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
+_KEEPS = "x-kubernetes-preserve-unknown-fields"
+
+
+class Checked(NamedTuple):
+    """An object without the fields that no server keeps.
+
+    :param faults: what was wrong, one text for each field.
+    """
+
+    document: Document
+    faults: Sequence[str]
+
+
+def validated(asking: Asking, document: Document, held: Document | None) -> Checked:
+    """Return the object of a write without the fields that a server does not keep.
+
+    :param held: the object that is there; its fields are known.
+    :raises StatusError: the client asks for strict validation, and there are such fields.
+    """
+    how = _directive(asking)
+    if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
+        return Checked(document, ())
+    resource = asking.place.resource
+    faults = [] if how == IGNORE else [f'duplicate field "{one}"' for one in repeated(asking.body)]
+    schema = schema_of(resource)
+    if schema is not None:
+        walk = _Walk()
+        document = walk.object(document, schema, [held], "", closed=resource.is_custom)
+        faults += [f'unknown field "{one}"' for one in walk.unknown]
+    if how == IGNORE:
+        return Checked(document, ())
+    if faults and how == STRICT:
+        raise _refused(asking, resource, faults)
+    return Checked(document, faults)
+
+
+def _directive(asking: Asking) -> str:
+    """Return what to do about such fields; a server warns if it is not told."""
+    said = asking.query.get("fieldValidation") or WARN
+    if said not in {STRICT, WARN, IGNORE}:
+        raise invalid(
+            f"fieldValidation: Unsupported value: {said[:40]!r}: supported values:"
+            f' "{IGNORE}", "{STRICT}", "{WARN}"'
+        )
+    return said
+
+
+def _refused(asking: Asking, resource: Resource, faults: Sequence[str]) -> StatusError:
+    said = f"strict decoding error: {', '.join(faults)}"
+    if asking.method == "PATCH":
+        return invalid(f"{resource.kind} is invalid: patch: Invalid value: {said}")
+    kind, version = resource.kind, resource.version
+    return StatusError(400, f'{kind} in version "{version}" cannot be handled as a {kind}: {said}')
+
+
+class _Walk:
+    """Goes through an object and its schema at once.
+
+    :ivar unknown: the fields that were left out, in their order.
+    """
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+
+    def object(
+        self, value: Document, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
+    ) -> Document:
+        """Return an object without unknown fields.
+
+        :param held: what is there in its place; of an element of a list, what may be.
+        :param closed: a schema without fields has none; else it does not say which there are.
+        """
+        fields: Mapping[str, Schema] = schema.get("properties", {})
+        others = schema.get("additionalProperties")
+        keeps = bool(schema.get(_KEEPS) or others) or not (fields or closed)
+        made = {}
+        for name, one in value.items():
+            there = [old[name] for old in held if isinstance(old, dict) and name in old]
+            below = f"{path}.{name}" if path else name
+            if name in fields:
+                made[name] = self._value(one, fields[name], there, below, closed=closed)
+            elif isinstance(others, dict):
+                made[name] = self._value(one, others, there, below, closed=closed)
+            elif keeps or there:
+                made[name] = one
+            else:
+                self.unknown.append(below)
+        return made
+
+    def _value(
+        self, value: Any, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
+    ) -> Any:
+        whole = resolved(schema)
+        closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
+        if isinstance(value, dict):
+            return self.object(value, whole, held, path, closed=closed)
+        items = whole.get("items")
+        if not isinstance(value, list) or not isinstance(items, dict):
+            return value
+        there = [one for old in held if isinstance(old, list) for one in old]
+        return [
+            self._value(one, items, there, f"{path}[{place}]", closed=closed)
+            for place, one in enumerate(value)
+        ]
+
+
+class _Pairs(dict[str, Any]):
+    """An object of JSON. :ivar repeated: the names that it has more than once."""
+
+    def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        names = [name for name, _ in pairs]
+        self.repeated = [] if len(names) == len(self) else _more_than_once(names)
+
+
+def _more_than_once(names: Sequence[str]) -> list[str]:
+    return [name for place, name in enumerate(names) if name in names[:place]]
+
+
+def repeated(body: bytes) -> list[str]:
+    """Return the fields that an object in JSON has more than once; of other bodies none."""
+    try:
+        return list(_repeated(json.loads(body, object_pairs_hook=_Pairs), ""))
+    except ValueError:
+        return []
+
+
+def _repeated(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, _Pairs):
+        for name in value.repeated:
+            yield f"{path}.{name}" if path else name
+        for name, one in value.items():
+            yield from _repeated(one, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            yield from _repeated(one, f"{path}[{place}]")

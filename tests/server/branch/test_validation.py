@@ -1,0 +1,176 @@
+"""Fields that no server keeps: left out, and refused, warned of or passed over as the client says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+from protobufs import MEDIA, message, metadata, wrapped
+from serving import Running
+
+PODS = "/api/v1/namespaces/default/pods"
+CONFIG = "/api/v1/namespaces/default/configmaps"
+WAITING = f"{PODS}/gpu-2-gpu-0"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CATS = "/apis/zoo.example/v1/namespaces/default/cats"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+JSON = {"Content-Type": "application/json"}
+POD: dict[str, Any] = {
+    "metadata": {"name": "a", "lables": {"x": "y"}, "labels": {"any": "thing"}},
+    "spec": {
+        "containers": [{"name": "c", "image": "i", "imagePullPolcy": "Never"}],
+        "nodeSelector": {"what": "ever"},
+    },
+}
+UNKNOWN = ['unknown field "metadata.lables"', 'unknown field "spec.containers[0].imagePullPolcy"']
+
+
+@pytest.fixture
+def api(writable: Running) -> httpx.Client:
+    """Return a client of the server."""
+    return writable.client
+
+
+def warned(answer: httpx.Response) -> list[str]:
+    """Return the warnings of an answer, as kubectl prints them."""
+    found = re.findall(r'299 \S+ "((?:[^"\\]|\\.)*)"', answer.headers.get("Warning", ""))
+    return [re.sub(r"\\(.)", r"\1", one) for one in found]
+
+
+def create(api: httpx.Client, path: str, body: Any, validation: str = "") -> httpx.Response:
+    """Create an object."""
+    query = {"fieldValidation": validation} if validation else {}
+    return api.post(path, json=body, params=query)
+
+
+def test_strict_validation_refuses_unknown_fields(api: httpx.Client) -> None:
+    answer = create(api, PODS, POD, "Strict")
+    assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")
+    assert answer.json()["message"] == (
+        'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
+        + ", ".join(UNKNOWN)
+    )
+    assert api.get(f"{PODS}/a").status_code == 404
+
+
+@pytest.mark.parametrize("validation", ["", "Warn"])
+def test_a_warning_names_each_unknown_field_and_none_is_stored(
+    api: httpx.Client, validation: str
+) -> None:
+    answer = create(api, PODS, POD, validation)
+    assert (answer.status_code, warned(answer)) == (201, UNKNOWN)
+    found = api.get(f"{PODS}/a").json()
+    assert "lables" not in found["metadata"]
+    assert found["metadata"]["labels"] == {"any": "thing"}
+    assert found["spec"] == {
+        "containers": [{"name": "c", "image": "i"}],
+        "nodeSelector": {"what": "ever"},
+    }
+
+
+def test_ignored_fields_are_left_out_without_a_word(api: httpx.Client) -> None:
+    answer = create(api, PODS, POD, "Ignore")
+    assert (answer.status_code, warned(answer)) == (201, [])
+    assert "lables" not in api.get(f"{PODS}/a").json()["metadata"]
+
+
+def test_another_way_of_validation_is_refused(api: httpx.Client) -> None:
+    answer = create(api, PODS, POD, "Loose")
+    assert (answer.status_code, answer.json()["reason"]) == (422, "Invalid")
+    assert 'supported values: "Ignore", "Strict", "Warn"' in answer.json()["message"]
+
+
+def test_repeated_fields_are_found(api: httpx.Client) -> None:
+    text = b'{"metadata":{"name":"b","name":"a"},"data":{"x":"1","y":"2","x":"3"}}'
+    strict = api.post(CONFIG, content=text, headers=JSON, params={"fieldValidation": "Strict"})
+    assert strict.status_code == 400
+    duplicates = ['duplicate field "metadata.name"', 'duplicate field "data.x"']
+    assert strict.json()["message"].endswith(f"strict decoding error: {', '.join(duplicates)}")
+    made = api.post(CONFIG, content=text, headers=JSON)
+    assert (made.status_code, warned(made)) == (201, duplicates)
+    assert api.get(f"{CONFIG}/a").json()["data"] == {"x": "3", "y": "2"}
+
+
+def test_a_patch_is_validated_by_what_it_makes(api: httpx.Client) -> None:
+    patch = {"spec": {"prioritty": 3}}
+    strict = api.patch(WAITING, json=patch, headers=MERGE, params={"fieldValidation": "Strict"})
+    assert (strict.status_code, strict.json()["reason"]) == (422, "Invalid")
+    assert 'unknown field "spec.prioritty"' in strict.json()["message"]
+    before = api.get(WAITING).json()["metadata"]["resourceVersion"]
+    done = api.patch(WAITING, json=patch, headers=MERGE)
+    assert (done.status_code, warned(done)) == (200, ['unknown field "spec.prioritty"'])
+    assert done.json()["metadata"]["resourceVersion"] == before, "nothing changed"
+
+
+def test_custom_objects_are_pruned_by_their_definition(api: httpx.Client) -> None:
+    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    spec = {
+        "type": "object",
+        "properties": {
+            "toys": {"type": "object", "additionalProperties": {"type": "object"}},
+            "notes": free,
+            "closed": {"type": "object"},
+        },
+    }
+    schema = {"type": "object", "properties": {"spec": spec}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    definition = {
+        "metadata": {"name": "cats.zoo.example"},
+        "spec": {
+            "group": "zoo.example",
+            "scope": "Namespaced",
+            "names": {"kind": "Cat", "plural": "cats"},
+            "versions": [version],
+        },
+    }
+    made = api.post(DEFINITIONS, json=definition)
+    assert (made.status_code, warned(made)) == (201, [])
+    cat = {
+        "metadata": {"name": "tom", "annotations": {"a.b/c": "d"}},
+        "spec": {
+            "toys": {"mouse": {"noise": True}},
+            "notes": {"any": {"thing": 1}},
+            "closed": {"x": 1},
+            "tail": "long",
+        },
+    }
+    answer = create(api, CATS, cat)
+    assert answer.status_code == 201
+    unknown = ["spec.toys.mouse.noise", "spec.closed.x", "spec.tail"]
+    assert warned(answer) == [f'unknown field "{one}"' for one in unknown]
+    found = api.get(f"{CATS}/tom").json()
+    assert found["spec"] == {"toys": {"mouse": {}}, "notes": {"any": {"thing": 1}}, "closed": {}}
+    assert found["metadata"]["annotations"] == {"a.b/c": "d"}
+
+
+def test_what_was_recorded_is_written_back_whole(api: httpx.Client) -> None:
+    """A recorded server may know fields that the schemas lack: a client returns them, and they stay."""
+    for path in (
+        *("/api/v1/pods", "/api/v1/nodes", "/apis/batch.volcano.sh/v1alpha1/jobs"),
+        *(
+            "/apis/scheduling.volcano.sh/v1beta1/podgroups",
+            "/apis/scheduling.volcano.sh/v1beta1/queues",
+        ),
+    ):
+        for one in api.get(path).json()["items"][:20]:
+            namespace, name = one["metadata"].get("namespace"), one["metadata"]["name"]
+            base, _, plural = path.rpartition("/")
+            where = f"{base}/namespaces/{namespace}/{plural}" if namespace else path
+            strict = {"fieldValidation": "Strict"}
+            whole = api.get(f"{where}/{name}").json()
+            back = api.put(f"{where}/{name}", json=whole, params=strict)
+            assert back.status_code == 200, back.text
+            assert back.json() == whole
+
+
+def test_protobuf_has_no_unknown_fields(api: httpx.Client) -> None:
+    lease = wrapped("coordination.k8s.io/v1", "Lease", message((1, metadata("l", "default"))))
+    made = api.post(
+        "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+        content=lease,
+        headers={"Content-Type": MEDIA},
+        params={"fieldValidation": "Strict"},
+    )
+    assert (made.status_code, warned(made)) == (201, [])
