@@ -6,6 +6,8 @@ import re
 from typing import Any, NamedTuple, Protocol
 
 from ...engine.events import canonical_json
+from ...engine.session.plugins import BUILDERS
+from ...engine.volcano.argument_table import ARGUMENTS
 from .names import Renaming
 
 _ZONE = "tdm.revocable-zone."
@@ -23,6 +25,19 @@ _WORDS = frozenset(
     }
 )
 """Words of a configuration that are the same everywhere."""
+
+
+_FIELDS = re.compile(
+    "actions|tiers|plugins|name|arguments|configurations|metrics|enable[a-z]?[A-Z][A-Za-z]*"
+)
+"""Fields of a configuration; those of others are somebody's own."""
+
+_ACTIONS = frozenset(
+    {
+        *("enqueue", "allocate", "backfill", "preempt", "reclaim", "shuffle", "gangpreempt"),
+        *("gangreclaim", "init-params", ""),
+    }
+)
 
 
 class ConfRedacted(NamedTuple):
@@ -49,7 +64,11 @@ def redacted_conf(parsed: Any, names: NewNames) -> ConfRedacted:
     """
     if not isinstance(parsed, dict):
         return ConfRedacted("[redacted]", None)
-    found = {name: _entry(name, value, names) for name, value in parsed.items()}
+    found = {
+        name: _entry(name, value, names)
+        for name, value in parsed.items()
+        if _FIELDS.fullmatch(name) is not None
+    }
     return ConfRedacted(canonical_json(found).decode(), found)
 
 
@@ -61,12 +80,21 @@ def _entry(name: str, value: Any, names: NewNames) -> Any:
     if name == "metrics" and isinstance(value, dict):
         return {key: value[key] for key in ("type", "interval") if key in value}
     if isinstance(value, dict):
-        return {key: _entry(key, one, names) for key, one in value.items()}
+        kept = {key: one for key, one in value.items() if _FIELDS.fullmatch(key) is not None}
+        return {key: _entry(key, one, names) for key, one in kept.items()}
     if isinstance(value, list):
         return [_entry("", one, names) for one in value]
     if isinstance(value, str):
-        names.kept.add(value)
+        return ", ".join(_plugin(part.strip(), names) for part in value.split(","))
     return value
+
+
+def _plugin(name: str, names: NewNames) -> str:
+    """Return the name of an action or of a plugin; those that Volcano does not have are new."""
+    if name in BUILDERS or name in _ACTIONS or name in _WORDS:
+        names.kept.add(name)
+        return name
+    return names.renaming.name(name)
 
 
 def _argument(key: str, names: NewNames) -> str:
@@ -75,6 +103,8 @@ def _argument(key: str, names: NewNames) -> str:
     for prefix in _RESOURCES:
         if key.startswith(prefix):
             return f"{prefix}{names.resource(key.removeprefix(prefix))}"
+    if not any(one.matches(key) for one in ARGUMENTS):
+        return names.renaming.name(key)
     names.kept.add(key)
     return key
 

@@ -13,6 +13,7 @@ import msgspec
 
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Reference, canonical_json
+from .api_words import is_of_api
 from .conf import redacted_conf
 from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
 from .names import Renaming
@@ -76,7 +77,7 @@ class NameRedaction:
         """Words that stay: values of fields, keys and resources that everybody knows."""
         self._ways: Mapping[How, Callable[[Any], Any]] = MappingProxyType(
             {
-                How.AS_IS: self._as_is,
+                How.AS_IS: self._of_api,
                 How.NAME: self._text(self.renaming.name),
                 How.VALUE: self._text(self.label_value),
                 How.KEY: self._text(self.key),
@@ -84,7 +85,7 @@ class NameRedaction:
                 How.REASON: lambda value: value if value in REASONS else None,
                 How.LABELS: self._map(self.key, self._text(self.label_value)),
                 How.ANNOTATIONS: self._annotations,
-                How.AMOUNTS: self._map(self.resource, self._as_is),
+                How.AMOUNTS: self._map(self.resource, self._of_api),
                 How.COUNTS: self._map(self.renaming.name, lambda value: value),
                 How.WHOLE: lambda value: value,
             }
@@ -114,6 +115,12 @@ class NameRedaction:
                 return None  # Free text, where the API has none.
             self.kept.add(value)
         return value
+
+    def _of_api(self, value: Any) -> Any:
+        """Return a number or a word of an object; a word that no API has is a name."""
+        if not isinstance(value, str) or not value or is_of_api(value):
+            return self._as_is(value)
+        return self.renaming.name(value) if _WORD_OF_API.fullmatch(value) else None
 
     def settle(self) -> Mapping[str, str]:
         """Make the map of old words to new ones, and return it."""

@@ -1,0 +1,66 @@
+"""The words that the APIs of Kubernetes and Volcano give to fields; any other is somebody's own.
+
+Most APIs take any text where they mean one of a few words: a node may have a condition of a type
+that a company chose, and a pod a readiness gate with its domain.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...engine.kubernetes.resources import RESOURCE_TYPES
+
+_CONDITIONS = frozenset(
+    {
+        *("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"),
+        *("PodScheduled", "Initialized", "ContainersReady", "DisruptionTarget"),
+        *("PodReadyToStartContainers", "PodHasNetwork", "PodResizePending", "PodResizeInProgress"),
+        *("Scheduled", "Unschedulable", "Available", "Progressing", "ReplicaFailure", "Complete"),
+        *("Failed", "Suspended", "DisruptionAllowed", "Established", "NamesAccepted"),
+        *("Allocatable", "Preempted", "Enqueued", "Bound"),
+    }
+)
+_STATES = frozenset(
+    {
+        *("True", "False", "Unknown", "Pending", "Running", "Succeeded", "Failed", "Completed"),
+        *("Inqueue", "Open", "Closed", "Closing", "Bound", "Lost", "Released", "Available"),
+        *("Aborting", "Aborted", "Restarting", "Completing", "Terminating", "Terminated"),
+        *("Active", "Guaranteed", "Burstable", "BestEffort", "Normal", "Warning", "InProgress"),
+    }
+)
+_POLICIES = frozenset(
+    {
+        *("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal", "NoSchedule", "NoExecute"),
+        *("PreferNoSchedule", "Always", "OnFailure", "Never", "PreemptLowerPriority", "Honor"),
+        *("Ignore", "DoNotSchedule", "ScheduleAnyway", "TCP", "UDP", "SCTP", "Immediate"),
+        *("WaitForFirstConsumer", "ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany"),
+        *("ReadWriteOncePod", "Filesystem", "Block", "hard", "soft", "traverse", "fifo", "strict"),
+        *("ExactCount", "All", "Foreground", "Background", "Orphan", "any", "sequential"),
+        *("metadata.name", "Node", "HyperNode"),
+    }
+)
+_JOBS = frozenset(
+    {
+        *("*", "PodFailed", "PodEvicted", "PodPending", "PodRunning", "TaskCompleted"),
+        *("TaskFailed", "Unknown", "OutOfSync", "CommandIssued", "JobUpdated", "JobPending"),
+        *("AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition"),
+        *("TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob", "SyncQueue"),
+        *("OpenQueue", "CloseQueue"),
+    }
+)
+_SYSTEMS = frozenset({"linux", "windows", "amd64", "arm64", "arm", "386", "ppc64le", "s390x"})
+_KINDS = frozenset(one.kind for one in RESOURCE_TYPES) | {
+    *("Status", "DeleteOptions", "Binding", "Eviction", "Scale", "Event", "DeviceClass"),
+}
+_WORDS = _CONDITIONS | _STATES | _POLICIES | _JOBS | _SYSTEMS | _KINDS
+
+_NUMBER = r"[-+]?[0-9][0-9.]*([eE][-+]?[0-9]+|[numkKMGTPE]i?|%)?"
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[-+][0-9:]+)"
+_DURATION = r"([0-9.]+(ns|us|µs|ms|s|m|h))+"
+_VERSION = r"v[0-9]+(\.[0-9]+)*"
+_AMOUNT = re.compile(rf"{_NUMBER}|{_TIME}|{_DURATION}|{_VERSION}")
+
+
+def is_of_api(text: str) -> bool:
+    """Return whether a text is a word of the APIs, an amount, a time, a duration or a version."""
+    return text in _WORDS or _AMOUNT.fullmatch(text) is not None
