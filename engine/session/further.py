@@ -36,7 +36,7 @@ def look_further(ssn: Session, views: NodeViews) -> None:
 
 def _unchecked(ssn: Session, job: int) -> list[int]:
     """Return the followed pending tasks of a followed job that were compared with no node."""
-    if not ssn.trace.follows(ssn.jobs.keys[job]) or ssn.jobs.queue[job] not in ssn.queues:
+    if ssn.jobs.keys[job] not in ssn.trace.fully or ssn.jobs.queue[job] not in ssn.queues:
         return []
     seen = {name for _, what, name in ssn.trace.details if what in _CHECKED}
     found = [

@@ -109,7 +109,7 @@ def _run_and_close(
     before, crash = list(ssn.jobs.phase), None
     try:
         views = run_actions(ssn, ended)
-        if ssn.trace.closely:
+        if ssn.trace.fully:
             look_further(ssn, views)
     except Panic as panic:
         crash = panic

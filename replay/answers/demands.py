@@ -60,7 +60,7 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
         return
     wanted = pod.spec.tolerations
     for name, info in run.cache.nodes.items():
-        if info.node is None:
+        if info.node is None or not (info.node.spec.unschedulable or info.taints):
             continue
         cordoned = info.node.spec.unschedulable and not tolerates(wanted, UNSCHEDULABLE_TAINT)
         reasons = [CORDONED] if cordoned else []

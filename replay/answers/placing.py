@@ -77,6 +77,8 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
     """
     found: dict[object, tuple[str, Blocked]] = {}
     for pod in pods:
+        if found and (own not in run.trace.fully or not run.trace.follows(pod)):
+            break  # Nothing more is known of it than of the first.
         blocked = not_placed(run, pod, queue, own)
         if blocked is not None:
             found.setdefault(_kind(blocked), (pod, blocked))

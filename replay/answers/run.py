@@ -118,9 +118,14 @@ def run_of(
     cache: SchedulerCache,
     closely: Collection[str],
     unknown: Sequence[Unknown] = (),
+    *,
+    fully: Collection[str] = (),
 ) -> Run:
-    """Run the session at a moment, with a trace that follows some objects closely."""
-    trace = Trace(scores=False, closely=closely)
+    """Run the session at a moment, with a trace that follows some objects closely.
+
+    :param fully: PodGroups of which also that is kept what the session did not ask.
+    """
+    trace = Trace(scores=False, closely=closely, fully=fully)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)

@@ -212,7 +212,8 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
     if then is not scene.moment:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
-    return run_of(scene, question.behaviours, cache, names, (*question.unknown, *question.storage))
+    unknown, fully = (*question.unknown, *question.storage), {question.target.podgroup} - {""}
+    return run_of(scene, question.behaviours, cache, names, unknown, fully=fully)
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:

@@ -39,6 +39,9 @@ UNCORDON, UNTAINT, OPEN, LIMIT, TOPOLOGY, GANG, MORE, GONE, RELEASE = KINDS = (
 )
 """Kinds of changes, from what an operator does most easily to what takes a maintenance window."""
 
+_UNCORDONED = 4
+"""So many cordoned nodes are tried of those with the same amounts, labels and taints."""
+
 _ALIKE = 2
 """So many nodes are tried of those with the same amounts, labels and taints."""
 
@@ -238,8 +241,18 @@ def _shape(node: Node) -> object:
 
 
 def _cordoned(cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield cordoned nodes; of those that are alike, only those with the most free.
+
+    If a node helps, one that is alike and has more free helps, too.
+    """
+    alike: dict[object, list[tuple[float, float, str]]] = {}
     for name, node in sorted(cache.stores.of("Node").items()):
         if isinstance(node, Node) and node.spec.unschedulable:
+            info = cache.nodes.get(name)
+            free = (0.0, 0.0) if info is None else (info.idle.cpu, info.idle.memory)
+            alike.setdefault(_shape(node), []).append((-free[0], -free[1], name))
+    for some in alike.values():
+        for _, _, name in sorted(some)[:_UNCORDONED]:
             yield _one(UNCORDON, 0, f"uncordon node {name}", Cordon(name, undo=True))
 
 

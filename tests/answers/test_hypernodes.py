@@ -13,6 +13,8 @@ from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.why import why_lines
 from plinian.replay.what_if.help import Remedy, what_would_help
+from plinian.replay.what_if.run import Sessions
+from plinian.replay.what_if.suggestions import suggestions_for
 from sessions import document, group, node, pod, queue
 
 CONF = CAPACITY + "  - name: network-topology-aware\n"
@@ -132,3 +134,17 @@ def test_the_text_has_a_table_of_the_hypernodes(ask: Any) -> None:
     rows = [line.split() for line in "".join(why_lines(found)).splitlines()]
     assert ["HYPERNODE", "TIER", "NODES", "PODS", "WITH", "A", "PLACE", "FREE"] in rows
     assert ["s0", "1", "2", "2", "cpu=8"] in rows
+
+
+def test_of_many_cordoned_nodes_those_with_the_most_free_are_tried(tmp_path: Path) -> None:
+    nodes = [node(f"n{number}", 8, spec={"unschedulable": True}) for number in range(9)]
+    old = [pod(f"o{number}", "old", 7, f"n{number}") for number in range(8)]
+    world = (*nodes, *ROOT, group("old", 1, "Running"), *old, group("pg"), pod("a", "pg", 4))
+    with log_of(tmp_path, CONF, *world) as log:
+        moment, name = log.moment(), log.object("podgroup/pg")
+        why = why_at(log, name, moment, namespace="ns", release="v1.12.1")
+        found = what_would_help(log, moment, target_of(log, name, "ns", moment), why)
+        cache = Sessions(log, moment, "v1.12.1", None).cache
+        tried = [one.text for one in suggestions_for(why, "ns/pg", cache) if one.kind == "uncordon"]
+    assert [one.text for one in found.found if one.kind == "uncordon"] == ["uncordon node n8"]
+    assert tried == [f"uncordon node n{number}" for number in (0, 1, 2, 8)]

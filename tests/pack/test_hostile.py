@@ -34,8 +34,29 @@ class Secrets:
 def hostile(new: Secrets) -> list[Document]:
     """Return objects with a new secret in each text that a user or a program may choose."""
     told = {"type": new(), "status": "False", "reason": new(), "message": f"{new()} {new()}"}
-    gate = {"type": f"{new()}.example.com/{new()}", "status": "True"}
     image = f"{new()}.example.com:5000/{new()}/{new()}@sha256:{'ab' * 32}"
+    sized = hostile_node(new, told, image)
+    team = new("queue")
+    under = queue(team, parent="root", capability={"cpu": "4", f"{new()}.com/{new()}": "3"})
+    under["metadata"]["annotations"] = {new(): new()}
+    gang = group(new("gang"), 1, queue=team, priorityClassName=new())
+    gang["metadata"]["labels"] = {new(): new()}
+    gang["status"]["conditions"] = [dict(told)]
+    gang["spec"]["minTaskMember"] = {new(): 1}
+    waits = hostile_pod(new, told, image, gang["metadata"]["name"])
+    job = document("Job", new("job"), "ns", status={"state": {"phase": "Pending"}})
+    job["spec"] = {
+        "queue": team,
+        "plugins": {"env": [new()], new(): []},
+        "tasks": [{"name": new(), "replicas": 1, "template": {"spec": {"nodeName": new()}}}],
+    }
+    job["status"]["state"] |= {"message": new(), "reason": new()}
+    odd = document("ConfigMap", new("map"), "ns", data={new(): new()})
+    return [sized, queue("root"), queue("default"), under, gang, waits, job, odd]
+
+
+def hostile_node(new: Secrets, told: Document, image: str) -> Document:
+    """Return a node with secrets."""
     sized = node(new("node"), 8, labels={f"{new()}.io/{new()}": new(), "zone": new()})
     sized["metadata"]["annotations"] = {f"{new()}/{new()}": f"{new()} {new()}@{new()}.com"}
     sized["spec"] = {
@@ -48,14 +69,13 @@ def hostile(new: Secrets) -> list[Document]:
         "nodeInfo": {"machineID": new(), "kubeletVersion": f"v1.30.0-{new()}", "osImage": new()},
         "images": [{"names": [image], "sizeBytes": 7}],
     }
-    team = new("queue")
-    under = queue(team, parent="root", capability={"cpu": "4", f"{new()}.com/{new()}": "3"})
-    under["metadata"]["annotations"] = {new(): new()}
-    gang = group(new("gang"), 1, queue=team, priorityClassName=new())
-    gang["metadata"]["labels"] = {new(): new()}
-    gang["status"]["conditions"] = [dict(told)]
-    gang["spec"]["minTaskMember"] = {new(): 1}
-    waits = pod(new("pod"), gang["metadata"]["name"], 2)
+    return sized
+
+
+def hostile_pod(new: Secrets, told: Document, image: str, gang: str) -> Document:
+    """Return a pod of a gang with secrets."""
+    gate = {"type": f"{new()}.example.com/{new()}", "status": "True"}
+    waits = pod(new("pod"), gang, 2)
     waits["metadata"]["labels"] = {new(): new(), f"{new()}/app": new()}
     waits["metadata"]["annotations"] |= {
         "kubectl.kubernetes.io/last-applied-configuration": f'{{"a": "{new()}"}}',
@@ -84,15 +104,7 @@ def hostile(new: Secrets) -> list[Document]:
         "hostIP": new(),
         "conditions": [{**told, "type": "PodScheduled"}, gate],
     }
-    job = document("Job", new("job"), "ns", status={"state": {"phase": "Pending"}})
-    job["spec"] = {
-        "queue": team,
-        "plugins": {"env": [new()], new(): []},
-        "tasks": [{"name": new(), "replicas": 1, "template": {"spec": {"nodeName": new()}}}],
-    }
-    job["status"]["state"] |= {"message": new(), "reason": new()}
-    odd = document("ConfigMap", new("map"), "ns", data={new(): new()})
-    return [sized, queue("root"), queue("default"), under, gang, waits, job, odd]
+    return waits
 
 
 def forms(text: str) -> Iterator[bytes]:

@@ -62,7 +62,7 @@ def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = Fa
     """
     key = ssn.jobs.keys[ssn.tasks.job.item(task)]
     what = "votes in its job" if own else "votes"
-    if not ssn.trace.follows(key) or (ssn.trace.action, what, key) in ssn.trace.details:
+    if key not in ssn.trace.fully or (ssn.trace.action, what, key) in ssn.trace.details:
         return
     candidates = np.flatnonzero(who).tolist()
     tiers = []

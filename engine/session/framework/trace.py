@@ -49,6 +49,7 @@ class Trace:
     """Collects steps while it is on.
 
     :param closely: names of queues, PodGroups and pods (``ns/name``) to keep details about.
+    :param fully: of these, the PodGroups of which also that is kept what the session did not ask.
     :ivar details: by action, what, and name: what was seen last; see :mod:`.details`.
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
@@ -56,11 +57,17 @@ class Trace:
     """
 
     def __init__(
-        self, *, on: bool = True, scores: bool = True, closely: Collection[str] = ()
+        self,
+        *,
+        on: bool = True,
+        scores: bool = True,
+        closely: Collection[str] = (),
+        fully: Collection[str] = (),
     ) -> None:
         self.on = on
         self.scores = scores
         self.closely = frozenset(closely)
+        self.fully = frozenset(fully)
         self.details: dict[tuple[str, str, str], Detail] = {}
         self.steps: list[TraceStep] = []
         self.action = ""
