@@ -342,7 +342,7 @@ class _Rerun:
             self.apply(Event(kind="node.updated", reference=reference, payload=payload))
 
     def _run_next(self) -> None:
-        """Run the next session, if it is asked for, and take over what it decided."""
+        """Run the next session, if it is wanted, and take over what it decided."""
         plan = self._planned.pop()
         self._begin(plan)
         if self._only(plan.recorded):

@@ -1,4 +1,4 @@
-"""A scheduler that starts knows what its API server has, and nothing that an earlier process decided."""
+"""A scheduler that starts knows what its API server has, and nothing of an earlier process."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_new_process_has_the_node_of_a_pod_that_only_a_binding_shows(tmp_path:
 def test_the_first_session_has_the_nodes_that_were_handled_by_then(
     tmp_path: Path, handled: int, on: str
 ) -> None:
-    """Before v1.12.4 a process may open a session while its handlers still get the first objects."""
+    """Before v1.12.4 a process may open a session while handlers still get the first objects."""
     made = RecordedCluster()
     made.saw(1, queue("default"), node("n1", 2), node("n2", 8), group("g"), pod("p", "g"))
     made.started(19)

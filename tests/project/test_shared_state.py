@@ -43,7 +43,7 @@ WITH_THREADS = {
     "replay/server/mcp/stdio.py": "a thread has the event loop, and the first one only waits",
     "replay/server/kubernetes/state.py": "a lock around what threads keep of states",
     "replay/server/kubernetes/parts.py": "a lock around what threads keep of answers",
-    "replay/server/kubernetes/follower.py": "one thread, which alone has the watches and its log",
+    "replay/server/kubernetes/watching.py": "one thread, which alone has the watches and its log",
     "replay/server/kubernetes/channels.py": "waits in the event loop, and starts nothing",
     "replay/server/kubernetes/course.py": "a task of the event loop moves the moment",
     "replay/server/kubernetes/watches.py": "waits in the event loop",

@@ -1,4 +1,4 @@
-"""Fields of a write that no server keeps: those that the schema of its kind lacks, and repeated ones.
+"""Fields of a write that no server keeps: those that its schema lacks, and repeated ones.
 
 A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
 the object that is there has it: nothing that was recorded is lost.

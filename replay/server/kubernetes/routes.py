@@ -424,7 +424,7 @@ def _headers(exchange: Exchange, doubts: Sequence[str]) -> dict[str, str]:
 
 
 def warnings(texts: Sequence[str]) -> str:
-    """Return several warnings as a header; clients show each in a line of its own."""
+    """Return several warnings as a header; clients show each in a separate line."""
     return ", ".join(warning([one]) for one in texts[:_MOST_WARNINGS])
 
 

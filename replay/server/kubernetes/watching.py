@@ -1,4 +1,4 @@
-"""The thread that all watches of a server share: it reads a log, and makes what each watch is sent."""
+"""The thread that all watches of a server share: it reads a log, and makes what each is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that no server keeps: left out, and refused, warned of or passed over as the client says."""
+"""Fields that no server keeps: left out, and refused, warned of or ignored as the client says."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_custom_objects_are_pruned_by_their_definition(api: httpx.Client) -> Non
 
 
 def test_what_was_recorded_is_written_back_whole(api: httpx.Client) -> None:
-    """A recorded server may know fields that the schemas lack: a client returns them, and they stay."""
+    """A recorded server may know fields that the schemas lack: what a client returns stays."""
     for path in (
         *("/api/v1/pods", "/api/v1/nodes", "/apis/batch.volcano.sh/v1alpha1/jobs"),
         *(
