@@ -300,7 +300,7 @@ def test_what_queues_deserve_is_told_before_the_division_crashes() -> None:
 
 @pytest.mark.parametrize(("release", "may"), [("v1.10.2", True), ("v1.11.0", False)])
 def test_whether_a_queue_at_its_deserved_may_reclaim_is_answered_since_v1_11(
-    release: str, may: bool
+    release: str, *, may: bool
 ) -> None:
     """Before, ``reclaim`` asks whether the queue may allocate; a switch can turn that off."""
     ssn, _ = opened(
