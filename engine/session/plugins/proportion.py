@@ -124,7 +124,8 @@ class Proportion:
         ssn.registry.add_overused(self.name, self._overused)
         ssn.registry.add_allocatable(self.name, self._allocatable)
         ssn.expect_simulations(self.name)
-        if not ssn.behaviours.preemptive_ignores_task:
+        if not ssn.behaviours.reclaim_checks_allocatable:
+            # The change that made reclaim ask this alone also made the plugin answer it.
             ssn.registry.add_preemptive(self.name, self._preemptive)
         ssn.registry.add_job_enqueueable(self.name, self._enqueueable)
         ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)

@@ -296,3 +296,20 @@ def test_what_queues_deserve_is_told_before_the_division_crashes() -> None:
         divide(attrs, resource(10, 10), crashes=True)
     assert [attr.gauges["deserved_milli_cpu"] for attr in attrs] == [8000.0, 2000.0, 2000.0]
     assert [attr.gauges["share"] for attr in attrs] == [0.25, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(("release", "may"), [("v1.10.2", True), ("v1.11.0", False)])
+def test_whether_a_queue_at_its_deserved_may_reclaim_is_answered_since_v1_11(
+    release: str, *, may: bool
+) -> None:
+    """Before, ``reclaim`` asks whether the queue may allocate; a switch can turn that off."""
+    ssn, _ = opened(
+        "proportion",
+        node("n1", cpu=4),
+        queue("default"),
+        group("g"),
+        pod("runs", "g", cpu=2, on="n1"),
+        pod("waits", "g", cpu=9),
+        release=release,
+    )
+    assert voting.preemptive(ssn, "default", tasks(ssn, "waits")) is may

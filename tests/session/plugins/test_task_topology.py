@@ -169,6 +169,14 @@ def test_a_node_that_is_too_small_scores_nothing() -> None:
     assert scores(ssn, "p1") == [0, 0]
 
 
+def test_a_node_that_is_too_small_is_not_asked_about_the_rest_of_the_bucket() -> None:
+    """Where the task finds no room, it does not matter that the bucket knows of too little."""
+    ssn = topology(member("p0", "a", 3), member("p1", "a", 5), member("p2", "a", 6), affinity="a")
+    for _ in range(3):  # the bucket subtracts it every time, which leaves 5 cpus, less than p2's
+        ssn.registry.notify_allocated(*tasks(ssn, "p0"), 0)
+    assert scores(ssn, "p1") == [0, 0]
+
+
 def test_a_node_lacks_a_scalar_that_is_named_even_if_none_is_wanted() -> None:
     wanting = pod(
         "p1",

@@ -99,7 +99,7 @@ class TaskTopologyPlugin:
         room = nodes.idle[rows] + nodes.releasing[rows]
         takes = ~self._lacks(task, rows, room)
         scores = self._held_by_node(job, bucket, self._role(task))[rows]
-        scores = scores + (len(bucket.tasks) - self._left_out(task, bucket, room))
+        scores = scores + (len(bucket.tasks) - self._left_out(task, bucket, room, takes))
         scores *= self._weight
         if job.max_size:
             scores = scores * MAX_NODE_SCORE / job.max_size
@@ -130,16 +130,19 @@ class TaskTopologyPlugin:
                 )
         return lacks
 
-    def _left_out(self, task: int, bucket: Bucket, room: Floats) -> NDArray[np.int64]:
+    def _left_out(
+        self, task: int, bucket: Bucket, room: Floats, takes: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
         """Return by node how many other tasks must go until the rest of the bucket fits.
 
+        :param takes: the nodes where the task itself could fit; the others are not asked.
         :raises Panic: the tasks ask for more than the bucket knows of (see ``Bucket.task_bound``).
         """
         remains = bucket.request.clone()
         dims = ("cpu", "memory", *(remains.scalars or ()))
         room = room[:, [self._ssn.dims.index(name) for name in dims]]
         left_out = np.zeros(len(room), dtype=np.int64)
-        crowded = ~_fits(remains.vector(dims), room)
+        crowded = takes & ~_fits(remains.vector(dims), room)
         for other in sorted(bucket.tasks):
             if not crowded.any():
                 break
