@@ -34,7 +34,10 @@ def of_which(run: Run, key: str, names: Sequence[str]) -> str:
         whole, alone = task.request.get(name), _sum(pod.spec.containers, name)
         if whole <= alone + _EPSILON:
             continue
-        who = joined(_makers(pod, name, whole)) or "what is added to its containers"
+        makers = list(_makers(pod, name, whole))
+        if not makers:
+            continue  # The scheduler adds it, as it adds places for volumes.
+        who = joined(makers)
         parts.append(
             f"it requests {word(whole, name)} {name} because of {who} "
             f"(its containers alone: {word(alone, name)})"

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from ...engine.errors import LogCorrupt, LogNotFound, LogUnavailable, PlinianError
+from ...engine.errors import (
+    InputTruncated,
+    LogCorrupt,
+    LogNotFound,
+    LogUnavailable,
+    PlinianError,
+)
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ..moments.log import opened
 from .answer import Answered, Decisions, digest_of
@@ -91,6 +97,8 @@ def _damage_named(path: Path) -> Iterator[None]:
         raise LogCorrupt(
             fault.what, position=fault.position, where=str(path), now=_AGAIN
         ) from fault
+    except InputTruncated as fault:
+        raise InputTruncated(fault.what, where=str(path), now=_AGAIN) from fault
     except LogUnavailable as fault:
         now = "see that the file can be read; if it can, ask the sender for the file again"
         raise LogUnavailable(fault.what, where=str(path), now=now) from fault

@@ -85,6 +85,6 @@ def test_blame_prints_the_number_its_last_change_and_its_parts(run: Run, demo_lo
     words = ["blame", "queue/gold", "allocated.cpu", "--at", AT, "--log", demo_log]
     lines = run(*words).stdout.splitlines()
     assert lines[0].startswith("queue/gold allocated.cpu is 17: ")
-    assert lines[1].startswith("last changed by pod.updated pod/default/mixed-exec-2 @1556 by ")
+    assert lines[1].startswith("last changed by pod.updated pod/default/mixed-exec-2 @1256 by ")
     amounts = [line.split()[0] for line in lines[4:]]
     assert sum(map(int, amounts)) == 17
