@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -17,14 +17,24 @@ from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
 from .evidence import evidence_of, versions_of
 from .finding import Finding, ObjectKey
-from .records import Account, Evidence, Link, PodGroupState, QueuePath, QueueState, QueueTree
+from .node_words import LACKS
+from .records import (
+    Account,
+    Evidence,
+    Link,
+    Nodes,
+    PodGroupState,
+    QueuePath,
+    QueueState,
+    QueueTree,
+)
 from .run import NODE, POD, PODGROUP, QUEUE, Run
 
 MOST = 6
 """How many events are named; the latest ones."""
 
 _PODS = 20
-"""How many pods of one job are looked at."""
+"""How many pods of one job or on one node are looked at."""
 
 _OBSERVED = ".observed"
 
@@ -33,8 +43,9 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
     """Return the last events that made an answer what it is, in the order in which they happened.
 
     Of a queue that is full these are the bindings of the pods that fill it, and the last change of
-    its spec; of an invalid tree, changes of its queues and of the nodes; of an object that is gone,
-    its deletion.
+    its spec; of a node that lacks room, of what is allocatable there, and the bindings of pods that
+    hold some of it; of an invalid tree, changes of its queues and of the nodes; of an object that is
+    gone, its deletion.
     """
     found: dict[int, Recorded] = {}
     for link in finding.chain:
@@ -50,7 +61,8 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
 def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iterator[Recorded]:
     if isinstance(link, QueuePath):
         full = next((one for one in link.accounts if one.checked and one.exceeded), None)
-        yield from _last_change(log, run.moment, (QUEUE, full.queue if full else ""))
+        if full is not None:
+            yield from last_change(log, run.moment, (QUEUE, full.queue), spec_of)
         if full is not None and _rests_on_nodes(full):
             yield from _last_of_nodes(log, run.moment)
         for held in link.holders[:MOST]:
@@ -62,9 +74,36 @@ def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iter
     elif isinstance(link, PodGroupState):
         yield from versions_of(log, run.moment, (PODGROUP, link.podgroup))[-1:]
     else:
-        for one in about:
-            if one[0] == NODE:
-                yield from _last_change(log, run.moment, one)
+        for pair, name in about:
+            if pair == NODE and name:
+                yield from _of_node(log, run, name, _reasons(link, name))
+
+
+def _reasons(link: Link, node: str) -> list[str]:
+    """Return the reasons for which a node refuses a pod, in the scheduler's words."""
+    groups = link.groups if isinstance(link, Nodes) else ()
+    return [reason for group in groups if node in group.nodes for reason in group.reasons]
+
+
+def _of_node(log: Log, run: Run, name: str, reasons: Sequence[str]) -> Iterator[Recorded]:
+    """Yield what made a node refuse a pod: its own last change, or what fills it."""
+    lacked = [one.removeprefix(LACKS) for one in reasons if one.startswith(LACKS)]
+    if not lacked or len(lacked) < len(reasons):
+        yield from _last_change(log, run.moment, (NODE, name))
+    if lacked:
+        yield from last_change(log, run.moment, (NODE, name), _allocatable_of(lacked))
+        info = run.cache.nodes.get(name)
+        tasks = [] if info is None else [one.task for one in info.tasks.values()]
+        holding = [one.key for one in tasks if any(map(one.request.get, lacked))]
+        yield from _bindings(log, run, holding)
+
+
+def _allocatable_of(names: Sequence[str]) -> Callable[[Any], object]:
+    def read(document: Any) -> object:
+        allocatable = (document.get("status") or {}).get("allocatable") or {}
+        return [allocatable.get(name) for name in names]
+
+    return read
 
 
 def _rests_on_nodes(full: Account) -> bool:
@@ -100,8 +139,12 @@ def _placements(log: Log, run: Run, key: str) -> Iterator[Recorded]:
     """Yield, for each pod of a job that holds resources, the event that gave it its node."""
     job = run.job(key)
     tasks = [] if job is None else job.tasks.values()
-    placed = [task.key for task in tasks if task.status in ALLOCATED_STATUS]
-    for name in sorted(placed)[:_PODS]:
+    yield from _bindings(log, run, [one.key for one in tasks if one.status in ALLOCATED_STATUS])
+
+
+def _bindings(log: Log, run: Run, pods: Sequence[str]) -> Iterator[Recorded]:
+    """Yield the events that gave some pods their nodes."""
+    for name in sorted(pods)[:_PODS]:
         yield from last_change(log, run.moment, (POD, name), node_of)
 
 

@@ -70,7 +70,8 @@ _STATES: Mapping[str, str] = MappingProxyType(
     }
 )
 _NAMED = 3
-_LACKS = "Insufficient "
+LACKS = "Insufficient "
+"""What reasons of nodes begin with that lack a resource; then its name comes."""
 
 
 def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
@@ -115,8 +116,8 @@ def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
         return own.phrases[reason][not one]
     if reason in _WORDS:
         return _WORDS[reason][not one]
-    if reason.startswith(_LACKS):
-        return f"{'lacks' if one else 'lack'} {reason.removeprefix(_LACKS)}"
+    if reason.startswith(LACKS):
+        return f"{'lacks' if one else 'lack'} {reason.removeprefix(LACKS)}"
     if reason.startswith(_TAINT):
         return _tainted(reason.removeprefix(_TAINT).removesuffix("}"), one=one)
     return f'{"says" if one else "say"} "{reason}"'
@@ -152,7 +153,7 @@ def _tainted(taint: str, *, one: bool) -> str:
 
 def _far(group: NodeGroup) -> int:
     """Return how far a group is from taking a pod: closed nodes, others, those without room."""
-    if any(reason.startswith(_LACKS) for reason in group.reasons):
+    if any(reason.startswith(LACKS) for reason in group.reasons):
         return 2
     opens = all(reason in {_CORDONED, UNTOLERATED} or _is_taint(reason) for reason in group.reasons)
     return 0 if opens else 1
@@ -162,7 +163,7 @@ def _text(group: NodeGroup, own: Demands) -> str:
     count = len(group.nodes)
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
-        others = [*(text for text in group.reasons if not text.startswith(_LACKS)), *near.also]
+        others = [*(text for text in group.reasons if not text.startswith(LACKS)), *near.also]
         return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)

@@ -73,6 +73,45 @@ def test_what_made_a_queue_full_is_named_even_if_it_came_before(tmp_path: Path) 
     ]
 
 
+def test_the_state_of_a_queue_does_not_make_it_full(tmp_path: Path) -> None:
+    wanted = {"minResources": {"cpu": "2"}}
+    small = queue("small", parent="root", capability={"cpu": "2"})
+    fresh = {**small, "status": {}}
+    found = asked(
+        tmp_path,
+        "podgroup/late",
+        CAPACITY,
+        *added(queue("root"), fresh, node("n1", 8)),
+        ("MODIFIED", small),
+        *added(group("early", 1, "Running", queue="small", **wanted)),
+        *added(pod("early-0", "early", 2, "n1")),
+        *added(group("late", 1, "Pending", queue="small", **wanted)),
+    )
+    assert found.cause == "queue-full small"
+    assert [(one.kind, one.about) for one in found.made_by] == [
+        ("queue.created", "queue/small"),
+        ("pod.created", "pod/ns/early-0"),
+    ]
+
+
+def test_what_fills_a_node_is_named_and_no_change_that_left_its_room_alone(tmp_path: Path) -> None:
+    n1 = node("n1", 4)
+    found = asked(
+        tmp_path,
+        "pod/a",
+        NODES,
+        *added(queue("default"), n1, group("pg", 1), pod("a", "pg", 4)),
+        *added(group("other", 1, "Running"), pod("taker", "other", 3, "n1")),
+        *added(pod("small", "other", 0, "n1")),
+        ("MODIFIED", {**n1, "spec": {"podCIDR": "10.0.0.0/24"}}),
+    )
+    assert found.cause == "no-node"
+    assert [(one.kind, one.about) for one in found.made_by] == [
+        ("node.created", "node/n1"),
+        ("pod.created", "pod/ns/taker"),
+    ]
+
+
 def test_a_deleted_node_made_the_tree_of_queues_invalid(tmp_path: Path) -> None:
     found = asked(
         tmp_path,
