@@ -74,9 +74,15 @@ def _of_link(log: Log, run: Run, link: Link, about: Iterable[ObjectKey]) -> Iter
     elif isinstance(link, PodGroupState):
         yield from versions_of(log, run.moment, (PODGROUP, link.podgroup))[-1:]
     else:
-        for pair, name in about:
-            if pair == NODE and name:
-                yield from _of_node(log, run, name, _reasons(link, name))
+        named = [name for pair, name in about if pair == NODE and name]
+        for name in dict.fromkeys((*named, *_nearest(link))):
+            yield from _of_node(log, run, name, _reasons(link, name))
+
+
+def _nearest(link: Link) -> list[str]:
+    """Return the nodes that lack least for a pod: one of those with the same reasons."""
+    groups = link.groups if isinstance(link, Nodes) else ()
+    return [group.nearest[0].node for group in groups if group.nearest]
 
 
 def _reasons(link: Link, node: str) -> list[str]:
