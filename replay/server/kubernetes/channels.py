@@ -25,6 +25,9 @@ MOST_QUEUED = 32 << 20
 
 _AT_ONCE = 500
 
+_PART_BYTES = 64 << 10
+"""A part of news ends with the line that exceeds this: each connection copies what it sends."""
+
 
 class Watcher:
     """What waits for one client. It is used in the thread of the event loop.
@@ -146,16 +149,16 @@ class Channel:
             yield b"".join(self._lines(state, told, columns=first))
 
     def news(self, state: State, changes: Sequence[Change]) -> list[tuple[Watcher, bytes]]:
-        """Return what each watch is to see of some changes."""
+        """Return what each watch is to see of some changes, in parts; all watches share them."""
         told = list(self._told(state, changes))
         if not told:
             return []
-        usual = b"".join(self._lines(state, told, columns=False))
-        if not self._fresh:
-            return [(watcher, usual) for watcher in self.watchers]
-        first = b"".join(self._lines(state, told, columns=True))
+        usual = list(_parts(self._lines(state, told, columns=False)))
+        first = list(_parts(self._lines(state, told, columns=True))) if self._fresh else usual
         found = [
-            (watcher, first if id(watcher) in self._fresh else usual) for watcher in self.watchers
+            (watcher, part)
+            for watcher in self.watchers
+            for part in (first if id(watcher) in self._fresh else usual)
         ]
         self._fresh.clear()
         return found
@@ -187,3 +190,16 @@ class Channel:
         for one in told:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False
+
+
+def _parts(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Join lines to parts."""
+    held, size = list[bytes](), 0
+    for one in lines:
+        held.append(one)
+        size += len(one)
+        if size > _PART_BYTES:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)

@@ -190,6 +190,34 @@ def test_the_end_of_the_server_ends_watches(demo_log: Path) -> None:
     running.client.close()
 
 
+def test_much_at_once_comes_in_small_parts_that_all_watches_share(demo_log: Path) -> None:
+    """Each connection copies the part that it sends, so large ones take memory for each client."""
+    pods = Resource(
+        group="", version="v1", kind="Pod", plural="pods", singular="pod", namespaced=True
+    )
+    everything = asked_of(pods, "", {"watch": "1"}, "")
+
+    async def watched() -> list[list[bytes]]:
+        follower = Follower(Settings(str(demo_log)))
+        first, last = [
+            await follower.ask(lambda log, point=point: log.moment(point))
+            for point in ("rv:391", "rv:1200")
+        ]
+        await follower.advance(first)
+        openings = [await follower.open(pods, everything, None) for _ in range(2)]
+        for opening in openings:
+            assert [part async for part in follower.begin(opening)]
+        await follower.advance(last)
+        found = [await opening.watcher.take(0) for opening in openings]
+        follower.close()
+        return found
+
+    parts, others = asyncio.run(watched())
+    assert sum(map(len, parts)) > 200_000
+    assert all(len(part) < 100_000 for part in parts)
+    assert all(part is other for part, other in zip(parts, others, strict=True))
+
+
 def test_too_much_at_once_ends_watches_and_clients_list_again(
     demo_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
