@@ -9,6 +9,7 @@ Source: k8s.io/kubernetes pkg/registry/core/service/storage/alloc.go, pkg/apis/c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from ipaddress import IPv4Network
 from itertools import count
 from typing import Any
@@ -42,7 +43,7 @@ def filled(
     specs = [_spec_of(one) for one in others]
     spec.setdefault("sessionAffinity", "None")
     if not spec.get("clusterIP"):
-        spec["clusterIP"] = _free_address([one.get("clusterIP") for one in specs])
+        spec["clusterIP"] = _free_address({str(one.get("clusterIP")) for one in specs})
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     if spec["clusterIP"] != _HEADLESS:
         spec.setdefault("internalTrafficPolicy", "Cluster")
@@ -65,7 +66,7 @@ def _ports(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
 
 
-def _free_address(taken: list[Any]) -> str:
+def _free_address(taken: AbstractSet[str]) -> str:
     begin = _RANGE.network_address + _RESERVED
     return next(str(begin + n) for n in count() if str(begin + n) not in taken)
 

@@ -20,6 +20,10 @@ from ..kubernetes.status import StatusError, invalid
 from ..kubernetes.wire import MAGIC
 from .storing import Document
 
+MOST_FAULTS = 100
+"""So many fields are named; those after them are left out without a word."""
+
+_MOST_LETTERS = 200
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 _KEEPS = "x-kubernetes-preserve-unknown-fields"
 
@@ -52,6 +56,7 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
         faults += [f'unknown field "{one}"' for one in walk.unknown]
     if how == IGNORE:
         return Checked(document, ())
+    faults = [one[:_MOST_LETTERS] for one in faults[:MOST_FAULTS]]
     if faults and how == STRICT:
         raise _refused(asking, resource, faults)
     return Checked(document, faults)
@@ -84,6 +89,8 @@ class _Walk:
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
+        self._below: dict[tuple[int, str | None], list[Any]] = {}
+        self._kept: list[object] = []
 
     def object(
         self, value: Document, schema: Schema, held: Sequence[Any], path: str, *, closed: bool
@@ -98,7 +105,7 @@ class _Walk:
         keeps = bool(schema.get(_KEEPS) or others) or not (fields or closed)
         made = {}
         for name, one in value.items():
-            there = [old[name] for old in held if isinstance(old, dict) and name in old]
+            there = self._inside(held, name)
             below = f"{path}.{name}" if path else name
             if name in fields:
                 made[name] = self._value(one, fields[name], there, below, closed=closed)
@@ -120,11 +127,28 @@ class _Walk:
         items = whole.get("items")
         if not isinstance(value, list) or not isinstance(items, dict):
             return value
-        there = [one for old in held if isinstance(old, list) for one in old]
+        there = self._inside(held, None)
         return [
             self._value(one, items, there, f"{path}[{place}]", closed=closed)
             for place, one in enumerate(value)
         ]
+
+    def _inside(self, held: Sequence[Any], name: str | None) -> list[Any]:
+        """Return the values of a field, or the elements of lists; looked up once for all.
+
+        :param held: all elements of a list share it, so its identity says what it is.
+        :param name: of the field; None for the elements.
+        """
+        key = (id(held), name)
+        found = self._below.get(key)
+        if found is None:
+            self._kept.append(held)  # While it lives, nothing else has its identity.
+            if name is None:
+                found = [one for old in held if isinstance(old, list) for one in old]
+            else:
+                found = [old[name] for old in held if isinstance(old, dict) and name in old]
+            self._below[key] = found
+        return found
 
 
 class _Pairs(dict[str, Any]):
@@ -137,7 +161,11 @@ class _Pairs(dict[str, Any]):
 
 
 def _more_than_once(names: Sequence[str]) -> list[str]:
-    return [name for place, name in enumerate(names) if name in names[:place]]
+    seen: set[str] = set()
+    again: list[str] = []
+    for name in names:
+        (again.append if name in seen else seen.add)(name)
+    return again
 
 
 def repeated(body: bytes) -> list[str]:

@@ -431,5 +431,6 @@ def warnings(texts: Sequence[str]) -> str:
 def warning(doubts: Sequence[str]) -> str:
     """Return sentences as a header that clients show to people."""
     text = "; ".join(doubts).encode("ascii", "replace").decode()
+    text = "".join(one if one.isprintable() else "?" for one in text)
     text = text[:_WARNING_BYTES].replace("\\", "\\\\").replace('"', '\\"')
     return f'299 plinian "{text}"'

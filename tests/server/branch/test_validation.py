@@ -93,6 +93,23 @@ def test_repeated_fields_are_found(api: httpx.Client) -> None:
     assert api.get(f"{CONFIG}/a").json()["data"] == {"x": "3", "y": "2"}
 
 
+def test_names_of_fields_cannot_break_the_answer(api: httpx.Client) -> None:
+    pod = {**POD, "spec": {**POD["spec"], "x\r\nSet-Cookie: a=b\x1b[2J": 1}}
+    made = create(api, PODS, pod)
+    assert made.status_code == 201
+    assert "Set-Cookie" not in made.headers
+    assert not [one for one in made.headers["Warning"] if not one.isprintable()]
+
+
+def test_faults_without_end_are_bounded(api: httpx.Client) -> None:
+    """As many as a body can have; what takes the square of their number would take hours."""
+    fields = ",".join('"a":1,"b":1' for _ in range(150_000))
+    text = f'{{"metadata":{{"name":"a"}},"data":{{{fields}}}}}'.encode()
+    strict = api.post(CONFIG, content=text, headers=JSON, params={"fieldValidation": "Strict"})
+    assert strict.status_code == 400
+    assert len(strict.content) < 10_000
+
+
 def test_a_patch_is_validated_by_what_it_makes(api: httpx.Client) -> None:
     patch = {"spec": {"prioritty": 3}}
     strict = api.patch(WAITING, json=patch, headers=MERGE, params={"fieldValidation": "Strict"})
