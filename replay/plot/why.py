@@ -50,7 +50,8 @@ def plot_of_why(log: Log, found: Why, moment: Moment) -> Asked:
 
 def _full(blocking: list[Link]) -> tuple[str, str] | None:
     """Return the queue that keeps an object waiting, and the resource that it lacks."""
-    last = blocking[-1] if blocking else None
+    queues = [link for link in blocking if isinstance(link, (QueuePath, QueueTree))]
+    last = queues[-1] if queues else None
     if isinstance(last, QueueTree) and last.exceeded:
         return last.queue, last.exceeded[0]
     if isinstance(last, QueuePath):
