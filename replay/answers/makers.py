@@ -44,8 +44,8 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
 
     Of a queue that is full these are the bindings of the pods that fill it, and the last change of
     its spec; of a node that lacks room, of what is allocatable there, and the bindings of pods that
-    hold some of it; of an invalid tree, changes of its queues and of the nodes; of an object that is
-    gone, its deletion.
+    hold some of it; of an invalid tree, changes of its queues and of the nodes; of an object that
+    is gone, its deletion.
     """
     found: dict[int, Recorded] = {}
     for link in finding.chain:
