@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from ..model.panic import Panic
 from .framework import voting
+from .framework.details import FURTHER
 from .framework.session import Session
 from .nodes.node_selection import Purpose
 from .nodes.node_views import NodeViews
-
-FURTHER = "further"
-"""The action that these details are kept under."""
 
 _CHECKED = ("predicate allocate", "predicate backfill")
 

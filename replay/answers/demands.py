@@ -18,7 +18,7 @@ from ...engine.session.kube.claims import (
 from ...engine.session.kube.pod_class import node_terms
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
 from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
-from ...engine.session.plugins.predicates.taint_toleration import CORDONED
+from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
 from .amounts import joined
 from .run import Run
 
@@ -66,7 +66,7 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
         reasons = [CORDONED] if cordoned else []
         if options.taint_toleration:
             reasons += [
-                f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+                message_of(taint)
                 for taint in info.taints
                 if untolerated((taint,), wanted)
                 and not (cordoned and taint.key == UNSCHEDULABLE_TAINT.key)

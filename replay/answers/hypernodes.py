@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.session.framework.details import GangCounts, HypernodesChecked, HypernodeTry
+from ...engine.session.framework.details import (
+    HYPERNODES,
+    GangCounts,
+    HypernodesChecked,
+    HypernodeTry,
+)
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import demands_of
 from .finding import Blocked
@@ -21,7 +26,7 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
 
     :param key: of the PodGroup.
     """
-    seen = run.detail(HypernodesChecked, "hypernodes", key)
+    seen = run.detail(HypernodesChecked, HYPERNODES, key)
     gang = run.detail(GangCounts, "gang", key)
     if seen is None or gang is None:
         return None

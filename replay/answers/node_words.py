@@ -119,16 +119,15 @@ def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
     if reason.startswith(LACKS):
         return f"{'lacks' if one else 'lack'} {reason.removeprefix(LACKS)}"
     if reason.startswith(_TAINT):
-        return _tainted(reason.removeprefix(_TAINT).removesuffix("}"), one=one)
+        return _tainted(reason, one=one)
     return f'{"says" if one else "say"} "{reason}"'
 
 
 def _of_one(reasons: Sequence[str], own: Demands) -> list[str]:
     """Return all reasons of one node in words; its taints together."""
-    keys = [text.removeprefix(_TAINT).removesuffix("}") for text in reasons if _is_taint(text)]
-    if len(keys) < 2:
+    named = [_taint_name(text) for text in reasons if _is_taint(text)]
+    if len(named) < 2:
         return [phrase(text, own, one=True) for text in reasons]
-    named = [f"{key}={value}" if value else key for key, _, value in map(_parted, keys)]
     others = [phrase(text, own, one=True) for text in reasons if not _is_taint(text)]
     return [*others, f"has taints that the pod does not tolerate ({joined(named)})"]
 
@@ -137,18 +136,26 @@ def _is_taint(text: str) -> bool:
     return text.startswith(_TAINT)
 
 
-def _parted(taint: str) -> tuple[str, str, str]:
-    return taint.partition(": ")
+def _parted(text: str) -> tuple[str, str]:
+    """Return key and value of the taint that a message names."""
+    key, _, value = text.removeprefix(_TAINT).removesuffix("}").partition(": ")
+    return key, value
 
 
-def _tainted(taint: str, *, one: bool) -> str:
-    """Return what a taint means, of ``key: value``."""
-    key, _, value = _parted(taint)
+def _taint_name(text: str) -> str:
+    """Return the taint that a message names, as kubectl writes it."""
+    key, value = _parted(text)
+    return f"{key}={value}" if value else key
+
+
+def _tainted(text: str, *, one: bool) -> str:
+    """Return what the taint means that a message names."""
+    key, _ = _parted(text)
     state = _STATES.get(key)
     if state is not None:
         return f"{'is' if one else 'are'} {state} (taint {key})"
-    named = f"{key}={value}" if value else key
-    return f"{'has' if one else 'have'} a taint that the pod does not tolerate ({named})"
+    verb = "has" if one else "have"
+    return f"{verb} a taint that the pod does not tolerate ({_taint_name(text)})"
 
 
 def _far(group: NodeGroup) -> int:
@@ -175,13 +182,8 @@ def _which(reason: str, group: NodeGroup, own: Demands) -> str:
     """Return which taints nodes have, where newer releases do not say it."""
     if reason != UNTOLERATED:
         return ""
-    taints = dict.fromkeys(
-        text.removeprefix(_TAINT).removesuffix("}")
-        for name in group.nodes
-        for text in own.closed.get(name, ())
-        if _is_taint(text)
-    )
-    named = [f"{key}={value}" if value else key for key, _, value in map(_parted, taints)]
+    closed = (text for name in group.nodes for text in own.closed.get(name, ()))
+    named = list(dict.fromkeys(_taint_name(text) for text in closed if _is_taint(text)))
     more = [f"{len(named) - _NAMED} more"] if len(named) > _NAMED else []
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 

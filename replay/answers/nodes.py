@@ -8,14 +8,13 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
 from ...engine.model.status import Status
-from ...engine.session.framework.details import NodeGroup, NodesChecked
+from ...engine.session.framework.details import FURTHER, NodeGroup, NodesChecked
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
 from .finding import Finding
 from .node_words import phrase, refusal_of
-from .placing import FURTHER
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 

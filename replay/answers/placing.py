@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.details import (
+    FURTHER,
     GangCounts,
     NodeGroup,
     NodesChecked,
@@ -22,8 +23,6 @@ from .requests import of_which
 from .run import CSI_NODE, NODE, PODGROUP, Run
 
 PLACING = ("allocate", "backfill")
-FURTHER = "further"
-"""The action of details about pods that the session did not come to."""
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
 _NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.tables import Rows, Status
-from ..framework.details import HypernodesChecked, HypernodeTry, NodesChecked
+from ..framework.details import HYPERNODES, HypernodesChecked, HypernodeTry, NodesChecked
 from ..framework.session import Session
 from ..framework.statement import Operation, OperationKind
 from ..plugins.shared.amounts import plain
 from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
-
-HYPERNODES = "hypernodes"
-"""What details about all hypernodes of a job are kept under."""
 
 _ONE = "hypernode "
 _PLACED = frozenset({OperationKind.ALLOCATE, OperationKind.PIPELINE})

@@ -132,6 +132,13 @@ class NodesChecked(NamedTuple):
     groups: tuple[NodeGroup, ...]
 
 
+FURTHER = "further"
+"""The action of details about tasks that a session did not come to."""
+
+HYPERNODES = "hypernodes"
+"""What details about all hypernodes of a job are kept under."""
+
+
 class HypernodeTry(NamedTuple):
     """A hypernode, and how many pods of a job found a place there together.
 

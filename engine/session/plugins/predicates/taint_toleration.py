@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....kubernetes.objects import Taint
 from ...kube.node_columns import Codes, Mask, NodeColumns
 from ...kube.pod_class import PodClass
 from ...kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
@@ -25,6 +26,11 @@ def cordoned(columns: NodeColumns, pod: PodClass) -> Mask:
 UNTOLERATED = "node(s) had untolerated taint(s)"
 
 
+def message_of(taint: Taint) -> str:
+    """Return the message that names a taint which a pod does not tolerate."""
+    return f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+
+
 def tainted(columns: NodeColumns, pod: PodClass, *, named: bool = True) -> tuple[Codes, list[str]]:
     """Return, by node, the place of a message about a taint, -1 without one; and the messages.
 
@@ -38,6 +44,5 @@ def tainted(columns: NodeColumns, pod: PodClass, *, named: bool = True) -> tuple
             places.append(-1)
         else:
             places.append(len(messages))
-            detailed = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
-            messages.append(detailed if named else UNTOLERATED)
+            messages.append(message_of(taint) if named else UNTOLERATED)
     return np.array(places, dtype=np.int32)[columns.taint_codes], messages
