@@ -192,11 +192,20 @@ def _exceeded(check: QueueCheck) -> list[str]:
 
 
 def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
-    """Return why a pod waits whose claim has no volume, if the limits of volumes are not known."""
+    """Return why a pod waits whose claim has no volume, if the limits of volumes are not known.
+
+    Without CSINodes the session counts no volume as possible, and refuses what may be permitted.
+    """
     if not found.cause.startswith(ATTACH_LIMIT) or not run.never_listed(CSI_NODE):
         return found
     claim = unbound_claim(run, run.pod(pod))
-    return found._replace(because=claim, cause="unbound-claim") if claim else found
+    if not claim:
+        return found
+    unknown = Note(
+        text="the log holds no csinodes: it is not known how many volumes nodes may have"
+    )
+    links = (Note(text=claim, blocks=True), unknown)
+    return found._replace(because=claim, cause="unbound-claim", links=links)
 
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:

@@ -31,6 +31,9 @@ _WORK = 9_000
 EVENTS = 2 * STRETCH
 """How many events before the present are read at most to look at earlier moments."""
 
+_LISTED = ".observed"
+"""The end of the kinds of events of objects that a list shows: they may be older."""
+
 _NAMED = 6
 """How many events in between are named."""
 
@@ -85,24 +88,29 @@ class Plan(NamedTuple):
     whole: bool
 
 
-NO_PLAN = Plan((), 0, whole=True)
+NO_PLAN = Plan((), 0, whole=False)
+"""No earlier moment is looked at."""
 
 
-def plan_of(log: Log, moment: Moment, began: int, marks: Sequence[int], *, size: int) -> Plan:
+def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded], *, size: int) -> Plan:
     """Return the earlier moments to look at, since an object began to exist.
 
     They are those around changes of the object, then evenly spread, so many that the answer comes
     soon; and none that would need much of the log to be read.
 
-    :param began: the revision. :param marks: the revisions at which the object changed.
-    :param size: how many objects a session sees, about.
+    :param versions: the object's events, in order. :param size: how many objects a session sees,
+        about.
     """
-    now = moment.revision
+    born = next((one.event for one in versions if one.event.revision is not None), None)
+    if born is None or born.revision is None:
+        return NO_PLAN
+    began, marks, now = born.revision, changes_of(versions), moment.revision
     if now is None:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         now = extent.last_revision or 0
     first = _near(log, moment, began, now)
-    whole = first == began and began >= (beginning_of(log, moment).revision or 0)
+    begins = beginning_of(log, moment).revision
+    whole = begins is not None and first == began >= begins and not born.kind.endswith(_LISTED)
     places = [one for one in session_revisions(log, moment, since=first) if one < now]
     count = max(1, min(MOST, _WORK // max(1, size)))
     chosen = _chosen(places, marks, count)

@@ -31,7 +31,7 @@ from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
 from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, STORAGE, Run, closely_of_job, run_of
-from .since import NO_PLAN, Plan, Sample, changes_of, plan_of, stages_of
+from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
 from .target import Target, target_of
 from .tasks import with_dependencies
 
@@ -197,13 +197,9 @@ def _plan(log: Log, question: Question) -> Plan:
     target, moment = question.target, question.scene.moment
     if not target.waits or (target.pair == JOB and not target.podgroup):
         return NO_PLAN
-    about = target.scheduled
-    versions = versions_of(log, moment, about)
-    began = next((one.event.revision for one in versions if one.event.revision is not None), None)
-    if began is None:
-        return NO_PLAN
+    versions = versions_of(log, moment, target.scheduled)
     size = sum(one.reference.kind in {"Pod", "Node"} for one in log.truth(moment).records())
-    return plan_of(log, moment, began, changes_of(versions), size=size)
+    return plan_of(log, moment, versions, size=size)
 
 
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:

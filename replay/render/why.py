@@ -137,10 +137,11 @@ def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
 
 
 def _when(since: Since) -> str:
+    when = since.at if since.time == since.at else f"{since.time} ({since.at})"
     if since.or_earlier:
-        return f"from {since.time} ({since.at}) or earlier"
+        return f"from {when} or earlier"
     if since.exact:
-        return f"from {since.time} ({since.at})"
+        return f"from {when}"
     return f"from between {since.not_at} and {since.at} (by {since.time})"
 
 

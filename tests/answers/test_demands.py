@@ -175,6 +175,13 @@ class TestVolumes:
             "of StorageClass fast has to make one"
         )
 
+    def test_without_csinodes_no_limit_of_volumes_is_said_beside_the_claim(self, ask: Any) -> None:
+        world = (node("n1"), *WORLD, self.storage("Immediate"), self.claim())
+        found = ask("pod/a", PROPORTION, *world, self.claiming())
+        texts = [link.text for link in found.chain]
+        assert not any("attachable-volumes" in text for text in texts)
+        assert "the log holds no csinodes: it is not known how many volumes nodes may have" in texts
+
     def test_a_claim_of_a_class_that_does_not_exist(self, ask: Any) -> None:
         other = {**self.storage("Immediate"), "metadata": {"name": "other", "uid": "other"}}
         found = ask("pod/a", PROPORTION, node("n1"), *WORLD, other, self.claim(), self.claiming())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,16 @@ def test_an_object_that_is_older_than_the_log_may_have_waited_before(tmp_path: P
         found = why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
     (only,) = found.stages
     assert (only.since.at, only.since.or_earlier) == ("rv:5", True)
+
+
+def test_a_single_list_does_not_say_since_when_a_pod_waits(tmp_path: Path) -> None:
+    existing = versions((queue("default"), node("n1", 1), group("pg", 1), pod("a", "pg", 8)))
+    (tmp_path / "now.json").write_text(json.dumps({"kind": "List", "items": existing}))
+    (tmp_path / "volcano-scheduler.conf").write_text(NODES)
+    with opened(tmp_path / "log.db", create=True) as log:
+        inputs = (tmp_path / "now.json", tmp_path / "volcano-scheduler.conf")
+        ingest(log.store, [str(one) for one in inputs])
+        found = why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
+    (only,) = found.stages
+    assert only.since.or_earlier is True
+    assert f"from {only.since.at} or earlier: for the present reason" in "".join(why_lines(found))
