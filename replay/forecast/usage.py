@@ -22,7 +22,7 @@ class QueueUse(msgspec.Struct, frozen=True, kw_only=True):
     """One resource of a queue over time, in the base unit: cores, bytes, pieces.
 
     :param peak: the most that was allocated at once. :param mean: over time.
-    :param deserved: and ``capability``: of its spec at the beginning; None if it has none.
+    :param deserved: and ``capability``: of its spec at the end; None if it has none.
     :param series: means of equal stretches of time.
     """
 
@@ -57,11 +57,11 @@ class UsageRecorder:
         self._parents: dict[str, str] = {}
 
     def queue(self, document: Document) -> None:
-        """Know the limits of a queue, as it was first."""
+        """Know the limits of a queue, as it is now."""
         spec = document.get("spec") or {}
         self._parents[document["metadata"]["name"]] = str(spec.get("parent") or "")
         limits = _amounts(spec.get("deserved")), _amounts(spec.get("capability"))
-        self._limits.setdefault(document["metadata"]["name"], limits)
+        self._limits[document["metadata"]["name"]] = limits
 
     def pod(self, time: int, key: str, pod: Document | None, queue: str) -> None:
         """Note a pod as it is from a time on; None if it is gone."""

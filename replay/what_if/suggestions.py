@@ -6,6 +6,7 @@ Nothing here says that a change helps: that is found by running the session with
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from msgspec import to_builtins
@@ -44,6 +45,9 @@ _UNCORDONED = 4
 
 _ALIKE = 2
 """So many nodes are tried of those with the same amounts, labels and taints."""
+
+_BY_WEIGHT = "proportion"
+"""The plugin that computes what queues deserve from their weights; a capability bounds it."""
 
 _SOFT = 1_000
 """More than any tier: a topology that is only preferred is tried last."""
@@ -88,7 +92,8 @@ def suggestions_for(why: Why, podgroup: str, cache: SchedulerCache) -> list[Sugg
 def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
     for link in chain:
         if isinstance(link, QueuePath) and not link.permits:
-            yield from _room(link.accounts)
+            yield from _room(link)
+            yield from _heavier(link, cache)
         elif isinstance(link, QueueTree) and link.what:
             yield from _sound(link, cache)
         elif isinstance(link, QueueState) and link.exists and link.state not in {"", "Open"}:
@@ -103,15 +108,17 @@ def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
                 yield _without(held.podgroup, held.job, 0)
 
 
-def _room(accounts: Sequence[Account]) -> Iterator[Suggestion]:
+def _room(path: QueuePath) -> Iterator[Suggestion]:
     """Yield more room in each queue that has too little, and in all of them together."""
-    raised = []
+    accounts, raised = path.accounts, []
     for account in accounts:
         if not account.exceeded:
             continue
         field = "deserved" if account.compared == "deserved" else "capability"
+        if path.plugin == _BY_WEIGHT:
+            field = "capability"
         own = account.deserved if field == "deserved" else account.capability
-        new = _raised(own or account.limit, account)
+        new = _raised(own if path.plugin == _BY_WEIGHT else own or account.limit, account)
         if new:
             raised.append(
                 (
@@ -125,6 +132,43 @@ def _room(accounts: Sequence[Account]) -> Iterator[Suggestion]:
         texts = "; ".join(text for text, _ in raised)
         changes = tuple(change for _, change in raised)
         yield Suggestion(LIMIT, len(accounts) + len(raised), texts, Variant(texts, changes))
+
+
+def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield the weight with which ``proportion`` gives a queue the share that it lacks.
+
+    A queue deserves total * weight / weights; what others leave of theirs is not considered.
+    """
+    for account in path.accounts if path.plugin == _BY_WEIGHT else ():
+        held = cache.stores.get("Queue", account.queue)
+        if not account.exceeded or not isinstance(held, Queue):
+            continue
+        weights = _other_weights(account.queue, cache)
+        shares = [_share(account, name, cache) for name in account.exceeded]
+        if weights and all(0 < share < 1 for share in shares):
+            weight = ceil(max(share * weights / (1 - share) for share in shares))
+            if weight > held.spec.weight:
+                text = f"weight of queue {account.queue}: {weight} instead of {held.spec.weight}"
+                yield _one(LIMIT, weight, text, _queue_spec(account.queue, {"weight": weight}))
+
+
+def _other_weights(queue: str, cache: SchedulerCache) -> int:
+    """Return the sum of the weights of the other queues that have jobs."""
+    names = {job.queue for job in cache.jobs.values()} - {queue}
+    return sum(cache.queues[name].weight for name in names if name in cache.queues)
+
+
+def _share(account: Account, name: str, cache: SchedulerCache) -> float:
+    """Return which part of what all nodes have a queue needs of a resource; 0 if not known."""
+    total = sum(one.allocatable.get(name) for one in cache.nodes.values() if not one.reason)
+    limit, wanted, left = (
+        amounts(some).get(name)
+        for some in (_finite(account.limit), account.wanted, _finite(account.left))
+    )
+    if limit is None or wanted is None or left is None or not total:
+        return 0.0
+    needed = (limit.billionths - left.billionths + wanted.billionths) / 10**9
+    return needed / (total if name == "memory" else total / 1000)
 
 
 def _raised(own: Amounts, account: Account) -> Amounts:

@@ -70,6 +70,8 @@ def test_twice_the_capability_lets_two_run_at_once(tmp_path: Path) -> None:
     assert starts(found, 1) == {"a": 1.0, "b": 1.0, "c": 63.0}
     _, changed = summaries(found.courses)
     assert (changed.earlier, changed.later, changed.by) == (2, 0, 62_000_000)
+    limits = [{one.capability for one in of.queues if one.queue == "top"} for of in found.courses]
+    assert limits == [{2.0}, {4.0}]
     rows = {(str(row.what), row.work) for row in differences(found.courses)}
     assert rows == {(what, f"job ns/{name}") for what in ("starts", "finishes") for name in "bc"}
 

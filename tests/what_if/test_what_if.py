@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, log_of, owned
+from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned
 
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.replay.answers.target import target_of
@@ -185,6 +185,27 @@ def test_a_smaller_gang_and_an_uncordoned_node_help(tmp_path: Path) -> None:
             ("gang", "minMember of the PodGroup: 1 instead of 2"),
             ("node", "one more node like n1"),
         ]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({}, "weight of queue a: 3 instead of 1"),
+        ({"capability": {"cpu": "4"}}, "capability of queue a: 6 cpu"),
+    ],
+)
+def test_a_share_by_weight_grows_with_the_weight_or_with_the_capability_that_bounds_it(
+    tmp_path: Path, limits: Document, expected: str
+) -> None:
+    others = () if limits else (group("late", 1, "Inqueue", queue="b"), pod("late-0", "late", 8))
+    shared = (
+        *(queue("a", **limits), queue("b"), node("n1", 8)),
+        *(group("first", 1, "Running", queue="a"), pod("first-0", "first", 4, "n1")),
+        *(group("second", 1, "Inqueue", queue="a"), pod("second-0", "second", 2), *others),
+    )
+    with log_of(tmp_path, PROPORTION, *shared) as log:
+        found = helps(log, "pod/second-0")
+    assert expected in [one.text for one in found.found if one.kind == "limit"]
 
 
 def test_nothing_is_named_that_does_not_help_and_the_rest_is_counted(tmp_path: Path) -> None:
