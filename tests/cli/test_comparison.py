@@ -392,7 +392,7 @@ def test_a_sample_of_a_log_without_sessions(tmp_path: Path) -> None:
 def test_however_many_processes_a_log_is_checked_by(tmp_path: Path) -> None:
     place = tmp_path / "demo.db"
     assert run("demo", "--log", place).exit_code == 0
-    check = ("upgrade-check", "--log", place, "--from", OLD, "--to", "v1.15.1")
+    check = ("upgrade-check", "--log", place, "--from", OLD, "--to", "v1.15.1", "--sample", "12")
     alone, together = (told(*check, "--jobs", jobs) for jobs in ("1", "2"))
     assert alone == together
     assert alone["differ"]

@@ -8,7 +8,7 @@ import pytest
 
 from campaign.bitflips import QUESTIONS, flip_bits, recorded_log
 
-COUNT = 60
+COUNT = 30
 
 
 @pytest.fixture(scope="module")

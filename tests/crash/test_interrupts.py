@@ -25,7 +25,7 @@ from plinian.engine.log.migrating import downgrade
 from plinian.replay.cli.main import app
 from plinian.replay.ingest.run import ingest_at
 
-INTERRUPTS = int(os.environ.get("PLINIAN_INTERRUPTS", "20"))
+INTERRUPTS = int(os.environ.get("PLINIAN_INTERRUPTS", "12"))
 PROGRAM = Path(__file__).parents[1] / "support" / "interrupts.py"
 SAID = "plinian: interrupted\n"
 

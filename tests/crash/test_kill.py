@@ -15,7 +15,7 @@ from pods import message, pods
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.migrating import downgrade
 
-KILLS = int(os.environ.get("PLINIAN_KILLS", "25"))
+KILLS = int(os.environ.get("PLINIAN_KILLS", "15"))
 EVENTS = 20_000
 TESTS = Path(__file__).parents[1]
 

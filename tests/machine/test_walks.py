@@ -39,12 +39,12 @@ def test_walks_find_the_stale_deletion(strategy: Strategy, walks: int) -> None:
 
 @pytest.mark.parametrize("release", ["v1.9.0", "v1.15.1"])
 def test_walks_find_no_stale_deletion_where_uids_are_compared(release: str) -> None:
-    assert not found_in(release, Strategy.DELAY, 1500)
+    assert not found_in(release, Strategy.DELAY, 700)
 
 
 def test_the_same_seed_gives_the_same_walks() -> None:
-    first = found_in("v1.8.2", Strategy.DELAY, 1500)
-    assert first == found_in("v1.8.2", Strategy.DELAY, 1500)
+    first = found_in("v1.8.2", Strategy.DELAY, 600)
+    assert first == found_in("v1.8.2", Strategy.DELAY, 600)
 
 
 def test_of_a_shrunk_run_no_step_can_be_left_out() -> None:

@@ -72,7 +72,7 @@ def same(store: LogStore, moment: Moment, release: str = RELEASE) -> bool:
 
 
 @settings(
-    max_examples=60,
+    max_examples=35,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
