@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from plinian.engine.volcano.releases import (
     HARDENED,
     RELEASES,
     Release,
+    Row,
     landed,
     parse_release,
 )
@@ -62,19 +64,15 @@ def test_every_field_has_a_value_in_every_release() -> None:
 
 def test_every_row_changes_the_record_of_some_release() -> None:
     for row in HISTORY:
-        without = tuple(other for other in HISTORY if other is not row)
-        assert any(
-            _value(HISTORY, row.behaviour, release) != _value(without, row.behaviour, release)
-            for release in RELEASES
-        ), row
+        same = [other for other in HISTORY if other.behaviour == row.behaviour]
+        without = [other for other in same if other is not row]
+        assert any(_value(same, release) != _value(without, release) for release in RELEASES), row
 
 
-def _value(rows: tuple[object, ...], behaviour: str, release: Release) -> object:
-    found: object = None
-    for row in HISTORY:
-        if row in rows and row.behaviour == behaviour and row.change.reached(release):
-            found = row.value
-    return found
+def _value(rows: Sequence[Row], release: Release) -> object:
+    """Return the value of the last row that reached a release."""
+    reached = [row.value for row in rows if row.change.reached(release)]
+    return reached[-1] if reached else None
 
 
 def test_rows_are_in_the_order_of_the_main_line_and_tell_why() -> None:
