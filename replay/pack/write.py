@@ -33,6 +33,8 @@ _ROUNDS = 5
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
     """What was packed.
 
+    :param begin: the first and :param end: the last revision. :param since: and ``until``: their
+        times, if known; microseconds since 1970.
     :param objects: events that give the state at the begin. :param events: those that followed.
     :param left_out: values that were left out, as ``ingest --redact`` does.
     :param bytes: the size of the file.
@@ -41,8 +43,8 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     begin: int
     end: int
-    since: int
-    until: int
+    since: int | None
+    until: int | None
     objects: int
     events: int
     left_out: int
@@ -99,8 +101,8 @@ def pack(
         path=str(path),
         begin=wanted.begin,
         end=wanted.end,
-        since=wanted.since,
-        until=wanted.until,
+        since=about.since,
+        until=about.until,
         objects=about.begin.slice.objects,
         events=about.events,
         left_out=redaction.count,

@@ -68,6 +68,15 @@ def test_a_pack_is_a_fraction_of_its_log_and_one_file(recording: Path, tmp_path:
     assert place.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_is_packed_is_said_as_the_file_says_it(recording: Path, tmp_path: Path) -> None:
+    place = tmp_path / "incident.plinian"
+    with plinian.open(recording, read_only=True) as log:
+        packed = log.pack(place, at=TIME, around="2s")
+    found = plinian.open_pack(place)
+    for name in ("begin", "end", "since", "until", "objects", "events"):
+        assert getattr(packed, name) == getattr(found, name), name
+
+
 @settings(
     max_examples=30,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
