@@ -7,11 +7,14 @@ from typing import Any
 
 import msgspec
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.errors import PlinianError, UsageError
+from ...engine.events import KINDS, Effect
 from ...engine.model.job import JobInfo
 from ...engine.model.status import READY_STATUS, Status
 from ..answers.answer import Why
-from ..answers.run import NODE, POD, QUEUE
+from ..answers.evidence import versions_of
+from ..answers.run import NODE, POD, PODGROUP, QUEUE
 from ..answers.target import Target, target_of
 from ..moments.kinds import ObjectName
 from ..moments.log import Log
@@ -29,8 +32,8 @@ NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """A change with which the object starts.
 
-    :param kind: of change: ``uncordon``, ``untaint``, ``open``, ``limit``, ``topology``, ``gang``,
-        ``node``, ``gone``, ``release``.
+    :param kind: of change: ``uncordon``, ``untaint``, ``open``, ``restore``, ``limit``,
+        ``topology``, ``gang``, ``node``, ``gone``, ``release``.
     :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
         pods can be created.
     :param evicts: pods that the session then evicts.
@@ -98,7 +101,8 @@ def what_would_help(
     unchanged = starts_in(original, target)
     if unchanged in {NOW, ENQUEUED}:
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
-    suggestions = suggestions_for(why, target.podgroup, sessions.cache)
+    was = _deleted_podgroup(log, moment, target, sessions.cache)
+    suggestions = suggestions_for(why, target.podgroup, sessions.cache, was)
     remedies: list[Remedy | None] = []
     for number, suggestion in enumerate(suggestions, start=1):
         if not go_on():
@@ -113,6 +117,20 @@ def what_would_help(
         left=len(suggestions) - len(remedies),
         unchanged=unchanged,
     )
+
+
+def _deleted_podgroup(
+    log: Log, moment: Moment, target: Target, cache: SchedulerCache
+) -> dict[str, Any] | None:
+    """Return the last version of an object's PodGroup that was deleted; None if it exists."""
+    if not target.podgroup or cache.stores.get("PodGroup", target.podgroup) is not None:
+        return None
+    versions = [
+        one.event.payload
+        for one in versions_of(log, moment, (PODGROUP, target.podgroup))
+        if KINDS[one.event.kind].effect is Effect.VERSION
+    ]
+    return msgspec.json.decode(versions[-1], type=dict[str, Any]) if versions else None
 
 
 def _tried(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import to_builtins
 
@@ -35,8 +35,9 @@ from ..tabular.columns import Amounts
 from .changes import AddNodes, Apply, Change, Cordon, Delete, SetField
 from .run import Variant
 
-UNCORDON, UNTAINT, OPEN, LIMIT, TOPOLOGY, GANG, MORE, GONE, RELEASE = KINDS = (
-    *("uncordon", "untaint", "open", "limit", "topology", "gang", "node", "gone", "release"),
+UNCORDON, UNTAINT, OPEN, RESTORE, LIMIT, TOPOLOGY, GANG, MORE, GONE, RELEASE = KINDS = (
+    *("uncordon", "untaint", "open", "restore", "limit", "topology", "gang", "node", "gone"),
+    "release",
 )
 """Kinds of changes, from what an operator does most easily to what takes a maintenance window."""
 
@@ -70,13 +71,17 @@ class Suggestion(NamedTuple):
     variant: Variant
 
 
-def suggestions_for(why: Why, podgroup: str, cache: SchedulerCache) -> list[Suggestion]:
+def suggestions_for(
+    why: Why, podgroup: str, cache: SchedulerCache, was: Mapping[str, Any] | None = None
+) -> list[Suggestion]:
     """Return the changes to try for an object that waits, the cheapest first.
 
     :param podgroup: that it belongs to, ``ns/name``. :param cache: before the session.
+    :param was: the last version of the PodGroup, if that does not exist any more.
     """
     found: dict[str, Suggestion] = {}
     every = (
+        *(() if was is None else _restored(was)),
         *_cordoned(cache),
         *_tainted(cache),
         *_of_chain(why.chain, podgroup, cache),
@@ -242,6 +247,21 @@ def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[S
 def _group(podgroup: str) -> ObjectName:
     place, _, name = podgroup.partition("/")
     return ObjectName(*PODGROUP, name, place)
+
+
+def _restored(was: Mapping[str, Any]) -> Iterator[Suggestion]:
+    """Yield a PodGroup that is created again, with the name and the spec that it had."""
+    about = was["metadata"]
+    kept = ("name", "namespace", "labels", "annotations", "ownerReferences")
+    again = {
+        "apiVersion": f"{PODGROUP[0]}/v1beta1",
+        "kind": PODGROUP[1],
+        "metadata": {name: about[name] for name in kept if name in about},
+        "spec": was.get("spec") or {},
+        "status": {"phase": "Pending"},
+    }
+    text = f"podgroup {about['namespace']}/{about['name']} is created again"
+    yield _one(RESTORE, 0, text, Apply(again))
 
 
 def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:

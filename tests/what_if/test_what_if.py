@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned
+from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned, watched_log
 
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.replay.answers.target import target_of
@@ -185,6 +185,15 @@ def test_a_smaller_gang_and_an_uncordoned_node_help(tmp_path: Path) -> None:
             ("gang", "minMember of the PodGroup: 1 instead of 2"),
             ("node", "one more node like n1"),
         ]
+
+
+def test_a_podgroup_that_was_deleted_is_tried_again_as_it_was(tmp_path: Path) -> None:
+    lost = group("g", 1, "Inqueue")
+    made = [*ROOT, node("n1", 8), lost, pod("g-0", "g", 2)]
+    with watched_log(tmp_path, NODES, *(("ADDED", one) for one in made), ("DELETED", lost)) as log:
+        found = helps(log, "pod/g-0")
+    (again,) = (one for one in found.found if one.kind == "restore")
+    assert (again.text, again.starts) == ("podgroup ns/g is created again", "now")
 
 
 @pytest.mark.parametrize(
