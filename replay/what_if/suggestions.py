@@ -19,6 +19,7 @@ from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
 from ..answers.answer import Why
+from ..answers.node_words import taint_text
 from ..answers.records import (
     Account,
     Gang,
@@ -276,7 +277,7 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
         if not repels or alike[shape] > _ALIKE:
             continue
         kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
-        taints = ", ".join(map(_taint, repels))
+        taints = ", ".join(map(taint_text, repels))
         field = ("spec", "taints")
         change: Change = SetField(ObjectName(*NODE, name), field, kept)
         text = f"no taint {taints} on node {name}"
@@ -285,12 +286,6 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
             yield Suggestion(UNTAINT, 1, both, Variant(both, (Cordon(name, undo=True), change)))
         else:
             yield _one(UNTAINT, 0, text, change)
-
-
-def _taint(one: Taint) -> str:
-    """Return a taint as kubectl writes it."""
-    value = f"={one.value}" if one.value else ""
-    return f"{one.key}{value}:{one.effect}"
 
 
 def _own(taints: Sequence[Taint]) -> list[Taint]:

@@ -161,6 +161,11 @@ class TestNodes:
             "nothing else)"
         )
 
+    def test_a_taint_without_a_value_is_written_as_kubectl_writes_it(self, ask: Any) -> None:
+        night = {"key": "night", "effect": "NoSchedule"}
+        found = ask("node/n1", NODES, node("n1", spec={"taints": [night]}), *WORLD)
+        assert "only pods that tolerate night:NoSchedule may run there" in found.sentence
+
     def test_nodes_without_room_that_are_all_closed(self, ask: Any) -> None:
         nodes = (node("n1", 1, spec=CORDONED), node("n2", 1, spec={"taints": [taint("night")]}))
         found = ask("pod/a", NODES, *nodes, *WORLD, pod("a", "pg", 3))
