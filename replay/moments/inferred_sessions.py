@@ -49,25 +49,27 @@ def grouped(writes: Sequence[Write]) -> Iterator[list[Write]]:
     ordered = sorted(writes, key=lambda one: (one.time, one.position))
     last = {one.session: one.time for one in ordered if one.session}
     group: list[Write] = []
+    named = ""  # The id of the group's session, as soon as a write names one.
     for one in ordered:
-        if group and _is_next(group, one, last):
+        if group and _is_next(group[-1], named, one, last):
             before = group[-1].time
             yield group
-            group = [replace(one, after=before)]
+            group, named = [replace(one, after=before)], ""
         else:
             group.append(one)
+        named = named or one.session
     if group:
         yield group
 
 
-def _is_next(group: Sequence[Write], one: Write, last: dict[str, int]) -> bool:
-    """Return whether a write belongs to another session than those of a group.
+def _is_next(before: Write, named: str, one: Write, last: dict[str, int]) -> bool:
+    """Return whether a write belongs to another session than the one before it.
 
+    :param named: the id of that session; empty if no write of it names one.
     :param last: the time of the last write with the id of a session.
     """
-    named = next((each.session for each in group if each.session), "")
     if named and one.session:
         return named != one.session
     if named and one.time <= last[named]:
         return False
-    return one.time - group[-1].time > PAUSE_US
+    return one.time - before.time > PAUSE_US
