@@ -48,6 +48,7 @@ _COUNT = """() => ({
   marks: document.querySelectorAll("svg *").length,
   rows: Math.max(0, ...[...document.querySelectorAll("table")].map((one) => one.rows.length)),
 })"""
+_BROWSERS = ("chromium", "chromium-browser", "chrome", "chromium-headless-shell")
 _PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 
 
@@ -57,7 +58,7 @@ def measured(server: Server, last: int, how: str) -> Iterator[Result]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         return
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if path is None:
         return
     with sync_playwright() as playwright:

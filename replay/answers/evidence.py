@@ -15,6 +15,9 @@ from ..moments.times import span_text
 from .finding import ObjectKey
 from .records import Evidence
 
+OBSERVED = ".observed"
+"""How kinds of events end that say what a list showed, and not what happened then."""
+
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
 

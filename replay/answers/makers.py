@@ -15,7 +15,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
-from .evidence import evidence_of, versions_of
+from .evidence import OBSERVED, evidence_of, versions_of
 from .finding import Finding, ObjectKey
 from .node_words import LACKS
 from .records import (
@@ -36,8 +36,6 @@ MOST = 6
 _PODS = 20
 """How many pods of one job or on one node are looked at."""
 
-_OBSERVED = ".observed"
-
 
 def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
     """Return the last events that made an answer what it is, in the order in which they happened.
@@ -52,7 +50,7 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
         if link.blocks:
             for one in _of_link(log, run, link, finding.about):
                 found[one.position] = one
-    if all(one.event.kind.endswith(_OBSERVED) for one in found.values()):
+    if all(one.event.kind.endswith(OBSERVED) for one in found.values()):
         return ()  # lists say how things were, not what happened
     events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
     return tuple(evidence_of(log, run.moment, events[-MOST:]))

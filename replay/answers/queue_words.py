@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
@@ -146,7 +147,7 @@ def _source(run: Run, fault: TreeFault) -> str:
     """Return where the amounts of the root are from, if they are those of all nodes."""
     exceeded = in_order(fault.exceeded)
     if fault.queue != _ROOT or any(
-        _on_nodes(run, name) != fault.own.get(name) for name in exceeded
+        on_nodes(run.cache, name) != fault.own.get(name) for name in exceeded
     ):
         return ""
     info = run.cache.queues.get(fault.queue)
@@ -158,9 +159,9 @@ def _source(run: Run, fault: TreeFault) -> str:
     return f" (what all nodes have together{rest})"
 
 
-def _on_nodes(run: Run, name: str) -> float:
+def on_nodes(cache: SchedulerCache, name: str) -> float:
     """Return how much of a resource all nodes have that the scheduler uses."""
-    return sum(info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason)
+    return sum(info.allocatable.get(name) for info in cache.nodes.values() if not info.reason)
 
 
 def _tree_words(text: str) -> str:
@@ -229,7 +230,7 @@ def beyond_nodes(run: Run, wanted: Amounts) -> str:
     """Return what all nodes have of what is wanted, where that is less."""
     parts = []
     for name in in_order(wanted):
-        total = _on_nodes(run, name)
+        total = on_nodes(run.cache, name)
         if not total:
             parts.append(f"no node has {name}")
         elif total < wanted[name]:

@@ -17,7 +17,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import STRETCH
 from ..moments.times import span_text
-from .evidence import evidence_of
+from .evidence import OBSERVED, evidence_of
 from .finding import Finding, ObjectKey
 from .records import Since, Stage
 from .run import NODE, POD, PODGROUP, QUEUE
@@ -30,9 +30,6 @@ _WORK = 9_000
 
 EVENTS = 2 * STRETCH
 """How many events before the present are read at most to look at earlier moments."""
-
-_LISTED = ".observed"
-"""The end of the kinds of events of objects that a list shows: they may be older."""
 
 _NAMED = 6
 """How many events in between are named."""
@@ -92,28 +89,30 @@ NO_PLAN = Plan((), 0, whole=False)
 """No earlier moment is looked at."""
 
 
-def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded], *, size: int) -> Plan:
+def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
     """Return the earlier moments to look at, since an object began to exist.
 
     They are those around changes of the object, then evenly spread, so many that the answer comes
     soon; and none that would need much of the log to be read.
 
-    :param versions: the object's events, in order. :param size: how many objects a session sees,
-        about.
+    :param versions: the object's events, as of :func:`.evidence.versions_of`.
     """
-    born = next((one.event for one in versions if one.event.revision is not None), None)
-    if born is None or born.revision is None:
+    began = versions[0].event.revision if versions else None
+    if began is None:
         return NO_PLAN
-    began, marks, now = born.revision, changes_of(versions), moment.revision
+    now = moment.revision
     if now is None:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         now = extent.last_revision or 0
     first = _near(log, moment, began, now)
     begins = beginning_of(log, moment).revision
-    whole = begins is not None and first == began >= begins and not born.kind.endswith(_LISTED)
+    listed = versions[0].event.kind.endswith(OBSERVED)  # Then it may be older.
+    whole = begins is not None and first == began >= begins and not listed
     places = [one for one in session_revisions(log, moment, since=first) if one < now]
+    # How many objects a session sees, about.
+    size = sum(one.reference.kind in {"Pod", "Node"} for one in log.truth(moment).records())
     count = max(1, min(MOST, _WORK // max(1, size)))
-    chosen = _chosen(places, marks, count)
+    chosen = _chosen(places, changes_of(versions), count)
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
     return Plan(moments, len(places), whole)
 

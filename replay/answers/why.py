@@ -197,9 +197,7 @@ def _plan(log: Log, question: Question) -> Plan:
     target, moment = question.target, question.scene.moment
     if not target.waits or (target.pair == JOB and not target.podgroup):
         return NO_PLAN
-    versions = versions_of(log, moment, target.scheduled)
-    size = sum(one.reference.kind in {"Pod", "Node"} for one in log.truth(moment).records())
-    return plan_of(log, moment, versions, size=size)
+    return plan_of(log, moment, versions_of(log, moment, target.scheduled))
 
 
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:

@@ -17,9 +17,10 @@ from ...engine.kubernetes.objects import HyperNode, Node, Queue, Taint
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
-from ..answers.amounts import in_order
+from ..answers.amounts import amounts_of, in_order
 from ..answers.answer import Why
 from ..answers.node_words import taint_text
+from ..answers.queue_words import on_nodes
 from ..answers.records import (
     Account,
     Gang,
@@ -48,8 +49,8 @@ _UNCORDONED = 4
 _ALIKE = 2
 """So many nodes are tried of those with the same amounts, labels and taints."""
 
-_BY_WEIGHT = "proportion"
-"""The plugin that computes what queues deserve from their weights; a capability bounds it."""
+_DESERVED = "deserved"
+"""What only ``proportion`` compares with: it computes it from the weights of the queues."""
 
 _SOFT = 1_000
 """More than any tier: a topology that is only preferred is tried last."""
@@ -98,8 +99,8 @@ def suggestions_for(
 def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
     for link in chain:
         if isinstance(link, QueuePath) and not link.permits:
-            yield from _room(link)
-            yield from _heavier(link, cache)
+            yield from _room(link.accounts)
+            yield from _heavier(link.accounts, cache)
         elif isinstance(link, QueueTree) and link.what:
             yield from _sound(link, cache)
         elif isinstance(link, QueueState) and link.exists and link.state not in {"", "Open"}:
@@ -114,22 +115,22 @@ def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
                 yield _without(held.podgroup, held.job, 0)
 
 
-def _room(path: QueuePath) -> Iterator[Suggestion]:
-    """Yield more room in each queue that has too little, and in all of them together."""
-    accounts, raised = path.accounts, []
+def _room(accounts: Sequence[Account]) -> Iterator[Suggestion]:
+    """Yield more room in each queue that has too little, and in all of them together.
+
+    What ``proportion`` computes that a queue deserves grows only where a capability bounds it.
+    """
+    raised = []
     for account in accounts:
         if not account.exceeded:
             continue
-        field = "deserved" if account.compared == "deserved" else "capability"
-        if path.plugin == _BY_WEIGHT:
-            field = "capability"
-        own = account.deserved if field == "deserved" else account.capability
-        new = _raised(own if path.plugin == _BY_WEIGHT else own or account.limit, account)
+        computed = {} if account.compared == _DESERVED else account.limit
+        new = _raised(account.capability or computed, account)
         if new:
             raised.append(
                 (
-                    f"{field} of queue {account.queue}: {_words(new)}",
-                    _limit(account.queue, field, new),
+                    f"capability of queue {account.queue}: {_words(new)}",
+                    _limit(account.queue, "capability", new),
                 )
             )
     for text, change in raised:
@@ -140,17 +141,16 @@ def _room(path: QueuePath) -> Iterator[Suggestion]:
         yield Suggestion(LIMIT, len(accounts) + len(raised), texts, Variant(texts, changes))
 
 
-def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:
+def _heavier(accounts: Sequence[Account], cache: SchedulerCache) -> Iterator[Suggestion]:
     """Yield the weight with which ``proportion`` gives a queue the share that it lacks.
 
     A queue deserves total * weight / weights; what others leave of theirs is not considered.
     """
-    for account in path.accounts if path.plugin == _BY_WEIGHT else ():
+    for account in accounts:
         held = cache.stores.get("Queue", account.queue)
-        if not account.exceeded or not isinstance(held, Queue):
+        if account.compared != _DESERVED or not account.exceeded or not isinstance(held, Queue):
             continue
-        weights = _other_weights(account.queue, cache)
-        shares = [_share(account, name, cache) for name in account.exceeded]
+        weights, shares = _other_weights(account.queue, cache), _shares(account, cache)
         if weights and all(0 < share < 1 for share in shares):
             weight = ceil(max(share * weights / (1 - share) for share in shares))
             if weight > held.spec.weight:
@@ -164,17 +164,15 @@ def _other_weights(queue: str, cache: SchedulerCache) -> int:
     return sum(cache.queues[name].weight for name in names if name in cache.queues)
 
 
-def _share(account: Account, name: str, cache: SchedulerCache) -> float:
-    """Return which part of what all nodes have a queue needs of a resource; 0 if not known."""
-    total = sum(one.allocatable.get(name) for one in cache.nodes.values() if not one.reason)
-    limit, wanted, left = (
-        amounts(some).get(name)
-        for some in (_finite(account.limit), account.wanted, _finite(account.left))
-    )
-    if limit is None or wanted is None or left is None or not total:
-        return 0.0
-    needed = (limit.billionths - left.billionths + wanted.billionths) / 10**9
-    return needed / (total if name == "memory" else total / 1000)
+def _shares(account: Account, cache: SchedulerCache) -> list[float]:
+    """Return which part of all nodes a queue needs of what it exceeds; 0 where it is not known."""
+    needed = amounts(_raised(_finite(account.limit), account))
+    totals = amounts(amounts_of({name: on_nodes(cache, name) for name in needed}))
+    known = {name for name in needed if name in account.wanted and totals[name].billionths}
+    return [
+        needed[name].billionths / totals[name].billionths if name in known else 0.0
+        for name in account.exceeded
+    ]
 
 
 def _raised(own: Amounts, account: Account) -> Amounts:

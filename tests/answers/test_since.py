@@ -26,6 +26,15 @@ def asked(folder: Path, named: str, conf: str, *events: tuple[str, Any], at: str
         return why_at(log, log.object(named), at, namespace="ns", release=RELEASE)
 
 
+def asked_of(folder: Path, name: str, content: bytes) -> Why:
+    """Ask about the pod ``a`` of the namespace ``ns`` in the log of a file."""
+    (folder / name).write_bytes(content)
+    (folder / "volcano-scheduler.conf").write_text(NODES)
+    with opened(folder / "log.db", create=True) as log:
+        ingest(log.store, [str(folder / one) for one in (name, "volcano-scheduler.conf")])
+        return why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
+
+
 def added(*documents: Any) -> list[tuple[str, Any]]:
     """Return objects that are created one after the other."""
     return [("ADDED", one) for one in documents]
@@ -196,24 +205,14 @@ def test_an_object_that_is_older_than_the_log_may_have_waited_before(tmp_path: P
     begin = [("ADDED", one) for one in made[:5]]
     ends = [initial_end(5, kind) for kind in ("Node", "Pod", "PodGroup", "Queue")]
     lines = watched(*begin, *ends, *(("ADDED", one) for one in made[5:]))
-    (tmp_path / "watch.jsonl").write_bytes(lines)
-    (tmp_path / "volcano-scheduler.conf").write_text(NODES)
-    with opened(tmp_path / "log.db", create=True) as log:
-        inputs = (tmp_path / "watch.jsonl", tmp_path / "volcano-scheduler.conf")
-        ingest(log.store, [str(one) for one in inputs])
-        found = why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
-    (only,) = found.stages
+    (only,) = asked_of(tmp_path, "watch.jsonl", lines).stages
     assert (only.since.at, only.since.or_earlier) == ("rv:5", True)
 
 
 def test_a_single_list_does_not_say_since_when_a_pod_waits(tmp_path: Path) -> None:
     existing = versions((queue("default"), node("n1", 1), group("pg", 1), pod("a", "pg", 8)))
-    (tmp_path / "now.json").write_text(json.dumps({"kind": "List", "items": existing}))
-    (tmp_path / "volcano-scheduler.conf").write_text(NODES)
-    with opened(tmp_path / "log.db", create=True) as log:
-        inputs = (tmp_path / "now.json", tmp_path / "volcano-scheduler.conf")
-        ingest(log.store, [str(one) for one in inputs])
-        found = why_at(log, log.object("pod/a"), namespace="ns", release=RELEASE)
+    listed = json.dumps({"kind": "List", "items": existing}).encode()
+    found = asked_of(tmp_path, "now.json", listed)
     (only,) = found.stages
     assert only.since.or_earlier is True
     assert f"from {only.since.at} or earlier: for the present reason" in "".join(why_lines(found))

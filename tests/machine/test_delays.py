@@ -38,9 +38,8 @@ def test_without_a_limit_all_orders_are_tried(names: tuple[str, ...]) -> None:
     assert sorted(same) == sorted(panics)
 
 
-@pytest.mark.parametrize("release", ["v1.8.2"])
-def test_more_delays_come_to_more_ends_and_never_to_others(release: str) -> None:
-    machine, start = of_pods(release)
+def test_more_delays_come_to_more_ends_and_never_to_others() -> None:
+    machine, start = of_pods("v1.8.2")
     each, plain, _ = ends_of(EachStep(machine), start)
     none, natural, _ = ends_within(Limits(delays=0), machine, start)
     one, some, _ = ends_within(Limits(delays=1), machine, start)
