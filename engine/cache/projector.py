@@ -99,6 +99,11 @@ class Projector:
         """The cache of the current process, after all applied events."""
         return self.driver.cache
 
+    @property
+    def size(self) -> int:
+        """How many objects were delivered and not deleted since."""
+        return sum(map(len, self.origins.values()))
+
     def apply(
         self,
         event: Event,

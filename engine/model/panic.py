@@ -26,5 +26,9 @@ class Panic(Exception):
         """Return the same crash with ``callers`` added at the outer end of the stack."""
         return Panic(self.message, (*self.place, *callers), fatal=self.fatal)
 
+    def in_worker(self) -> Panic:
+        """Return the same crash in another goroutine: nothing recovers it there, so it is fatal."""
+        return Panic(self.message, self.place, fatal=True)
+
     def __str__(self) -> str:
         return f"{self.message} at {' < '.join(self.place)}" if self.place else self.message

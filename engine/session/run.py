@@ -114,7 +114,7 @@ def _run_and_close(
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
-    if crash is not None and (crash.fatal or ssn.simulating_evictions):
+    if crash is not None and (crash.fatal or ssn.registry.simulating):
         return crash
     try:
         close_plugins(ssn, plugins)

@@ -9,6 +9,7 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -126,17 +127,26 @@ def _victims_on(
         return []
     if not (ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)):
         return []
-    ssn.simulating_evictions = True
-    victims = _needed_victims(ssn, task, node, victims_queue(ssn, possible, task))
-    ssn.simulating_evictions = False
+    # Their order is that of jobs as they are: the original does not change them to simulate.
+    ordered = _drained(victims_queue(ssn, possible, task))
+    ssn.registry.simulating = True
+    victims = _needed_victims(ssn, task, node, ordered)
+    ssn.registry.simulating = False
     return victims
 
 
-def _needed_victims(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) -> list[int]:
+def _drained(waiting: PriorityQueue[int]) -> list[int]:
+    ordered = []
+    while waiting:
+        ordered.append(waiting.pop())
+    return ordered
+
+
+def _needed_victims(ssn: Session, task: int, node: int, ordered: Sequence[int]) -> list[int]:
     """Return which victims are needed; all evictions are undone at the end."""
     gone: list[_Simulated] = []
-    while waiting:
-        gone.append(_without(ssn, waiting.pop()))
+    for victim in ordered:
+        gone.append(_without(ssn, victim))
         if _fits(ssn, task, node):
             break
     victims: list[int] = []

@@ -130,8 +130,12 @@ class Registry:
 
     def __init__(self, tiers: Sequence[Sequence[PluginOption]]) -> None:
         self.tiers = tiers
+        self.simulating = False
+        """Whether evictions are being simulated: see :meth:`add_simulation_handler`."""
         self._on_allocate: list[EventFn] = []
         self._on_deallocate: list[EventFn] = []
+        self._on_return: list[EventFn] = []
+        self._on_removal: list[EventFn] = []
         self._registered: dict[str, dict[str, Any]] = {}
         self._by_tier: dict[str, list[list[tuple[str, Any]]]] = {}
         self._flat: dict[str, list[tuple[str, Any]]] = {}
@@ -177,11 +181,12 @@ class Registry:
 
     def notify_allocated(self, task: int, node: int) -> list[str]:
         """Notify the plugins that a task was placed; return their errors."""
-        return [error for handle in self._on_allocate if (error := handle(task, node))]
+        handlers = self._on_return if self.simulating else self._on_allocate
+        return [error for handle in handlers if (error := handle(task, node))]
 
     def notify_deallocated(self, task: int, node: int) -> None:
         """Notify the plugins that a task was removed."""
-        for handle in self._on_deallocate:
+        for handle in self._on_removal if self.simulating else self._on_deallocate:
             handle(task, node)
 
     def add_job_order(self, name: str, key: Callable[[int], Any]) -> None:
@@ -351,6 +356,18 @@ class Registry:
             self._on_allocate.append(allocate)
         if deallocate is not None:
             self._on_deallocate.append(deallocate)
+
+    def add_simulation_handler(self, *, back: EventFn, removed: EventFn) -> None:
+        """Register what to do when the eviction of a task is simulated, and undone again.
+
+        The handlers of :meth:`add_event_handler` do not see that: the original simulates on copies,
+        and asks only the plugins that can.
+
+        Source: preempt.go ``SelectVictimsOnNode``; session_plugins.go ``AddSimulateAddTaskFn``,
+        ``AddSimulateRemoveTaskFn``.
+        """
+        self._on_return.append(back)
+        self._on_removal.append(removed)
 
     @property
     def event_handlers(self) -> list[EventFn]:

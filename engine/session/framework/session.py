@@ -188,9 +188,6 @@ class Session:
         self.prepared: set[int] | None = None
         """Of predicates: tasks that the filters were prepared for, if an action needs to know;
         ``None``: all are."""
-        self.simulating_evictions = False
-        """Of preempt: whether evictions are being simulated. The original does so on copies, which
-        plugins do not see."""
         self.simulations_fail = False
         """Whether a plugin gets simulated evictions without PrePredicate for the pod."""
         self.reserved: dict[int, list[Callable[[], object]]] = {}

@@ -135,6 +135,22 @@ class NodeMap:
             return
         self._move(task, node, -1)
 
+    def count_back(self, task: int, node: int) -> None:
+        """Count a pod again whose eviction is simulated no longer; it is not put on the node.
+
+        Source: ``interpodaffinity.AddPod``, which changes a copy of the counts.
+        """
+        self._recount(task, node, 1)
+
+    def count_out(self, task: int, node: int) -> None:
+        """Count a pod out whose eviction is simulated; it stays on the node.
+
+        It may never have been counted: then counts can be below zero, as in the original.
+
+        Source: ``interpodaffinity.RemovePod``.
+        """
+        self._recount(task, node, -1)
+
     def classes_where(self, matches: Callable[[PodClass], bool]) -> list[int]:
         """Return the numbers of the classes of the session's pods that match."""
         return [number for number, pod in self.classes.items() if matches(pod)]
@@ -218,6 +234,10 @@ class NodeMap:
             account -= self._vectors[klass]
         for port in self.classes[klass].ports:
             self._port_nodes(port)[node] = sign > 0
+        self._recount(task, node, sign)
+
+    def _recount(self, task: int, node: int, sign: int) -> None:
+        klass = self.klass[task]
         for counts in self._followers.get(klass, ()):
             counts.move(node, sign)
         if self._living_followers and not self.terminating(task):

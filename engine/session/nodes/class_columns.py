@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.panic import Panic
 from ...model.resource_names import ATTACHABLE, PODS
 from ...model.tables import Floats, Ints, Rows
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry
@@ -209,12 +210,17 @@ def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> In
 def order_score(orders: list[NodeOrderEntry], task: int, rows: Rows) -> Floats:
     """Return the sum of the plugins' scores by row: 0 where one of them could not score.
 
+    :raises Panic: a plugin panics, in one of the goroutines that score.
+
     Source: ``PrioritizeNodes``, which leaves such a node out of the scores.
     """
     total = np.zeros(len(rows))
     partial = False
     for entry in orders:
-        total += entry.function(task, rows)
+        try:
+            total += entry.function(task, rows)
+        except Panic as panic:
+            raise panic.in_worker() from None
         partial = partial or entry.partial
     if partial:
         total[np.isnan(total)] = 0.0

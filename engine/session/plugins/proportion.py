@@ -129,6 +129,7 @@ class Proportion:
             ssn.registry.add_preemptive(self.name, self._preemptive)
         ssn.registry.add_job_enqueueable(self.name, self._enqueueable)
         ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
+        ssn.registry.add_simulation_handler(back=self._on_allocate, removed=self._on_deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
         """Keep the accounts of queues that the trace follows."""
@@ -215,7 +216,7 @@ class Proportion:
         """
         ssn, ignores_state = (
             self._ssn,
-            self._closed_queues_schedule or self._ssn.simulating_evictions,
+            self._closed_queues_schedule or self._ssn.registry.simulating,
         )
         if ssn.queues[queue].state != OPEN and not ignores_state:
             return NOT_OPEN

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import NO_NODE, Status
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.actions.eligibility import may_preempt
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.kube.node_map import node_map
 from plinian.engine.session.nodes.node_selection import Purpose
 from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import TRIED_OUT, Document, document, group, names, node, opened, pod, queue, tasks
@@ -211,3 +212,69 @@ def test_nobody_is_tried_out_where_a_plugin_of_queues_was_not_prepared_for_the_p
     )
     ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == gone
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_only_plugins_that_can_simulate_see_an_eviction_that_is_not_made(release: str) -> None:
+    """The original simulates on copies; the handlers of events belong to the session."""
+    ssn, _ = opened(TRIED_OUT, *contest(node("n", cpu=1)), release=release)
+    seen: list[str] = []
+    ssn.registry.add_event_handler(
+        allocate=lambda task, _: seen.append(f"placed {ssn.tasks.info[task].name}"),
+        deallocate=lambda task, _: seen.append(f"removed {ssn.tasks.info[task].name}"),
+    )
+    simulated: list[str] = []
+    ssn.registry.add_simulation_handler(
+        back=lambda task, _: simulated.append(f"back {ssn.tasks.info[task].name}"),
+        removed=lambda task, _: simulated.append(f"removed {ssn.tasks.info[task].name}"),
+    )
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
+    assert seen == ["removed lies", "placed comes"]
+    assert simulated == ["removed lies", "back lies", "removed lies", "back lies"]
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_simulated_evictions_do_not_change_the_order_of_the_other_victims(release: str) -> None:
+    """A job that is not ready comes first, but both are ready as long as nobody is evicted."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: gang\n    enablePreemptable: false\n",
+        node("n", cpu=8),
+        queue("default"),
+        group("a", min_member=4),
+        group("b", min_member=4),
+        *(pod(f"{job}-{number}", job, on="n", priority=1) for job in "ab" for number in range(4)),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", cpu=8, priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
+    jobs = "".join(name[0] for name in names(ssn, [task for task, _ in ssn.evictions]))
+    assert jobs in {"aaaabbbb", "bbbbaaaa"}
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_a_simulation_counts_out_a_pod_that_the_filters_lost_sight_of(release: str) -> None:
+    """``lies`` was evicted and taken back, which the filters may miss: ``beside`` alone counts.
+
+    Counting ``lies`` out nevertheless leaves nobody whom ``comes`` would be near.
+    """
+    near = {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [LIKE]}}}
+    ssn, _ = opened(
+        TRIED_OUT,
+        node("n", cpu=2, labels={HOST: "n"}),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1, labels={"app": "x"}),
+        pod("beside", "old", on="n", priority=2, labels={"app": "x"}),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        wanting(near, pod("comes", "new", priority=10)),
+        release=release,
+    )
+    lies, _ = tasks(ssn, "lies", "beside")
+    seen = node_map(ssn)
+    seen.remove_pod(lies, 0)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
+    assert not ssn.evictions
+    assert seen.on[lies] == NO_NODE

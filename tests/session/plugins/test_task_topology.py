@@ -11,6 +11,7 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
 from plinian.engine.session.framework import immediate, orders
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.plugins.task_topology import TaskTopologyPlugin
 from plinian.engine.session.plugins.task_topology.annotations import TaskTopology, read_topology
 from plinian.engine.session.plugins.task_topology.job_buckets import JobBuckets, Member
@@ -175,6 +176,16 @@ def test_a_node_that_is_too_small_is_not_asked_about_the_rest_of_the_bucket() ->
     for _ in range(3):  # the bucket subtracts it every time, which leaves 5 cpus, less than p2's
         ssn.registry.notify_allocated(*tasks(ssn, "p0"), 0)
     assert scores(ssn, "p1") == [0, 0]
+
+
+def test_a_panic_while_nodes_are_scored_ends_the_process_at_once() -> None:
+    """Nodes are scored in goroutines: the close of the session, which is deferred, is not made."""
+    ssn = topology(member("p0", "a", 1), member("p1", "a", 1), member("p2", "a", 6), affinity="a")
+    for _ in range(3):  # the bucket subtracts it every time, which leaves 5 cpus, less than p2's
+        ssn.registry.notify_allocated(*tasks(ssn, "p0"), 0)
+    with pytest.raises(Panic) as caught:
+        NodeViews(ssn).selection.scores(*tasks(ssn, "p1"), ssn.all_rows)
+    assert caught.value.fatal
 
 
 def test_a_node_lacks_a_scalar_that_is_named_even_if_none_is_wanted() -> None:

@@ -82,6 +82,9 @@ class Capacity:
         ssn.registry.add_event_handler(
             allocate=self._task_allocated, deallocate=self._task_deallocated
         )
+        ssn.registry.add_simulation_handler(
+            back=self._task_allocated, removed=self._task_deallocated
+        )
 
     def on_session_close(self, ssn: Session) -> None:
         """Export which queues use more than they deserve, if the release does so at the close."""
@@ -226,7 +229,7 @@ class Capacity:
 
         While evictions are simulated, it is not checked whether the queue is open.
         """
-        ignores_state = self._closed_queues_schedule or self._ssn.simulating_evictions
+        ignores_state = self._closed_queues_schedule or self._ssn.registry.simulating
         if self._ssn.queues[queue].state != OPEN and not ignores_state:
             return _NOT_OPEN
         if not self._ready:

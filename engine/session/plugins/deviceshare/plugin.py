@@ -106,6 +106,7 @@ class DeviceShare:
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
         if self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
+            ssn.registry.add_simulation_handler(back=self._stay, removed=self._go)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -200,7 +200,8 @@ class NumaAware:
     def _numa_count(self, node: int, cpus: CpuSet) -> int:
         numa = self._numa[node]
         if numa is None:
-            raise Panic(_NIL_POINTER, ("plugins/numaaware.getNodeNumaNumForTask.func1",))
+            place = "plugins/numaaware.getNodeNumaNumForTask.func1"
+            raise Panic(_NIL_POINTER, (place,)).in_worker()
         return len({numa.details.numa_node(cpu) for cpu in cpus})
 
     def _task_allocated(self, task: int, node: int) -> None:

@@ -132,10 +132,10 @@ class InterPodAffinity:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
         affinity, anti_affinity, existing = self._ids
         for counts in plan.repelling:
-            if counts.total:
+            if counts.by_domain.any():
                 verdicts[counts.by_node() > 0] = existing
         for counts in plan.away:
-            if counts.total:
+            if counts.by_domain.any():
                 verdicts[counts.by_node() > 0] = anti_affinity
         if plan.near:
             verdicts[~self._near(plan)] = affinity
@@ -146,7 +146,7 @@ class InterPodAffinity:
 
         The first of pods that must be near each other may be wherever the labels exist.
         """
-        first = plan.matches_itself and not any(counts.total for counts in plan.near)
+        first = plan.matches_itself and not any(counts.by_domain.any() for counts in plan.near)
         near = self._nodes.columns.every.copy()
         for counts in plan.near:
             near &= counts.codes != counts.absent if first else counts.by_node() > 0

@@ -59,7 +59,7 @@ class Predicates:
         noted: set[int] = set()
 
         def allocate(task: int, node: int) -> str | None:
-            if misses and task not in noted and not ssn.simulating_evictions:
+            if misses and task not in noted:
                 ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
                 return _NO_STATE
             error = filters.reserve(task, node)
@@ -84,6 +84,7 @@ class Predicates:
             ssn.simulated_predicate = filters.affinity_allows
             ssn.affinity_counts_victims = bool(enabled & _SIMULATING)
         ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
+        ssn.registry.add_simulation_handler(back=nodes.count_back, removed=nodes.count_out)
         if prepared and self._waits(ssn, options):
             ssn.prepared = noted
 
