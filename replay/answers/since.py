@@ -15,7 +15,6 @@ from ..compare.session_moments import at_revision, session_revisions
 from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.ordered_events import STRETCH
 from ..moments.times import span_text
 from .evidence import OBSERVED, evidence_of
 from .finding import Finding, ObjectKey
@@ -28,7 +27,7 @@ MOST = 60
 _WORK = 9_000
 """About how many nodes and pods these sessions may see together."""
 
-EVENTS = 2 * STRETCH
+EVENTS = 20_000
 """How many events before the present are read at most to look at earlier moments."""
 
 _NAMED = 6

@@ -59,8 +59,8 @@ def belief(
     release's handlers in that order, and its workers run after each event. Decisions of a session
     that no event shows yet are missing. Exits with 1 if a name is not in the cache.
 
-    The cache is stored in the log every 10,000 events, so the next command is faster. A stored
-    cache is dropped when later events make it wrong.
+    The cache is stored in the log every few thousand events, so the next command is faster. A
+    stored cache is dropped when later events make it wrong.
     """
     from ...engine.volcano.session.history import resolve
     from ..moments.belief import belief_at

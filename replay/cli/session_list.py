@@ -12,6 +12,8 @@ from .command import command
 from .shell import note, style
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..moments.session_list import ListedSession
 
 
@@ -93,7 +95,7 @@ def _write_table(table: object, *, no_headers: bool) -> None:
     sys.stdout.writelines(lines_of(table, no_headers=no_headers, style=style()))
 
 
-def _note_what_is_known(known: list[ListedSession]) -> None:
+def _note_what_is_known(known: Sequence[ListedSession]) -> None:
     """Note on standard error which sessions a reader may miss."""
     from ..moments.recorded_sessions import HowKnown
 

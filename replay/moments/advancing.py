@@ -14,7 +14,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from .moment import Moment
 from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, had_happened
 from .recent_beliefs import END, Course, RecentBeliefs
-from .stored_belief import believed, start_of
+from .stored_belief import believed, last_stored, start_of
 
 Progress = Callable[[int, int], None]
 
@@ -81,27 +81,45 @@ class Advancing:
         return projector
 
     def _begun(self, moment: Moment, until: int) -> Projector:
-        """Return the projector at the last place up to a moment at which one is known."""
+        """Return the projector at the last place up to a moment from which to continue.
+
+        That is where it is, or a belief in memory or in the log if that saves enough events.
+        """
         held = NO_REVISION if self._recent is None else self._recent.last(until)
         if self._projector is None:
             is_near = held > NO_REVISION and not self._is_after(held, STRETCH, until)
-            if not (is_near and self._open(held)):
-                self._set(*begin_before(self._store, moment, self._behaviours))
-        assert self._projector is not None, "one of them was set"
-        if held > self._reached and self._is_after(self._reached, _worth(self._projector), held):
-            self._open(held)
-        return self._projector
+            opened = self._open(held) if is_near else None
+            projector = opened or self._set(*begin_before(self._store, moment, self._behaviours))
+        else:
+            projector = self._projector
+        if not self._saves(projector, until):
+            return projector
+        if self._saves(projector, last_stored(self._store, moment, self._behaviours)):
+            projector = self._skip(projector, moment)
+        return (self._saves(projector, held) and self._open(held)) or projector
 
-    def _open(self, revision: int) -> bool:
-        """Continue from a belief in memory, and return whether it is still there."""
+    def _skip(self, projector: Projector, moment: Moment) -> Projector:
+        """Continue from the last stored belief up to a moment, if it is after the present one."""
+        start = start_of(self._store, moment, self._behaviours)
+        if start is None or start.revision <= self._reached:
+            return projector
+        return self._set(start.projector, start.revision)
+
+    def _saves(self, projector: Projector, revision: int) -> bool:
+        """Return whether it is quicker to open a belief at a revision than to apply the events."""
+        return revision > self._reached and self._is_after(
+            self._reached, _worth(projector), revision
+        )
+
+    def _open(self, revision: int) -> Projector | None:
+        """Continue from a belief in memory; return None if it is no longer there."""
         opened = None if self._recent is None else self._recent.at(revision)
-        if opened is not None:
-            self._set(opened, revision)
-        return opened is not None
+        return None if opened is None else self._set(opened, revision)
 
-    def _set(self, projector: Projector, revision: int) -> None:
+    def _set(self, projector: Projector, revision: int) -> Projector:
         self._projector, self._reached = projector, revision
         self._events, self._steps, self._next, self._played = None, None, None, 0
+        return projector
 
     def _is_after(self, revision: int, events: int, until: int) -> bool:
         """Return whether there are more than so many events between two revisions."""
@@ -127,7 +145,7 @@ class Advancing:
 
 def _worth(projector: Projector) -> int:
     """Return from how many events on it is quicker to open a belief than to apply them."""
-    return max(LEAST_SAVED, sum(map(len, projector.origins.values())))
+    return max(LEAST_SAVED, projector.size)
 
 
 class _Remembered:

@@ -28,7 +28,7 @@ Pair = tuple[str, str]
 
 PAYLOADS_AT_ONCE = 1024
 
-STRETCH = 10_000
+STRETCH = 2_500
 """About how many events a stretch has; a stretch is read as a whole."""
 
 _STEERING = ("control.marked", "process.started")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +14,7 @@ from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Clock
 from ..tabular.columns import Time
-from .clock import clock_of
+from .clock import StoreKey, clock_of
 from .moment import Moment
 from .recorded_sessions import HowKnown, RecordedSession, last_known, recorded_sessions
 
@@ -51,10 +52,30 @@ class ListedSession(NamedTuple):
     podgroups: int
 
 
-def listed_sessions(store: LogStore, moment: Moment) -> list[ListedSession]:
-    """Return the sessions that are known by a moment's position, in order of their opening."""
-    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    return listing(recorded_sessions(store, moment), clock)
+def listed_sessions(store: LogStore, moment: Moment) -> Sequence[ListedSession]:
+    """Return the sessions that are known by a moment's position, in order of their opening.
+
+    The result is kept for the next question until something is appended: much of the log is read.
+    """
+    return _listed_sessions(
+        StoreKey(store), moment.branch, moment.cluster, moment.known, store.last(moment.branch)
+    )
+
+
+@lru_cache(maxsize=2)
+def _listed_sessions(
+    opened: StoreKey,
+    branch: str,
+    cluster: str,
+    known: int,
+    last: int,  # noqa: ARG001 # times come from the clock, which what is appended may change
+) -> Sequence[ListedSession]:
+    store = opened.store
+    end = Moment(
+        branch=branch, cluster=cluster, known=known, revision=None, time=None, label=f"@{known}"
+    )
+    clock = clock_of(store, branch=branch, cluster=cluster)
+    return tuple(listing(recorded_sessions(store, end), clock))
 
 
 def listing(sessions: Sequence[RecordedSession], clock: Clock) -> list[ListedSession]:

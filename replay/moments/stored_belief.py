@@ -47,6 +47,12 @@ _FORMAT = 2
 FAR = 3 * STRETCH
 """At least this many events away, a stored belief is made on the way."""
 
+OBJECTS_PER_EVENT = 2
+"""A belief is stored after so many events that it holds at most so many objects for each.
+
+So what storing costs grows with the events, not with the size of the cluster.
+"""
+
 _HASH_BYTES = 16
 _TRIES = 8
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
@@ -156,11 +162,17 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start |
 
 def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
     """Return whether a moment is many events after the last stored belief of a release."""
-    after = next(
-        (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
-    )
-    window = moment.window(after)
+    window = moment.window(last_stored(store, moment, behaviours))
     return store.revision_after(window, FAR) is not None
+
+
+def last_stored(store: LogStore, moment: Moment, behaviours: Behaviours) -> int:
+    """Return the revision of the last stored belief up to a moment, NO_REVISION if none is.
+
+    Later events may change what a list deleted: then :func:`start_of` returns an earlier one.
+    """
+    found = _candidates(store, moment, behaviours)
+    return next((checkpoint.revision for checkpoint, _ in found), NO_REVISION)
 
 
 def _candidates(
@@ -339,7 +351,7 @@ def what_of(version: int) -> str:
 def _play_on(
     store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
 ) -> None:
-    """Apply all events up to the end to a projector; store it at the end of each stretch."""
+    """Apply all events up to the end to a projector; store it now and then at a stretch's end."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift()
@@ -347,6 +359,7 @@ def _play_on(
         return
     events = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
+    passed = 0
     for until, ordered in events.stretches():
         if until is None or until == end.revision:
             break  # The last stretch is not complete yet: nothing is stored there.
@@ -354,6 +367,10 @@ def _play_on(
             projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             history.after(step.event, step.position)
             known = max(known, step.position)
+            passed += 1
+        if passed * OBJECTS_PER_EVENT < projector.size:
+            continue
+        passed = 0
         mark, steered = _placing(clock, steps, until)
         kept = _Kept(mark, steered, encode_belief(projector), _drift(history))
         _put(store, place, until, known, _ENCODE(kept))

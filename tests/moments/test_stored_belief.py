@@ -19,8 +19,8 @@ from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments import ordered_events
-from plinian.replay.moments.belief import belief_at, beliefs_along, play
+from plinian.replay.moments import advancing, ordered_events
+from plinian.replay.moments.belief import belief_at, beliefs_along, beliefs_until, play
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened
 from plinian.replay.moments.moment import Moment
@@ -255,6 +255,43 @@ def test_what_a_list_took_away_and_came_back_is_not_believed_gone(tmp_path: Path
 
 def _nodes(*names: str) -> list[dict[str, Any]]:
     return [node(name) for name in names]
+
+
+def test_what_goes_on_to_a_far_moment_skips_to_what_is_stored(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advancing, "_worth", lambda _: 150)
+    applied: list[int] = []
+    real = Projector.apply
+
+    def noted(self: Projector, event: Any, *, position: int = 0, **rest: Any) -> None:
+        applied.append(position)
+        real(self, event, position=position, **rest)
+
+    moments = [log.moment(f"rv:{revision}") for revision in (500, 560, 1600)]
+    monkeypatch.setattr(Projector, "apply", noted)
+    before = 0
+    counts = []
+    for moment, cache in beliefs_until(log.store, moments[:-1], moments[-1], resolve(RELEASE)):
+        counts.append(len(applied) - before)
+        whole = belief_at(log.store, moment, resolve(RELEASE), use_stored=False)
+        before = len(applied)
+        for part in PARTS:
+            assert documents_of(cache, part) == documents_of(whole, part)
+    assert counts[-1] < 260, "there are 441 events after the one before"
+
+
+def test_a_large_cluster_is_stored_less_often(tmp_path: Path) -> None:
+    """What storing costs grows with the objects, so it needs as many more events."""
+    events = events_of([("updated", about) for about in _nodes(*[f"x{n}" for n in range(60)])])
+    with open_log(tmp_path / "log.db", create=True) as store:
+        store.append(events)
+        build(store)
+        stored = rows(store)
+    gaps = [later - earlier for earlier, later in zip(stored, stored[1:], strict=False)]
+    assert gaps == sorted(gaps)
+    assert gaps[0] < 10 < gaps[-1]
+    assert all(2 * gap >= earlier for gap, earlier in zip(gaps, stored, strict=False))
 
 
 def test_equal_beliefs_are_stored_as_equal_bytes(log: Log) -> None:

@@ -22,7 +22,7 @@ Place = tuple[StoreKey, str, str | None, int]
 
 def sessions_of(log: Log) -> Sequence[ListedSession]:
     """Return the sessions of a log, in order of their opening."""
-    return _sessions(_place(log))
+    return listed_sessions(log.store, log.moment())
 
 
 def queues_of(log: Log, span: Span, resource: str, queue: str) -> QueueShares:
@@ -49,12 +49,6 @@ def _place(log: Log) -> Place:
 def _log(place: Place) -> AnyLog:
     opened, branch, cluster, _ = place
     return AnyLog(opened.store, branch=branch, cluster=cluster)
-
-
-@lru_cache(maxsize=1)
-def _sessions(place: Place) -> Sequence[ListedSession]:
-    log = _log(place)
-    return listed_sessions(log.store, log.moment())
 
 
 @lru_cache(maxsize=4)
