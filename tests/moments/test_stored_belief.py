@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,7 @@ def test_a_large_cluster_is_stored_less_often(tmp_path: Path) -> None:
         store.append(events)
         build(store)
         stored = rows(store)
-    gaps = [later - earlier for earlier, later in zip(stored, stored[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(stored)]
     assert gaps == sorted(gaps)
     assert gaps[0] < 10 < gaps[-1]
     assert all(2 * gap >= earlier for gap, earlier in zip(gaps, stored, strict=False))
