@@ -188,6 +188,22 @@ def test_a_description_tells_what_belongs_to_an_object(ask: Ask) -> None:
     assert "Last versions" in pod
 
 
+def test_a_description_writes_taints_as_kubectl_does(run: Run, tmp_path: Path) -> None:
+    taints = [
+        {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
+        {"key": "dedicated", "value": "gpu", "effect": "NoExecute"},
+    ]
+    metadata = {"name": "n", "uid": "u", "resourceVersion": "5"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": taints}}
+    (tmp_path / "nodes.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [node]})
+    )
+    run("ingest", str(tmp_path / "nodes.json"))
+    shown = run("describe", "node/n").stdout
+    told = "node-role.kubernetes.io/control-plane:NoSchedule, dedicated=gpu:NoExecute"
+    assert told in shown
+
+
 def test_a_description_of_nobody_exits_with_1(run: Run, small_log: str) -> None:
     result = run("describe", "node", "n2", "--log", small_log)
     assert (result.exit_code, result.stdout) == (1, "")
