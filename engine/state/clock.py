@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 import msgspec
 import numpy as np
@@ -146,6 +147,9 @@ class Clock:
             raise _damaged(fault) from fault
         self._load = load
         self._table = lru_cache(maxsize=8)(self._read)
+        dated = self._index.dated
+        self._firsts = [[block.first[column] for block in dated] for column in range(len(_DATED))]
+        self._before = list(accumulate((block.rows for block in dated), initial=0))
 
     @property
     def known(self) -> int:
@@ -198,7 +202,7 @@ class Clock:
     def next_revision(self, revision: int) -> int | None:
         """Return the first revision after another; None if there is none."""
         row = self._rows_until(0, revision)
-        return self._dated(row)[0] if row < sum(b.rows for b in self._index.dated) else None
+        return self._dated(row)[0] if row < self._before[-1] else None
 
     def unsure_at(self, time: int) -> Unsure | None:
         """Return the changes that may have come before or after a time; None if there are none."""
@@ -218,6 +222,16 @@ class Clock:
         row = self._rows_until(0, revision)
         estimate = self._dated(row - 1)[3] if row else NO_TIME
         return None if estimate == NO_TIME else estimate
+
+    def times_of(self, revisions: Sequence[int]) -> list[int | None]:
+        """Return the estimates of revisions in any order, as :meth:`time_of` has them.
+
+        They are looked for in ascending order, so that each block is read once.
+        """
+        found: list[int | None] = [None] * len(revisions)
+        for place in sorted(range(len(revisions)), key=revisions.__getitem__):
+            found[place] = self.time_of(revisions[place])
+        return found
 
     def loose(self, after: int, until: int) -> Loose:
         """Return the events without revision that have keys in ``(after, until]``, in order."""
@@ -301,17 +315,15 @@ class Clock:
 
     def _rows_until(self, column: int, value: int) -> int:
         """Return how many revisions have at most a value in a rising column."""
-        blocks = self._index.dated
         number = self._block_at(column, value)
-        if not blocks or number < 0:
+        if number < 0:
             return 0
-        before = sum(block.rows for block in blocks[:number])
         table = self._table(_REVISIONS, number)[column]
-        return before + int(np.searchsorted(table, value, side="right"))
+        return self._before[number] + int(np.searchsorted(table, value, side="right"))
 
     def _block_at(self, column: int, value: int) -> int:
         """Return the last block that begins with at most a value; -1 if none does."""
-        return bisect_right([block.first[column] for block in self._index.dated], value) - 1
+        return bisect_right(self._firsts[column], value) - 1
 
     def _dated(self, row: int) -> list[int]:
         number, row = divmod(row, BLOCK_ROWS)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
+from typing import NamedTuple
 
 import msgspec
 
@@ -136,7 +137,7 @@ class _Reader:
     def __init__(self, store: LogStore, moment: Moment) -> None:
         self._store, self._moment = store, moment
         self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-        self._bound_at: dict[str, Recorded] = {}
+        self._bound_at: dict[str, _FirstBound] = {}
         self._schedulers: dict[str, str] = {}
         self._writes: list[Write] = []
         self._fork = fork_of(store, moment)
@@ -205,7 +206,13 @@ class _Reader:
             spec = msgspec.json.decode(event.payload, type=_PodVersion).spec
             self._schedulers[uid] = spec.scheduler_name
             if spec.node_name:
-                self._bound_at[uid] = recorded
+                self._bound_at[uid] = _FirstBound(
+                    recorded.position,
+                    event.revision,
+                    f"{event.reference.namespace}/{event.reference.name}",
+                    spec.node_name,
+                    updated=event.kind == "pod.updated",
+                )
 
     def _add_binds(self, sessions: Sequence[RecordedSession]) -> None:
         """Add each binding to the last session before it that tried the pod.
@@ -221,7 +228,8 @@ class _Reader:
             node = _bound_to(event)
             if node is None or event.observed_at is None:
                 continue
-            audited.add(event.reference.uid)
+            uid = event.reference.uid
+            audited.add(uid)
             pod = f"{event.reference.namespace}/{event.reference.name}"
             before = bisect_right(opened, event.observed_at)
             late = sessions[max(0, before - _LATE) : before]
@@ -230,29 +238,23 @@ class _Reader:
             session = _that_tried(late, pod)
             if session is not None:
                 session.binds[pod] = node or session.tried[pod]
-                session.uids[pod] = event.reference.uid
+                session.uids[pod] = uid
                 session.places[pod] = recorded.position
             elif self._is_ours(event, names):
-                self._note_bind(recorded, pod, node, event.observed_at)
-        for uid, recorded in self._bound_at.items():
-            if uid not in audited and recorded.event.kind == "pod.updated":
-                self._add_seen_bind(recorded, sessions, names)
+                self._writes.append(
+                    Write(event.observed_at, recorded.position, "bind", pod, node=node, uid=uid)
+                )
+        for uid, version in self._bound_at.items():
+            if uid not in audited and version.updated and not sessions:
+                self._add_seen_bind(uid, version, names)
 
-    def _add_seen_bind(
-        self, recorded: Recorded, sessions: Sequence[RecordedSession], names: Sequence[str]
-    ) -> None:
+    def _add_seen_bind(self, uid: str, version: _FirstBound, names: Sequence[str]) -> None:
         """Add a binding that only the pod's next version shows."""
-        event, revision = recorded.event, recorded.event.revision
-        time = self._clock.time_of(revision)
-        if sessions or time is None or self._schedulers[event.reference.uid] not in names:
-            return
-        node = msgspec.json.decode(event.payload, type=_PodVersion).spec.node_name
-        pod = f"{event.reference.namespace}/{event.reference.name}"
-        self._note_bind(recorded, pod, node, time)
-
-    def _note_bind(self, recorded: Recorded, pod: str, node: str, time: int) -> None:
-        uid = recorded.event.reference.uid
-        self._writes.append(Write(time, recorded.position, "bind", pod, node=node, uid=uid))
+        time = self._clock.time_of(version.revision)
+        if time is not None and self._schedulers[uid] in names:
+            self._writes.append(
+                Write(time, version.position, "bind", version.pod, node=version.node, uid=uid)
+            )
 
     def _scheduler_names(self) -> Sequence[str]:
         """Return the names under which pods ask for this scheduler."""
@@ -277,17 +279,22 @@ class _Reader:
         that was running, as it writes them when it ends.
         """
         groups = versions_of(self._read(*GROUP_KINDS))
-        for uid, version in with_session(groups):
+        first = list(with_session(groups))
+        times = self._clock.times_of([version.revision for _, version in first])
+        for (uid, version), time in zip(first, times, strict=True):
             session = named.get(uid)
             if session is not None:
                 session.groups[version.name] = version.status
                 session.places[version.name] = version.position
                 session.note_write(version.revision)
-            elif (time := self._clock.time_of(version.revision)) is not None:
+            elif time is not None:
                 self._writes.append(_group_write(time, uid, version))
+        if not ordered:
+            return
         opened = [session.opened for session in ordered]
-        for version in without_session(groups):
-            time = self._clock.time_of(version.revision)
+        others = list(without_session(groups))
+        times = self._clock.times_of([version.revision for version in others])
+        for version, time in zip(others, times, strict=True):
             place = -1 if time is None else bisect_right(opened, time) - 1
             if place >= 0 and time is not None and time <= (ordered[place].closed or 0):
                 ordered[place].groups.setdefault(version.name, version.status)
@@ -309,8 +316,21 @@ class _Reader:
         for session in sessions:
             for uid in session.uids.values():
                 version = self._bound_at.get(uid)
-                if version is not None and version.event.revision is not None:
-                    session.note_write(version.event.revision)
+                if version is not None:
+                    session.note_write(version.revision)
+
+
+class _FirstBound(NamedTuple):
+    """The first version of a pod that has a node.
+
+    :param updated: an update shows it, not a list. :param pod: ``ns/name``.
+    """
+
+    position: int
+    revision: int
+    pod: str
+    node: str
+    updated: bool
 
 
 class _PodSpec(msgspec.Struct, rename="camel"):

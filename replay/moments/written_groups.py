@@ -19,6 +19,12 @@ Of these type, status, reason and message.
 KINDS = ("podgroup.observed", "podgroup.created", "podgroup.updated")
 
 
+class _Written(msgspec.Struct):
+    """A version of a PodGroup, as far as it is read here."""
+
+    status: Any = None
+
+
 class GroupVersion(NamedTuple):
     """A version of a PodGroup.
 
@@ -44,7 +50,7 @@ def versions_of(events: Iterable[Recorded]) -> Mapping[str, Sequence[GroupVersio
         event = recorded.event
         if event.revision is None:
             continue
-        status = msgspec.json.decode(event.payload).get("status") or {}
+        status = msgspec.json.decode(event.payload, type=_Written).status or {}
         conditions = status.get("conditions") or ()
         version = GroupVersion(
             event.revision,

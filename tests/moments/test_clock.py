@@ -160,6 +160,16 @@ def test_a_clock_that_was_dropped_is_the_same_when_made_again(whole: str) -> Non
         store_clock(store, branch="main", cluster="default")
 
 
+def test_many_times_are_those_of_each_in_the_order_asked(whole: str) -> None:
+    with open_log(whole, read_only=True) as store:
+        clock = clock_of(store, branch="main", cluster="default")
+        asked = [1700, 400, -1, 900, 400, 10**9]
+        found = clock.times_of(asked)
+        assert found == [clock.time_of(revision) for revision in asked]
+        assert found[0] != found[1]
+        assert found[2] is None
+
+
 def test_times_never_go_backwards_along_revisions(whole: str) -> None:
     with plinian.open(whole) as log:
         told = [one for one in log.events() if one.event.revision is not None]
