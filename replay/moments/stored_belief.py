@@ -47,7 +47,7 @@ _FORMAT = 2
 FAR = 3 * STRETCH
 """At least this many events away, a stored belief is made on the way."""
 
-OBJECTS_PER_EVENT = 2
+OBJECTS_PER_EVENT = 3
 """A belief is stored after so many events that it holds at most so many objects for each.
 
 So what storing costs grows with the events, not with the size of the cluster.
