@@ -26,7 +26,7 @@ TABLE_OF = {
     "session": "session",
     "comparison": "comparison",
     "races": "races",
-    **dict.fromkeys(("help", "forecast", "fidelity", "plot", "report", "pack"), "answers"),
+    **dict.fromkeys(("why", "help", "forecast", "fidelity", "plot", "report", "pack"), "answers"),
     **dict.fromkeys(("serve", "pages"), "serve"),
 }
 """The table of a benchmark's figures; those of all others are in ``log``."""
