@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from ...engine.kubernetes.objects import Taint
 from ...engine.session.framework.details import NodeGroup, NodeMiss
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from .amounts import amounts_of, counted, in_order, joined, word
@@ -147,12 +146,6 @@ def _taint_name(text: str) -> str:
     """Return the taint that a message names, as kubectl writes it."""
     key, value = _parted(text)
     return f"{key}={value}" if value else key
-
-
-def taint_text(taint: Taint) -> str:
-    """Return a taint as kubectl writes it."""
-    value = f"={taint.value}" if taint.value else ""
-    return f"{taint.key}{value}:{taint.effect}"
 
 
 def _tainted(text: str, *, one: bool) -> str:

@@ -14,7 +14,7 @@ from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
 from .finding import Finding
-from .node_words import phrase, refusal_of, taint_text
+from .node_words import phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
@@ -70,7 +70,10 @@ def _closed(info: NodeInfo) -> tuple[str, str] | None:
         return "cordoned", "it is cordoned (spec.unschedulable)"
     taints = [one for one in info.taints if one.effect in _REPELS]
     if taints:
-        return "tainted", f"only pods that tolerate {joined(map(taint_text, taints))} may run there"
+        return (
+            "tainted",
+            f"only pods that tolerate {joined(one.text for one in taints)} may run there",
+        )
     return None
 
 
@@ -82,7 +85,7 @@ def _state(info: NodeInfo, *, closed: bool) -> NodeState:
         blocks=closed,
         state=state,
         unschedulable=info.node.spec.unschedulable,
-        taints=tuple(map(taint_text, info.taints)),
+        taints=tuple(one.text for one in info.taints),
         allocatable=_amounts(info.allocatable),
         used=_amounts(info.used),
         idle=_amounts(info.idle),

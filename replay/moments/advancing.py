@@ -91,15 +91,15 @@ class Advancing:
             opened = self._open(held) if is_near else None
             projector = opened or self._set(*begin_before(self._store, moment, self._behaviours))
         else:
-            projector = self._projector
-        if not self._saves(projector, until):
-            return projector
-        if self._saves(projector, last_stored(self._store, moment, self._behaviours)):
-            projector = self._skip(projector, moment)
+            projector = self._skipped(self._projector, moment, until)
         return (self._saves(projector, held) and self._open(held)) or projector
 
-    def _skip(self, projector: Projector, moment: Moment) -> Projector:
-        """Continue from the last stored belief up to a moment, if it is after the present one."""
+    def _skipped(self, projector: Projector, moment: Moment, until: int) -> Projector:
+        """Continue from the last stored belief up to a moment, if that saves enough events."""
+        if not self._saves(projector, until):
+            return projector
+        if not self._saves(projector, last_stored(self._store, moment, self._behaviours)):
+            return projector
         start = start_of(self._store, moment, self._behaviours)
         if start is None or start.revision <= self._reached:
             return projector

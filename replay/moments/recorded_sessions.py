@@ -244,8 +244,10 @@ class _Reader:
                 self._writes.append(
                     Write(event.observed_at, recorded.position, "bind", pod, node=node, uid=uid)
                 )
+        if sessions:
+            return
         for uid, version in self._bound_at.items():
-            if uid not in audited and version.updated and not sessions:
+            if uid not in audited and version.updated:
                 self._add_seen_bind(uid, version, names)
 
     def _add_seen_bind(self, uid: str, version: _FirstBound, names: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
+from ...engine.kubernetes.objects import Taint
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.truth import Entry
@@ -132,18 +133,16 @@ def _pod(described: ObjectDescription) -> Lines:
         yield from _mapping(described, "Node selector", selector)
 
 
-def _taint(taint: Mapping[str, Any]) -> str:
-    """Return a taint as kubectl writes it."""
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"
-
-
 def _node(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, NodeFact)
     yield _pair("Unschedulable", str(fact.unschedulable).lower())
     taints = _many_fields(_fields(described.document.get("spec")).get("taints"))
-    yield _pair("Taints", ", ".join(map(_taint, taints)) or NONE)
+    words = (
+        Taint(taint.get("key", ""), taint.get("value", ""), taint.get("effect", "")).text
+        for taint in taints
+    )
+    yield _pair("Taints", ", ".join(words) or NONE)
     table = described.context.nodes
     row = described.context.node_rows[described.entry.reference.name]
     yield from _section(described, "Resources")

@@ -19,7 +19,6 @@ from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import amounts_of, in_order
 from ..answers.answer import Why
-from ..answers.node_words import taint_text
 from ..answers.queue_words import on_nodes
 from ..answers.records import (
     Account,
@@ -275,7 +274,7 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
         if not repels or alike[shape] > _ALIKE:
             continue
         kept = [to_builtins(one) for one in _own(node.spec.taints) if one not in repels]
-        taints = ", ".join(map(taint_text, repels))
+        taints = ", ".join(one.text for one in repels)
         field = ("spec", "taints")
         change: Change = SetField(ObjectName(*NODE, name), field, kept)
         text = f"no taint {taints} on node {name}"

@@ -14,6 +14,12 @@ class Taint(Part, frozen=True, gc=False):
     value: str = ""
     effect: str = ""
 
+    @property
+    def text(self) -> str:
+        """The taint as kubectl writes it."""
+        value = f"={self.value}" if self.value else ""
+        return f"{self.key}{value}:{self.effect}"
+
 
 class NodeSpec(Part, frozen=True, gc=False):
     """How a node may be used."""

@@ -17,7 +17,6 @@ from ...kubernetes.objects.metadata import seconds
 from ...model.tables import Rows
 from ..framework import voting
 from ..framework.orders import victims_queue
-from ..framework.priority_queue import PriorityQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.eviction_candidates import EvictionCandidates
@@ -128,18 +127,12 @@ def _victims_on(
     if not (ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)):
         return []
     # Their order is that of jobs as they are: the original does not change them to simulate.
-    ordered = _drained(victims_queue(ssn, possible, task))
+    waiting = victims_queue(ssn, possible, task)
+    ordered = [waiting.pop() for _ in range(len(waiting))]
     ssn.registry.simulating = True
     victims = _needed_victims(ssn, task, node, ordered)
     ssn.registry.simulating = False
     return victims
-
-
-def _drained(waiting: PriorityQueue[int]) -> list[int]:
-    ordered = []
-    while waiting:
-        ordered.append(waiting.pop())
-    return ordered
 
 
 def _needed_victims(ssn: Session, task: int, node: int, ordered: Sequence[int]) -> list[int]:

@@ -361,8 +361,9 @@ def test_scoring_a_node_without_a_report_beside_one_that_admits_is_a_crash() -> 
     nodes = (node(name) for name in ("n1", "n2"))
     ssn = numa_session(*nodes, report("n2"), task("p"), release="v1.9.1")
     assert preempted_on(ssn, "p") == [True, True]
-    with pytest.raises(Panic, match="nil pointer dereference"):
+    with pytest.raises(Panic, match="nil pointer dereference") as caught:
         scores(ssn, "p")
+    assert caught.value.fatal, "it happens in a goroutine"
 
 
 def test_cpus_that_were_given_are_taken_until_the_placing_is_undone() -> None:

@@ -201,7 +201,7 @@ class NumaAware:
         numa = self._numa[node]
         if numa is None:
             place = "plugins/numaaware.getNodeNumaNumForTask.func1"
-            raise Panic(_NIL_POINTER, (place,)).in_worker()
+            raise Panic(_NIL_POINTER, (place,), fatal=True)
         return len({numa.details.numa_node(cpu) for cpu in cpus})
 
     def _task_allocated(self, task: int, node: int) -> None:
