@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 import threading
@@ -90,7 +91,9 @@ def _submitted(
     """Start processes, and give them all tasks; in the end they are gone."""
     # Spawned processes start fresh, whatever threads and connections this one has.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context)
+    # They collect garbage as seldom as this one.
+    collect = partial(gc.set_threshold, *gc.get_threshold())
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=collect)
     try:
         with _without_interrupts():
             futures = [pool.submit(partial(_sendable, work), task) for task in tasks]

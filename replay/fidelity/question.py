@@ -20,7 +20,6 @@ class FidelityQuestion(NamedTuple):
     :param place: of the log, for processes that open it. :param end: the position and the last
         revision that are known.
     :param first: number of the first session, and ``last`` of the last one; None is any.
-    :param part: of these sessions: every ``parts``-th one, beginning with this.
     :param conf: a configuration instead of the log's. :param limits: how long to search.
     """
 
@@ -31,14 +30,12 @@ class FidelityQuestion(NamedTuple):
     first: int | None = None
     last: int | None = None
     limits: Limits = Limits()
-    part: int = 0
-    parts: int = 1
 
     def includes(self, number: int) -> bool:
         """Return whether the session of a number is asked about."""
         early = self.first is not None and number < self.first
         late = self.last is not None and number > self.last
-        return not early and not late and number % self.parts == self.part
+        return not early and not late
 
 
 def question_in(

@@ -39,7 +39,7 @@ from ..moments.recorded_sessions import (
     last_known,
     recorded_sessions,
 )
-from ..moments.scheduler_confs import ConfText, confs_at
+from ..moments.scheduler_confs import ConfText, applied_confs
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Cut, Deliveries
@@ -59,6 +59,7 @@ _PAUSE_US = SECOND_US // 2
 
 _POD_GROUP = ("scheduling.volcano.sh", "PodGroup")
 
+Take = Callable[[RecordedSession], bool]
 Done = Callable[["RerunSession"], None]
 
 
@@ -114,7 +115,7 @@ def rerun_sessions(
     *,
     conf: ConfText | None = None,
     sessions: Sequence[RecordedSession] | None = None,
-    only: Callable[[RecordedSession], bool] = lambda _: True,
+    take: Take = lambda _: True,
     limits: Limits | None = None,
     done: Done = lambda _: None,
 ) -> list[RerunSession]:
@@ -124,13 +125,14 @@ def rerun_sessions(
 
     :param conf: the configuration of all; by default the log's when each was opened.
     :param sessions: those that the log records, if they are known already.
-    :param only: which sessions to run; of the others, what they decided is taken over.
+    :param take: is asked once about each session whether to run it; of the others, what they
+        decided is taken over.
     :param limits: how long to search. :param done: is called after every session.
     """
     known = recorded_sessions(store, moment) if sessions is None else sessions
     planned = planned_sessions(store, moment, known)
     rerun = _Rerun(store, moment, behaviours, _Confs(store, moment, behaviours, conf), planned)
-    rerun.choose(only, limits or Limits(), done)
+    rerun.choose(take, limits or Limits(), done)
     play(store, moment, rerun)
     rerun.finish()
     return rerun.done
@@ -216,18 +218,16 @@ class _Confs:
     def __init__(
         self, store: LogStore, moment: Moment, behaviours: Behaviours, given: ConfText | None
     ) -> None:
-        self._store, self._moment, self._behaviours = store, moment, behaviours
-        self._given = given
+        self._behaviours, self._given = behaviours, given
+        self._applied = [] if given else applied_confs(store, moment)
         self._known: dict[tuple[ConfText, ...], SchedulerConf] = {}
 
     def at(self, revision: int) -> SchedulerConf:
         """Return the last configuration by a revision that the release accepts."""
-        given = self._given
-        if given is None:
-            then = msgspec.structs.replace(self._moment, revision=revision)
-            confs = tuple(confs_at(self._store, then))
+        if self._given is None:
+            confs = tuple(one.conf for one in self._applied if one.is_known(revision))
         else:
-            confs = (given,)
+            confs = (self._given,)
         if confs not in self._known:
             self._known[confs] = conf_of(confs, self._behaviours).conf
         return self._known[confs]
@@ -258,13 +258,14 @@ class _Rerun:
         self._revision = 0
         self._deliveries: Deliveries | None = None
         self._handled: int | None = None
-        self._only: Callable[[RecordedSession], bool] = lambda _: True
+        self._take: Take = lambda _: True
+        self._taken: bool | None = None
         self._limits = Limits()
         self._done: Done = lambda _: None
 
-    def choose(self, only: Callable[[RecordedSession], bool], limits: Limits, done: Done) -> None:
+    def choose(self, take: Take, limits: Limits, done: Done) -> None:
         """Say which sessions to run, how long to search, and what to call after each."""
-        self._only, self._limits, self._done = only, limits, done
+        self._take, self._limits, self._done = take, limits, done
 
     @property
     def _cache(self) -> SchedulerCache:
@@ -345,16 +346,18 @@ class _Rerun:
         """Run the next session, if it is wanted, and take over what it decided."""
         plan = self._planned.pop()
         self._begin(plan)
-        if self._only(plan.recorded):
+        if self._taken:
             self.done.append(self._nearest(plan))
             self._done(self.done[-1])
         self._take_over(plan.recorded)
-        self._deliveries = self._handled = None
+        self._deliveries = self._handled = self._taken = None
 
     def _begin(self, plan: Planned) -> None:
         """Keep from now on what is delivered, as the session may have been opened here."""
         self._serve(plan.recorded.opened)
-        if self._deliveries is None and self._only(plan.recorded):
+        if self._taken is None:
+            self._taken = self._take(plan.recorded)
+        if self._deliveries is None and self._taken:
             begin = max(self._revision, plan.early)
             self._deliveries = Deliveries(self._projector, self._payloads, begin)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from ...engine.log import open_log
 from ...engine.session.nodes.sampling import MIN_NODES_TO_FIND
@@ -15,6 +17,7 @@ from ..moments.recorded_sessions import HowKnown, RecordedSession, recorded_sess
 from ..moments.scheduler_confs import confs_at, has_no_conf
 from ..parallel import run_beside
 from ..sessions.session import conf_of
+from .claims import Claims
 from .known import is_doubtful
 from .question import FidelityQuestion, numbered
 from .report import Fidelity, SessionFidelity, fidelity_of_session
@@ -42,9 +45,11 @@ def fidelity(
     asked = [plan for plan in planned if id(plan.recorded) in numbers]
     source, alone = _conf(log, question, resolve(question.release))
     count = 1 if alone else max(1, min(jobs, len(asked)))
-    parts = [question._replace(part=part, parts=count) for part in range(count)]
-    counted = None if progress is None else _whole(progress, len(asked), count)
-    done = run_beside(lambda: _run(log, parts[0], every, counted), _run_part, parts[1:])
+    with TemporaryDirectory(prefix="plinian-fidelity-") as folder:
+        claims = Claims(folder)
+        counted = None if progress is None else lambda: progress(claims.taken(), len(asked))
+        part = _Part(question, every, claims)
+        done = run_beside(lambda: _run(log, part, counted), _run_part, [part] * (count - 1))
     sessions = sorted(chain.from_iterable(done), key=lambda one: one.number)
     first = asked[0].nominal if asked else None
     unknown = unknown_between(log, first, end, SCHEDULING) if asked else []
@@ -52,6 +57,17 @@ def fidelity(
     return Fidelity(
         question.release, source, len(numbers), left_out, tuple(sessions), tuple(unknown)
     )
+
+
+class _Part(NamedTuple):
+    """What each process gets.
+
+    :param every: the sessions of the log. :param claims: where they agree who runs which.
+    """
+
+    question: FidelityQuestion
+    every: Sequence[RecordedSession]
+    claims: Claims
 
 
 def _conf(log: Log, question: FidelityQuestion, behaviours: Behaviours) -> tuple[str, bool]:
@@ -74,26 +90,19 @@ def _lacks(one: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> str:
     return ""
 
 
-def _whole(progress: Progress, total: int, parts: int) -> Callable[[int], None]:
-    """Return what reports progress of the whole by the sessions that one of its parts has run."""
-    return lambda done: progress(min(done * parts, total), total)
-
-
-def _run_part(question: FidelityQuestion) -> list[SessionFidelity]:
-    end = question.end
-    with open_log(question.place, read_only=True) as store:
+def _run_part(part: _Part) -> list[SessionFidelity]:
+    end = part.question.end
+    with open_log(part.question.place, read_only=True) as store:
         log = Log(store, branch=end.branch, cluster=end.cluster)
-        return _run(log, question, recorded_sessions(store, end))
+        return _run(log, part)
 
 
 def _run(
-    log: Log,
-    question: FidelityQuestion,
-    every: Sequence[RecordedSession],
-    progress: Callable[[int], None] | None = None,
+    log: Log, part: _Part, progress: Callable[[], None] | None = None
 ) -> list[SessionFidelity]:
-    """Run the sessions that are asked about, and say how each came out."""
-    numbers = numbered(every, question)
+    """Run the sessions that no other process has taken, and say how each came out."""
+    question = part.question
+    numbers = numbered(part.every, question)
     unknown = unknown_between(log, 0, question.end, SCHEDULING)
     bare = question.conf is None and has_no_conf(log, question.end)
     done: list[SessionFidelity] = []
@@ -103,15 +112,15 @@ def _run(
         number, sampled = numbers[id(one.recorded)], one.nodes > MIN_NODES_TO_FIND
         done.append(fidelity_of_session(one, number, lacks=lacks, sampled=sampled))
         if progress is not None:
-            progress(len(done))
+            progress()
 
     rerun_sessions(
         log.store,
         question.end,
         resolve(question.release),
         conf=question.conf,
-        sessions=every,
-        only=lambda one: id(one) in numbers,
+        sessions=part.every,
+        take=lambda one: id(one) in numbers and part.claims.take(numbers[id(one)]),
         limits=question.limits,
         done=add,
     )

@@ -6,6 +6,8 @@ some other orders of Go's maps are tried at the best places. Then each informer 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ...engine.cache.snapshot import Snapshot
@@ -33,7 +35,14 @@ class Limits(NamedTuple):
 
 
 PROBE_AFTER = 4
-"""After so many places in vain, other orders of maps are tried, if no bind differs any more."""
+"""After so many places in a row that bring nothing, other orders of maps are tried, unless binds
+still differ."""
+
+LEADS_AWAY = 2
+"""After so many stopped runs in a row on one side of the start, the other side comes first."""
+
+GIVEN_UP = 6
+"""After so many stopped runs in a row on one side of the start, the rest of it is left out."""
 
 
 class State(NamedTuple):
@@ -64,6 +73,30 @@ class Found(NamedTuple):
     runs: int
 
 
+class _Places:
+    """Places to try, in order, as far as their side does not lead away from the record.
+
+    :param start: between the two sides: the earlier and the later places.
+    """
+
+    def __init__(self, places: Sequence[int], start: int) -> None:
+        self._left, self._start = list(places), start
+        self._stopped = {False: 0, True: 0}
+
+    def __iter__(self) -> Iterator[int]:
+        while self._left:
+            yield self._left.pop(0)
+
+    def note(self, place: int, *, stopped: bool) -> None:
+        """Note whether the run at a place was stopped, as it led away."""
+        later = place > self._start
+        self._stopped[later] = self._stopped[later] + 1 if stopped else 0
+        if self._stopped[later] == LEADS_AWAY:
+            self._left.sort(key=lambda one: (one > self._start) is later)
+        elif self._stopped[later] == GIVEN_UP:
+            self._left = [one for one in self._left if (one > self._start) is not later]
+
+
 class Search:
     """The search for one session.
 
@@ -76,7 +109,7 @@ class Search:
         self._runs = 0
         self._by_order: dict[str, bool] = {}
         self._best: tuple[Attempt, State] | None = None
-        self._ascending: dict[Cut, Attempt] = {}
+        self._done: dict[State, Attempt] = {}
         self._seen: list[tuple[tuple[int, ...], int, int]] = []
 
     def nearest(self) -> Found:
@@ -110,19 +143,21 @@ class Search:
 
     def _run(self, snapshot: Snapshot, state: State) -> Attempt | None:
         """Run once, and keep the run if it is the nearest so far; None if it was stopped."""
-        self._runs += 1
-        orders = SeededOrders(state.order) if state.order else None
-        attempt = self._run_once(snapshot, orders, self._to_beat())
+        attempt = self._done.get(state) or self._run_anew(snapshot, state)
         if attempt is None:
             return None
+        self._done[state] = attempt
         if self._best is None or self._key(attempt) < self._key(self._best[0]):
             self._best = attempt, state
-        if not state.order:
-            self._ascending[state.cut] = attempt
         if not state.cut.own and not state.order:
             place = state.cut.common
             self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
         return attempt
+
+    def _run_anew(self, snapshot: Snapshot, state: State) -> Attempt | None:
+        self._runs += 1
+        orders = SeededOrders(state.order) if state.order else None
+        return self._run_once(snapshot, orders, self._to_beat())
 
     def _to_beat(self) -> Bound | None:
         """Return the run to beat; an equal one is run to its end, as it may show what varies."""
@@ -141,15 +176,17 @@ class Search:
 
     def _together(self, first: Attempt) -> None:
         """Move all informers together, to the nearest place first."""
-        places = self._places(first)[: self._limits.together]
-        probed = False
-        for number, place in enumerate(places):
-            if number >= PROBE_AFTER and not probed and not _binds_differ(self._attempt):
+        places, vain, probed = _Places(self._places(first), self._start), 0, False
+        for place in islice(places, self._limits.together):
+            if vain >= PROBE_AFTER and not probed and not _binds_differ(self._attempt):
                 self._reorder_best_places(1, self._limits.orders)
                 probed = True
             if self._is_settled():
                 return
-            self._run(self._deliveries.snapshot(place), State(Cut(place)))
+            before = self._best
+            attempt = self._run(self._deliveries.snapshot(place), State(Cut(place)))
+            vain = vain + 1 if self._best is before else 0
+            places.note(place, stopped=attempt is None)
 
     def _places(self, first: Attempt) -> list[int]:
         """Return the places to try, in order.
@@ -181,7 +218,7 @@ class Search:
 
     def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
         """Run with other orders of maps, until each difference is as recorded in one of them."""
-        before = self._ascending.get(cut)
+        before = self._done.get(State(cut))
         for seed in range(1, count + 1):
             if all(self._by_order.get(name) for name in self._attempt.names):
                 return
@@ -192,7 +229,7 @@ class Search:
 
     def _note(self, one: Attempt, other: Attempt) -> None:
         """Note what differs between two orders, and whether one of them is as recorded."""
-        for name in one.names | other.names:
+        for name in sorted(one.names | other.names):
             if name in one.names and name in other.names:
                 if _of(one, name) != _of(other, name):
                     self._by_order.setdefault(name, False)

@@ -24,6 +24,20 @@ class ConfText(NamedTuple):
     source: str
 
 
+class AppliedConf(NamedTuple):
+    """A configuration that was applied.
+
+    :param revision: when; None for one that is valid from the beginning, such as a plain file.
+    """
+
+    revision: int | None
+    conf: ConfText
+
+    def is_known(self, revision: int | None) -> bool:
+        """Return whether it was applied by a revision; None is the end of the log."""
+        return self.revision is None or revision is None or self.revision <= revision
+
+
 def conf_file(path: Path) -> ConfText:
     """Read a configuration from a file.
 
@@ -50,18 +64,20 @@ def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
 
     A configuration without a revision, such as a plain file, is valid from the beginning.
     """
+    return [one.conf for one in applied_confs(store, moment) if one.is_known(moment.revision)]
+
+
+def applied_confs(store: LogStore, moment: Moment) -> list[AppliedConf]:
+    """Return all configurations that the log knows at a moment, whatever its revision: newest first.
+
+    The log is read once; use this where the configurations of many revisions are asked for.
+    """
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)
     )
-    applied = [
-        recorded.event
-        for recorded in store.read(query)
-        if recorded.event.revision is None
-        or moment.revision is None
-        or recorded.event.revision <= moment.revision
-    ]
+    applied = [recorded.event for recorded in store.read(query)]
     applied.sort(key=lambda event: event.revision or 0)
-    return [_conf_text(event) for event in reversed(applied)]
+    return [AppliedConf(event.revision, _conf_text(event)) for event in reversed(applied)]
 
 
 def _conf_text(event: Event) -> ConfText:

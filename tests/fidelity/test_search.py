@@ -1,0 +1,52 @@
+"""Which places are tried for a session, and which process runs it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from plinian.replay.fidelity.claims import Claims
+from plinian.replay.fidelity.search import GIVEN_UP, LEADS_AWAY, _Places
+
+START = 10
+
+
+def tried(places: list[int], stopped: set[int]) -> list[int]:
+    """Return the places in the order in which they are tried, if runs at some are stopped."""
+    given, order = _Places(places, START), []
+    for place in given:
+        order.append(place)
+        given.note(place, stopped=place in stopped)
+    return order
+
+
+def test_places_keep_their_order_while_no_side_leads_away() -> None:
+    assert tried([9, 11, 8, 12], stopped=set()) == [9, 11, 8, 12]
+
+
+def test_the_other_side_comes_first_where_one_leads_away() -> None:
+    assert LEADS_AWAY == 2, "the order below is that of two"
+    assert tried([9, 11, 8, 12, 7, 13, 6], stopped={11, 12}) == [9, 11, 8, 12, 7, 6, 13]
+
+
+def test_a_run_to_the_end_counts_anew() -> None:
+    places = [9, 8, 7, 11, 6, 12, 5]
+    assert tried(places, stopped={9, 7, 5}) == places
+
+
+def test_a_side_that_always_leads_away_is_given_up() -> None:
+    later = list(range(START + 1, START + 12))
+    assert tried(later, stopped=set(later)) == later[:GIVEN_UP]
+    assert tried([*later, 3], stopped=set(later)) == [*later[:LEADS_AWAY], 3, *later[2:GIVEN_UP]]
+
+
+def test_each_session_is_taken_once(tmp_path: Path) -> None:
+    claims, numbers = Claims(str(tmp_path)), list(range(200))
+
+    def takes(_: int) -> list[int]:
+        return [number for number in numbers if claims.take(number)]
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = [number for some in pool.map(takes, range(8)) for number in some]
+    assert sorted(taken) == numbers
+    assert claims.taken() == len(numbers)
