@@ -16,6 +16,7 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
 from plinian.replay.moments.stored_belief import build_beliefs
+from plinian.replay.moments.truth import build_index
 from plinian.replay.sessions.session import session_at
 
 from .measure import Result, clock
@@ -53,12 +54,13 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
 
 
 def written(folder: Path, scale: float) -> str:
-    """Write the log, with the scheduler's cache stored, and return its place."""
+    """Write the log, with its index as ``plinian ingest`` and the scheduler's cache, and return it."""
     (folder / "cluster.json").write_bytes(_listing(scale))
     (folder / "volcano-scheduler.conf").write_text(CONF)
     place = str(folder / "log.db")
     with opened(place, create=True) as log:
         ingest(log.store, [str(folder / "cluster.json"), str(folder / "volcano-scheduler.conf")])
+        build_index(log.store, cluster="default")
         build_beliefs(log.store, resolve(RELEASE), branch="main", cluster="default")
     return place
 
