@@ -7,13 +7,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...engine.machine.layout import Step
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.volcano.releases import RELEASES, PreRelease, known_release
+from ...engine.volcano.session.history import record
 from ...engine.volcano.table import Part, rows_in
 from ..compare.releases import BehaviourDiff, release_diff
 from ..parallel import run_all
 from .run import Anomaly, Cure, Verdicts
 from .scenario import MachineCase
-from .world import Changed, World, run_steps, world_of
+from .world import UNCHANGED, Changed, World, run_steps, world_of
 
 _TRIED = (Part.CONTROLLERS, Part.SESSION)
 """Parts of which one behaviour can be changed alone in a machine."""
@@ -25,11 +27,12 @@ class _Order(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """Orders to run as one release."""
+    """Orders to run as one release, with other behaviours."""
 
     case: MachineCase
     release: str
     orders: tuple[_Order, ...]
+    changed: Changed = UNCHANGED
 
 
 def in_all_releases(
@@ -54,21 +57,25 @@ def in_all_releases(
     names = [str(each) for each in (*RELEASES, *before)]
     trials = [_Trial(case, name, orders) for name in names]
     broken = list(run_all(_try, trials, jobs=jobs, progress=progress))
-    found = []
-    for at, anomaly in enumerate(anomalies):
+    verdicts = []
+    for at in range(len(orders)):
         ends = {name: each[at] for name, each in zip(names, broken, strict=True)}
-        verdicts = Verdicts(
-            tuple(name for name in names if ends[name]),
-            tuple(name for name in names if not ends[name]),
-        )
-        cure = _cure(case, orders[at], verdicts, before)
-        found.append(anomaly._replace(releases=verdicts, cure=cure))
-    return found
+        breaks = tuple(name for name in names if ends[name])
+        verdicts.append(Verdicts(breaks, tuple(name for name in names if not ends[name])))
+    pairs = [_neighbours(each, before) for each in verdicts]
+    cures: dict[_Order, Cure] = {}
+    for pair in dict.fromkeys(pair for pair in pairs if pair is not None):
+        some = [order for order, own in zip(orders, pairs, strict=True) if own == pair]
+        cures.update(_cures(_Trial(case, pair[0], tuple(some)), pair[1], jobs))
+    return [
+        anomaly._replace(releases=each, cure=cures.get(order))
+        for anomaly, each, order in zip(anomalies, verdicts, orders, strict=True)
+    ]
 
 
 def _try(trial: _Trial) -> list[bool]:
     """Say of each order whether the release breaks in it."""
-    world = world_of(trial.case, trial.release)
+    world = world_of(trial.case, trial.release, changed=trial.changed)
     return [_breaks(world, order) for order in trial.orders]
 
 
@@ -76,17 +83,38 @@ def _breaks(world: World, order: _Order) -> bool:
     return any(one.invariant == order.invariant for one in run_steps(world, order.steps).violations)
 
 
-def _cure(
-    case: MachineCase, order: _Order, verdicts: Verdicts, before: Sequence[PreRelease]
-) -> Cure | None:
-    """Return neighbouring releases that end differently, and what makes the difference."""
-    pair = _neighbours(verdicts, before)
-    if pair is None:
-        return None
-    broken, held = pair
-    differing = release_diff(broken, held, parts=_TRIED)
-    alone = [one for one in differing if not _breaks(_with(case, broken, held, one), order)]
-    return Cure(broken, held, tuple(alone))
+def _cures(trial: _Trial, held: str, jobs: int) -> dict[_Order, Cure]:
+    """Return for each order the behaviours of a release that holds of which one alone holds, too.
+
+    Behaviours that no session reads in these orders make no difference.
+
+    :param trial: of the release that breaks.
+    """
+    read = _read(trial)
+    differing = [
+        one
+        for one in release_diff(trial.release, held, parts=_TRIED)
+        if one.part is not Part.SESSION or one.behaviour in read
+    ]
+    trials = [trial._replace(changed=_changed(held, one)) for one in differing]
+    broken = list(run_all(_try, trials, jobs=jobs))
+    return {
+        order: Cure(
+            trial.release,
+            held,
+            tuple(one for one, each in zip(differing, broken, strict=True) if not each[at]),
+        )
+        for at, order in enumerate(trial.orders)
+    }
+
+
+def _read(trial: _Trial) -> frozenset[str]:
+    """Return the behaviours of the scheduler that are read in some orders."""
+    reads = RecordedBehaviours.of(record(known_release(trial.release)))
+    world = world_of(trial.case, trial.release, reads=reads)
+    for order in trial.orders:
+        run_steps(world, order.steps)
+    return reads.names
 
 
 def _neighbours(verdicts: Verdicts, before: Sequence[PreRelease]) -> tuple[str, str] | None:
@@ -109,10 +137,10 @@ def _neighbours(verdicts: Verdicts, before: Sequence[PreRelease]) -> tuple[str, 
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _with(case: MachineCase, broken: str, held: str, one: BehaviourDiff) -> World:
-    """Return the machine of a release with one behaviour of another one."""
+def _changed(held: str, one: BehaviourDiff) -> Changed:
+    """Return one behaviour of a release, for another one."""
     value = rows_in(one.part, known_release(held))[one.behaviour].value
     changed = {one.behaviour: value}
     if one.part is Part.CONTROLLERS:
-        return world_of(case, broken, changed=Changed(controllers=changed))
-    return world_of(case, broken, changed=Changed(session=changed))
+        return Changed(controllers=changed)
+    return Changed(session=changed)

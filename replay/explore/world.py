@@ -18,6 +18,7 @@ from ...engine.machine.layout import API, Step
 from ...engine.machine.machine import Machine, State
 from ...engine.machine.natural import USER, Check, Natural, Violation, of_panic
 from ...engine.machine.shrink import play
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.volcano.conf import conf_in_force
 from ...engine.volcano.releases import known_release
 from ...engine.volcano.session.history import record
@@ -73,14 +74,16 @@ def world_of(
     release: str,
     invariants: Collection[str] = (),
     changed: Changed = UNCHANGED,
+    reads: RecordedBehaviours | None = None,
 ) -> World:
     """Return the machine of a scenario.
 
     :param invariants: ids; none are all. Only these are checked.
     :param changed: behaviours of the release that are replaced.
+    :param reads: the scheduler's behaviours instead, which note that they are read.
     :raises UsageError: the release is not known.
     """
-    behaviours = dataclasses.replace(record(known_release(release)), **changed.session)
+    behaviours = reads or dataclasses.replace(record(known_release(release)), **changed.session)
     own = {each["metadata"]["name"] for each in case.existing if each["kind"] == "Queue"}
     queues = ("default", "root") if behaviours.root_queue else ("default",)
     made = cluster(

@@ -14,7 +14,9 @@ from machine_cases import BREAKS, HOLDS, one_pod, scaled
 from plinian.engine.errors import UsageError
 from plinian.engine.machine.layout import Step
 from plinian.engine.machine.walks import Bound
+from plinian.engine.volcano.table import Part
 from plinian.replay.budget import budget_seconds
+from plinian.replay.compare.releases import release_diff
 from plinian.replay.explore import releases
 from plinian.replay.explore.coverage import Coverage, bound_together, together
 from plinian.replay.explore.replaying import replay
@@ -76,6 +78,18 @@ def test_the_behaviour_that_makes_the_difference_is_named(found: Exploration) ->
     assert cure is not None
     assert (cure.breaks, cure.holds) == ("v1.13.0", HOLDS)
     assert [one.behaviour for one in cure.behaviours] == ["statefulsets_skip_annotated_pods"]
+
+
+def test_a_behaviour_that_is_not_read_makes_no_difference(found: Exploration) -> None:
+    (anomaly,) = found.anomalies
+    trial = releases._Trial(
+        SCALED, "v1.13.0", (releases._Order(anomaly.steps, anomaly.violation.invariant),)
+    )
+    read, every = releases._read(trial), release_diff("v1.13.0", HOLDS, parts=[Part.SESSION])
+    unread = [one for one in every if one.behaviour not in read]
+    assert unread, "the cluster has no devices, for one"
+    for one in unread:
+        assert releases._try(trial._replace(changed=releases._changed(HOLDS, one))) == [True], one
 
 
 def test_a_token_runs_the_same_order_to_the_same_end(found: Exploration) -> None:
