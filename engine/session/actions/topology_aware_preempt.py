@@ -1,7 +1,7 @@
 """preempt with ``enableTopologyAwarePreemption``: the node with the least important victims.
 
 On each node victims are simulated: first all that are needed, then some are reprieved.
-Pod affinity is checked again, as if the victims were gone.
+Pod affinity and shared devices are checked again, as if the victims were gone.
 
 Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 ``SelectVictimsOnNode``, ``pickOneNodeForPreemption``) since v1.13.
@@ -143,7 +143,7 @@ def _needed_victims(ssn: Session, task: int, node: int, ordered: Sequence[int]) 
         if _fits(ssn, task, node):
             break
     victims: list[int] = []
-    if gone and _affinity_allows(ssn, task, node):
+    if gone and _is_allowed(ssn, task, node):
         order = reversed(gone) if ssn.behaviours.important_victims_reprieved_first else iter(gone)
         for simulated in list(order):
             _bring_back(ssn, simulated)
@@ -176,13 +176,18 @@ def _fits(ssn: Session, task: int, node: int) -> bool:
     return (
         voting.allocatable(ssn, queue, task)
         and fits(ssn.named_request(task), ssn.nodes.future_idle(node))
-        and _affinity_allows(ssn, task, node)
+        and _is_allowed(ssn, task, node)
     )
 
 
-def _affinity_allows(ssn: Session, task: int, node: int) -> bool:
-    """Return whether pod affinity allows a node; not checked again if it ignores victims."""
-    return not ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)
+def _is_allowed(ssn: Session, task: int, node: int) -> bool:
+    """Return whether pod affinity and devices allow a node.
+
+    Affinity is not checked again if it ignores victims.
+    """
+    if ssn.affinity_counts_victims and not ssn.simulated_predicate(task, node):
+        return False
+    return ssn.devices_allow(task, node)
 
 
 def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]:

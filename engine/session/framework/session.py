@@ -185,6 +185,8 @@ class Session:
         """Of predicates: whether pod affinity currently allows a task on a node."""
         self.affinity_counts_victims = True
         """Of predicates: whether that answer changes while evictions are simulated."""
+        self.devices_allow: Callable[[int, int], bool] = lambda _task, _node: True
+        """Of deviceshare: whether devices currently suffice for a task on a node."""
         self.prepared: set[int] | None = None
         """Of predicates: tasks that the filters were prepared for, if an action needs to know;
         ``None``: all are."""

@@ -348,6 +348,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("nodeorder_needs_predicates", "v1.8.0"): ("mixed-8", "v1.10.0"),
         ("shared_devices", "v1.10.0"): ("cards-of-an-agent-that-left", "v1.10.0"),
         ("shared_devices", "v1.12.0"): ("one-card-for-two", "v1.12.1"),
+        ("shared_devices", "v1.13.0"): ("cards-of-pods-that-were-there", "v1.13.0"),
         ("shared_devices", "v1.14.0"): ("cards-of-an-agent-that-left", "v1.14.0"),
         ("shared_devices", "v1.15.0"): ("node-without-cards", "v1.15.0"),
         ("shared_devices", "v1.8.0"): ("cards-of-an-agent-that-left", "v1.9.1"),

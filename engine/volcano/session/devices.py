@@ -18,11 +18,15 @@ class SharedDevices(StrEnum):
     """The message also names the kind of device."""
     FAULTS_UNREPORTED = "faults unreported"
     """The message does not say why virtual GPUs refuse the pod. They have modes."""
+    PODS_LATE = "pods late"
+    """A process counts what pods have of cards that are shared by memory or whole from updates of
+    the pods, or of their nodes, after its first session on."""
     LATE = "late"
     """A process knows of nodes' devices from the nodes' updates after its first session on. A node
     without any takes pods that request some, which crashes the scheduler, as preempt did before."""
     REFUSALS_HEEDED = "refusals heeded"
-    """Such a node takes the pods; a pod is not placed if its part is not free after all."""
+    """Such a node takes the pods; a pod is not placed if its part is not free after all. What pods
+    have that are being deleted is free; victims are simulated with what they have of devices."""
 
 
 class VirtualGpuUse(StrEnum):
@@ -96,6 +100,14 @@ ROWS: tuple[Row, ...] = (
         source="api/devices/nvidia/vgpu/device_info.go FilterNode",
         why="A pod's message does not say why virtual GPUs refuse it; nodes have sharing modes.",
         pull=4290,
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.PODS_LATE,
+        landed("v1.13.0"),
+        source="api/node_info.go addResource",
+        why="Shared cards of pods that are there before the first session seem to be free.",
+        pull=4500,
     ),
     Row(
         "shared_devices",

@@ -91,6 +91,13 @@ class SharedGpus:
             if card in self.pods:
                 self.pods[card].pop(pod.uid, None)
 
+    def release(self, pod: Pod) -> list[int]:
+        """Remove a pod from its cards, and return them (SubResource)."""
+        had = [card for card, pods in self.pods.items() if pod.uid in pods]
+        for card in had:
+            del self.pods[card][pod.uid]
+        return had
+
     def filter(self, pod: Pod, *, sharing: bool, number: bool) -> str:
         """Return why a pod cannot run here; empty if it can.
 

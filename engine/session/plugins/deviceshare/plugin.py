@@ -10,7 +10,7 @@ placed is in pkg/scheduler/plugins/predicates/predicates.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -44,6 +44,7 @@ _NO_INTEGER = -(2**63)
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
+_RELEASED = frozenset({Status.PIPELINED, Status.RELEASING})
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
@@ -58,6 +59,15 @@ class DeviceMemory:
     """What sessions wrote on pods, by UID."""
     unknown: dict[str, Node] = field(default_factory=dict)
     """Names of nodes whose last update was before the plugin was enabled."""
+    uncounted: dict[str, tuple[Pod, Node]] = field(default_factory=dict)
+    """By UID: pods on nodes when the plugin was enabled, whose shared cards are not counted."""
+
+    def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:
+        """Return a copy with the same objects: another object is an update."""
+        annotations = {uid: {**written} for uid, written in self.annotations.items()}
+        return replace(
+            self, annotations=annotations, unknown={**self.unknown}, uncounted={**self.uncounted}
+        )
 
     @property
     def on(self) -> bool:
@@ -86,19 +96,22 @@ class DeviceShare:
         self._memory = ssn.process.memory.of(DeviceMemory)
         self._devices = ssn.behaviours.shared_devices
         self._takes = self._devices in _TAKING
+        self._frees = self._devices is SharedDevices.REFUSALS_HEEDED
+        self._without_devices = _RELEASED if self._frees else {Status.PIPELINED}
         was_on = self._memory.on
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
         """By task with virtual GPUs at the opening: their annotations, if these are restored."""
+        self._left: dict[int, list[int]] = {}
+        """By simulated victim: the shared cards that it had."""
         self._scores: Floats = np.zeros(len(ssn.nodes))
         """By node: its cards' score for the last pod that passed the filter."""
         if not self._memory.on:
             return
-        if self._takes and ssn.process.from_start and not was_on:
-            known = (info.node for info in ssn.nodes.info if info.node is not None)
-            self._memory.unknown = {node.name: node for node in known}
+        if ssn.process.from_start and not was_on:
+            self._note_what_was_there()
         self._build()
         ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
         if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
@@ -106,10 +119,29 @@ class DeviceShare:
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
         if self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
-            ssn.registry.add_simulation_handler(back=self._stay, removed=self._go)
+        if self._frees:
+            ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
+            ssn.devices_allow = self._allows
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
+
+    def _note_what_was_there(self) -> None:
+        """Note the nodes and pods whose devices the process does not count until an update.
+
+        Source: api/node_info.go setNodeOthersResource, addResource.
+        """
+        ssn, memory = self._ssn, self._memory
+        known = [(row, info.node) for row, info in enumerate(ssn.nodes.info) if info.node]
+        if self._takes:
+            memory.unknown = {node.name: node for _, node in known}
+        if self._devices is SharedDevices.PODS_LATE:
+            pods = (
+                (ssn.tasks.info[task].pod, node)
+                for row, node in known
+                for task, _ in ssn.nodes.tasks(row).values()
+            )
+            memory.uncounted = {pod.uid: (pod, node) for pod, node in pods}
 
     def _set_switches(self) -> None:
         given, memory = self._arguments, self._memory
@@ -159,18 +191,20 @@ class DeviceShare:
                 else None
             )
             for task, status in ssn.nodes.tasks(row).values():
-                if status != Status.PIPELINED:
-                    self._add(task, shared, virtual)
+                if status not in self._without_devices:
+                    self._add(task, info.node, shared, virtual)
             if shared is not None:
                 self._shared[row] = shared
             if virtual is not None:
                 self._virtual[row] = virtual
 
-    def _add(self, task: int, shared: SharedGpus | None, virtual: VirtualGpus | None) -> None:
+    def _add(
+        self, task: int, node: Node, shared: SharedGpus | None, virtual: VirtualGpus | None
+    ) -> None:
         """Count a pod's devices from an earlier session."""
         pod = self._ssn.tasks.info[task].pod
         annotations = {**pod.annotations, **self._memory.annotations.get(pod.uid, {})}
-        if shared is not None:
+        if shared is not None and not self._is_uncounted(pod, node):
             shared.add(pod, annotations)
         if virtual is not None:
             virtual.add(pod.uid, annotations, gang_of(pod))
@@ -178,6 +212,10 @@ class DeviceShare:
                 self._holding[task] = annotations
             if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
+
+    def _is_uncounted(self, pod: Pod, node: Node) -> bool:
+        was = self._memory.uncounted.get(pod.uid)
+        return was is not None and was[0] is pod and was[1] is node
 
     def _knows(self, node: Node) -> bool:
         """Return whether a node's devices are checked."""
@@ -337,6 +375,30 @@ class DeviceShare:
         if task in self._holding and node in self._virtual:
             pod = self._ssn.tasks.info[task].pod
             self._virtual[node].add(pod.uid, self._holding[task], gang_of(pod))
+
+    def _leave(self, task: int, node: int) -> None:
+        """Release the cards of a simulated victim."""
+        self._go(task, node)
+        if node in self._shared:
+            self._left[task] = self._shared[node].release(self._ssn.tasks.info[task].pod)
+
+    def _come_back(self, task: int, node: int) -> None:
+        """Assign its cards again to a simulated victim that may stay."""
+        self._stay(task, node)
+        for card in self._left.pop(task, ()):
+            pod = self._ssn.tasks.info[task].pod
+            self._shared[node].pods[card][pod.uid] = pod
+
+    def _allows(self, task: int, node: int) -> bool:
+        """Return whether devices of a node suffice for a task while victims are simulated.
+
+        Source: predicates.go, the function of ``AddSimulatePredicateFn``.
+        """
+        pod = self._ssn.tasks.info[task].pod
+        if self._shared_fault(pod, node):
+            return False
+        virtual = self._virtual.get(node)
+        return virtual is None or not self._asks_virtual(pod) or virtual.tries(pod) is not None
 
     def _score(self, task: int, rows: Rows) -> Floats:
         """Return weight · ⌊what the cards score that a pod would get + ½⌋.
