@@ -54,7 +54,7 @@ def run(folder: Path, *, scale: float = 1.0) -> Iterator[Result]:
 
 
 def written(folder: Path, scale: float) -> str:
-    """Write the log, with its index as ``plinian ingest`` and the scheduler's cache, and return it."""
+    """Write the log as ``plinian ingest`` does, with the stored cache, and return its place."""
     (folder / "cluster.json").write_bytes(_listing(scale))
     (folder / "volcano-scheduler.conf").write_text(CONF)
     place = str(folder / "log.db")

@@ -1,4 +1,4 @@
-"""Which process runs which session: whoever comes to it first."""
+"""Which process runs which session: the one that comes to it first."""
 
 from __future__ import annotations
 

@@ -68,9 +68,11 @@ def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
 
 
 def applied_confs(store: LogStore, moment: Moment) -> list[AppliedConf]:
-    """Return all configurations that the log knows at a moment, whatever its revision: newest first.
+    """Return all configurations that the log has at a position, newest first.
 
-    The log is read once; use this where the configurations of many revisions are asked for.
+    The log is read once; use this for the configurations at many revisions.
+
+    :param moment: its revision does not count.
     """
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)
