@@ -39,7 +39,7 @@ from ..moments.recorded_sessions import (
     last_known,
     recorded_sessions,
 )
-from ..moments.scheduler_confs import ConfText, applied_confs
+from ..moments.scheduler_confs import AppliedConf, ConfText, applied_confs
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Cut, Deliveries
@@ -218,16 +218,13 @@ class _Confs:
     def __init__(
         self, store: LogStore, moment: Moment, behaviours: Behaviours, given: ConfText | None
     ) -> None:
-        self._behaviours, self._given = behaviours, given
-        self._applied = [] if given else applied_confs(store, moment)
+        self._behaviours = behaviours
+        self._applied = [AppliedConf(None, given)] if given else applied_confs(store, moment)
         self._known: dict[tuple[ConfText, ...], SchedulerConf] = {}
 
     def at(self, revision: int) -> SchedulerConf:
         """Return the last configuration by a revision that the release accepts."""
-        if self._given is None:
-            confs = tuple(one.conf for one in self._applied if one.is_known(revision))
-        else:
-            confs = (self._given,)
+        confs = tuple(one.conf for one in self._applied if one.is_known(revision))
         if confs not in self._known:
             self._known[confs] = conf_of(confs, self._behaviours).conf
         return self._known[confs]

@@ -44,7 +44,8 @@ _NO_INTEGER = -(2**63)
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
-_RELEASED = frozenset({Status.PIPELINED, Status.RELEASING})
+_PIPELINED = frozenset({Status.PIPELINED})
+_RELEASED = _PIPELINED | {Status.RELEASING}
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
@@ -96,8 +97,7 @@ class DeviceShare:
         self._memory = ssn.process.memory.of(DeviceMemory)
         self._devices = ssn.behaviours.shared_devices
         self._takes = self._devices in _TAKING
-        self._frees = self._devices is SharedDevices.REFUSALS_HEEDED
-        self._without_devices = _RELEASED if self._frees else {Status.PIPELINED}
+        self._heeds = self._devices is SharedDevices.REFUSALS_HEEDED
         was_on = self._memory.on
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
@@ -119,7 +119,7 @@ class DeviceShare:
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
         if self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
-        if self._frees:
+        if self._heeds:
             ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
             ssn.devices_allow = self._allows
 
@@ -174,6 +174,7 @@ class DeviceShare:
             ssn.errors.append(_UNCUT)
         handshake = ssn.behaviours.virtual_gpus_by_handshake
         modes = self._devices not in _MODELESS
+        without = _RELEASED if self._heeds else _PIPELINED
         for row, info in enumerate(ssn.nodes.info):
             if info.node is None or not self._knows(info.node):
                 continue
@@ -191,7 +192,7 @@ class DeviceShare:
                 else None
             )
             for task, status in ssn.nodes.tasks(row).values():
-                if status not in self._without_devices:
+                if status not in without:
                     self._add(task, info.node, shared, virtual)
             if shared is not None:
                 self._shared[row] = shared
@@ -429,8 +430,7 @@ class DeviceShare:
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
-        heeds = self._devices is SharedDevices.REFUSALS_HEEDED
-        if not heeds and known is not None and self._knows(known):
+        if not self._heeds and known is not None and self._knows(known):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
