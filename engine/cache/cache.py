@@ -73,7 +73,7 @@ class SchedulerCache:
         self.priority_classes: dict[str, objects.PriorityClass] = {}
         self.default_priority = 0
         self.quotas: dict[str, dict[str, objects.ResourceQuotaStatus]] = {}
-        self._snapshots = SnapshotBuilder(self._changes, self.classes)
+        self._snapshots: SnapshotBuilder | None = None
         self._handlers = self._table()
 
     def _table(self) -> dict[str, _Handlers]:
@@ -143,6 +143,8 @@ class SchedulerCache:
 
         Source: cache.go Snapshot.
         """
+        if self._snapshots is None:  # Most caches of a search are never asked for one.
+            self._snapshots = SnapshotBuilder(self._changes, self.classes)
         return self._snapshots.take(self)
 
     def copy(self) -> SchedulerCache:
@@ -153,14 +155,7 @@ class SchedulerCache:
         shared = (self.behaviours, self.own, self.classes, *self.stores.items())
         known: dict[int, Any] = {id(one): one for one in shared}
         known[id(self._snapshots)] = None
-        twin = deepcopy(self, known)
-        twin.forget_columns()
-        return twin
-
-    def forget_columns(self) -> None:
-        """Mark everything as changed: the next snapshot is rebuilt from everything."""
-        self._changes.mark(self.nodes, self.jobs)
-        self._snapshots = SnapshotBuilder(self._changes, self.classes)
+        return deepcopy(self, known)
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""

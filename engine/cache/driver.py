@@ -165,25 +165,28 @@ class CacheDriver:
 
     def queue(self, worker: Worker) -> WorkQueue[Any]:
         """Return the queue of a worker."""
+        return self.queues()[worker]
+
+    def queues(self) -> dict[Worker, WorkQueue[Any]]:
+        """Return the queues of all workers, in the order of the workers."""
         jobs, nodes = self.cache.job_cache, self.cache.node_cache
-        queues: dict[Worker, WorkQueue[Any]] = {
+        return {
             Worker.NODES: nodes.queue,
             Worker.HYPERNODES: nodes.hypernode_queue,
             Worker.CLEANUP: jobs.deleted_jobs,
             Worker.RESYNC: jobs.error_tasks,
         }
-        return queues[worker]
 
     def next_due(self) -> int | None:
         """Return when the next delay ends, in microseconds of the queues' time, or None."""
         return min(
-            (due for each in Worker for due in self.queue(each).due().values()), default=None
+            (due for queue in self.queues().values() for due in queue.due().values()), default=None
         )
 
     def advance(self, now: int) -> None:
         """Advance the time of all queues: items that are due are queued."""
-        for worker in Worker:
-            self.queue(worker).advance(now)
+        for queue in self.queues().values():
+            queue.advance(now)
 
     def take(self, worker: Worker) -> Taken | None:
         """Let a worker take the first item of its queue; None if there is none."""

@@ -97,6 +97,8 @@ class _Reader:
         others = {number: (kind, raw) for number, kind, raw in self._stored.others}
         objects: dict[int, Any] = {}
         for kind, positions in self._stored.stores:
+            if not positions:
+                continue
             origins, store = self.projector.origins[kind], dict[str, Object]()
             of = KINDS[kind]
             read = self._decoded(of, positions)

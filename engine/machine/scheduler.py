@@ -118,8 +118,8 @@ class SchedulerComponent:
         """Return all that the scheduler holds, in an order that does not depend on history."""
         cache = self.projector.cache
         cache.stores.arrange()
-        for worker in Worker:
-            self.projector.driver.queue(worker).rebase()
+        for queue in self.projector.driver.queues().values():
+            queue.rebase()
         return Kept(pack(self.projector), self._binding)
 
     def restore(self, kept: Kept) -> None:
@@ -145,8 +145,7 @@ class SchedulerComponent:
         """Return what the workers and the session could do now."""
         driver = self.projector.driver
         found = []
-        for worker in Worker:
-            queue = driver.queue(worker)
+        for worker, queue in driver.queues().items():
             if queue.taken():
                 found.append(f"{FINISHES} {worker}")
             elif len(queue):
@@ -181,14 +180,14 @@ class SchedulerComponent:
 
     def due(self) -> int | None:
         """Return in how many microseconds a delayed item is due."""
-        queues = map(self.projector.driver.queue, Worker)
+        queues = self.projector.driver.queues().values()
         return min(
             (due - queue.now for queue in queues for due in queue.due().values()), default=None
         )
 
     def advance(self, by: int) -> None:
         """Let so many microseconds pass."""
-        for queue in map(self.projector.driver.queue, Worker):
+        for queue in self.projector.driver.queues().values():
             queue.advance(queue.now + by)
 
     def _writer(self) -> Writer:

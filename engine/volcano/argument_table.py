@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 
 from .arguments import is_int, is_number, truth_value
@@ -209,6 +210,7 @@ _BY_OWNER: Mapping[str, tuple[Argument, ...]] = MappingProxyType(
 )
 
 
+@cache
 def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     """Return the arguments that a plugin or an action reads in a release, which must be known."""
     at = known_release(release)

@@ -20,12 +20,10 @@ def not_simulated(conf: SchedulerConf, behaviours: Behaviours) -> Iterator[str]:
     for tier in conf.tiers:
         for option in tier:
             for argument in arguments_of(option.name, behaviours.release):
+                if argument.simulated:
+                    continue
                 for name in sorted(option.arguments.raw):
-                    if (
-                        not argument.simulated
-                        and argument.matches(name)
-                        and _is_on(option.arguments, name, argument.kind)
-                    ):
+                    if argument.matches(name) and _is_on(option.arguments, name, argument.kind):
                         yield f"{option.name}: {name} is not simulated"
 
 

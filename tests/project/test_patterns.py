@@ -70,7 +70,7 @@ def test_all_patterns_of_our_own_are_held_to_that() -> None:
         for fault in faults(path.read_text("utf-8"))
     ]
     assert not found, "\n".join(found)
-    assert len(list(own_patterns())) > 50
+    assert len(own_patterns()) > 50
 
 
 @pytest.mark.parametrize(

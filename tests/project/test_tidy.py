@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -23,11 +24,15 @@ IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases, plugins_apart, fram
 @cache
 def sources() -> tuple[laws.Source, ...]:
     """Return all Python files of the tree."""
-    return tuple(
-        laws.parse(path, (ROOT / path).read_text("utf-8"))
-        for path in files()
-        if path.endswith(".py")
-    )
+    gc.disable()  # It would walk these millions of nodes again and again, and frees none of them.
+    try:
+        return tuple(
+            laws.parse(path, (ROOT / path).read_text("utf-8"))
+            for path in files()
+            if path.endswith(".py")
+        )
+    finally:
+        gc.enable()
 
 
 def broken(law: Law, *tops: str) -> list[str]:

@@ -15,6 +15,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import product
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
@@ -300,8 +301,9 @@ _SEARCHES = _ANYWHERE - {"sub", "subn"}
 _DIRECT = _ANYWHERE | {"match", "fullmatch", "split"}
 
 
-def own_patterns() -> Iterator[tuple[str, re.Pattern[Any], bool]]:
-    """Yield the patterns of all modules: name, pattern, and whether it is looked for anywhere."""
+@cache
+def own_patterns() -> tuple[tuple[str, re.Pattern[Any], bool], ...]:
+    """Return the patterns of all modules: name, pattern, and whether it is looked for anywhere."""
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.walk_packages(plinian.__path__, "plinian.")
@@ -311,10 +313,12 @@ def own_patterns() -> Iterator[tuple[str, re.Pattern[Any], bool]]:
     for module in modules:
         source = Path(module.__file__ or "").read_text("utf-8")
         anywhere |= {id(vars(module).get(name)) for name in _sought(ast.parse(source))}
-    for module in modules:
-        for name, value in vars(module).items():
-            for pattern in _patterns_in(value, 4):
-                yield f"{module.__name__}.{name}", pattern, id(pattern) in anywhere
+    return tuple(
+        (f"{module.__name__}.{name}", pattern, id(pattern) in anywhere)
+        for module in modules
+        for name, value in vars(module).items()
+        for pattern in _patterns_in(value, 4)
+    )
 
 
 def _patterns_in(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
