@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 Payloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 """Returns the payloads of events by their positions."""
 
+Decoded = Callable[[type[Object], int], Object]
+"""Returns the object of a kind whose event is at a position."""
+
 _AT_ONCE = 1024
 """Payloads that are read together."""
 
@@ -52,9 +55,14 @@ _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
 
 
-def unpack(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
-    """Return the projector that :func:`.stored.pack` was given."""
-    return _Reader(_DECODE(data), behaviours, payloads).projector
+def unpack(
+    data: bytes, behaviours: Behaviours, payloads: Payloads, decoded: Decoded | None = None
+) -> Projector:
+    """Return the projector that :func:`.stored.pack` was given.
+
+    :param decoded: instead of decoding payloads, where the same objects are restored many times.
+    """
+    return _Reader(_DECODE(data), behaviours, payloads, decoded).projector
 
 
 def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
@@ -78,11 +86,17 @@ def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Pr
 class _Reader:
     """Rebuilds a projector, each part after the parts that it needs."""
 
-    def __init__(self, stored: StoredBelief, behaviours: Behaviours, payloads: Payloads) -> None:
+    def __init__(
+        self,
+        stored: StoredBelief,
+        behaviours: Behaviours,
+        payloads: Payloads,
+        decoded: Decoded | None = None,
+    ) -> None:
         self._stored = stored
         self.projector = Projector(behaviours, _options(stored.options))
         self._cache = self.projector.cache
-        self._payloads = payloads
+        self._payloads, self._known = payloads, decoded
         self._objects = self._found()
         self._begin()
         self._tasks = self._made_tasks()
@@ -120,6 +134,9 @@ class _Reader:
     def _decoded(self, kind: type[Object], positions: Sequence[int]) -> Iterator[Object]:
         """Yield the objects at the positions that are not 0, with few payloads in memory."""
         wanted = [position for position in positions if position]
+        if self._known is not None:
+            yield from (self._known(kind, position) for position in wanted)
+            return
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
             read = self._payloads(sorted(some))

@@ -114,6 +114,9 @@ class SchedulerComponent:
         document = self.settings.objects.document
         return {at: msgspec.json.encode(document(at - 1)) for at in positions}
 
+    def _decoded(self, kind: type[Object], position: int) -> Object:
+        return self.settings.objects.decoded(kind, position - 1)
+
     def kept(self) -> Kept:
         """Return all that the scheduler holds, in an order that does not depend on history."""
         cache = self.projector.cache
@@ -124,7 +127,9 @@ class SchedulerComponent:
 
     def restore(self, kept: Kept) -> None:
         """Hold what another scheduler held, and nothing else."""
-        self._projector = unpack(kept.cache, self.settings.behaviours, self._payloads)
+        self._projector = unpack(
+            kept.cache, self.settings.behaviours, self._payloads, self._decoded
+        )
         self._binding = kept.binding
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:

@@ -1,7 +1,8 @@
 """Search what informers had delivered to a recorded session, and in which order maps were walked.
 
-First all informers are moved together, the nearest place first. Where that does not explain all,
-some other orders of Go's maps are tried at the best places. Then each informer is moved alone.
+First all informers are moved together: to just before or after changes of what differs, then to
+other places, the nearest first. Where that does not explain all, some other orders of Go's maps are
+tried at the best places. Then each informer is moved alone.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class Search:
         return self._attempt.names <= self._by_order.keys()
 
     def _together(self, first: Attempt) -> None:
-        """Move all informers together, to the nearest place first."""
+        """Move all informers together, to one place after the other."""
         places, vain, probed = _Places(self._places(first), self._start), 0, False
         for place in islice(places, self._limits.together):
             if vain >= PROBE_AFTER and not probed and not _binds_differ(self._attempt):
@@ -189,17 +190,14 @@ class Search:
             places.note(place, stopped=attempt is None)
 
     def _places(self, first: Attempt) -> list[int]:
-        """Return the places to try, in order.
+        """Return the places to try, the nearest first.
 
-        If only PodGroups differ, those just beside changes of them or of their pods come first.
+        Those just beside changes of what differs, or of its pods, come before all others.
         """
         start = self._start
         places = [place for place in self._deliveries.places() if place != start]
-        nearest = sorted(places, key=lambda place: (abs(place - start), place))
-        if _binds_differ(first):
-            return nearest
         beside = {place for place in places if self._is_beside(place, first)}
-        return sorted(nearest, key=lambda place: place not in beside)
+        return sorted(places, key=lambda place: (place not in beside, abs(place - start), place))
 
     def _is_beside(self, place: int, attempt: Attempt) -> bool:
         """Return whether the change that a place adds or withholds concerns what differs."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, cast
 
+from plinian.engine.events import Event, Reference
 from plinian.replay.fidelity.claims import Claims
-from plinian.replay.fidelity.search import GIVEN_UP, LEADS_AWAY, _Places
+from plinian.replay.fidelity.deliveries import Arrival, Deliveries
+from plinian.replay.fidelity.one_run import SessionRun
+from plinian.replay.fidelity.search import GIVEN_UP, LEADS_AWAY, Limits, Search, _Places
 
 START = 10
 
@@ -38,6 +42,33 @@ def test_a_side_that_always_leads_away_is_given_up() -> None:
     later = list(range(START + 1, START + 12))
     assert tried(later, stopped=set(later)) == later[:GIVEN_UP]
     assert tried([*later, 3], stopped=set(later)) == [*later[:LEADS_AWAY], 3, *later[2:GIVEN_UP]]
+
+
+class Window:
+    """A pod changes at a few of twenty changes; the others are about another pod."""
+
+    def __init__(self, changed: set[int]) -> None:
+        event = Event(kind="pod.updated", reference=Reference(), payload=b"{}")
+        self.arrivals = [
+            Arrival(event, at, at, "Pod", True, ("ns/p" if at in changed else "ns/q",), {})
+            for at in range(20)
+        ]
+
+    def places(self) -> list[int]:
+        """Return the places between the changes."""
+        return list(range(21))
+
+
+def test_places_beside_changes_of_what_differs_come_first() -> None:
+    class Differs:
+        names = frozenset({"ns/p"})
+
+    search: Any = Search(
+        cast("Deliveries", Window({2, 7, 15})), START, cast("SessionRun", None), Limits()
+    )
+    places = search._places(Differs())
+    assert places[:5] == [7, 16, 2, 9, 11]
+    assert sorted([*places, START]) == Window(set()).places()
 
 
 def test_each_session_is_taken_once(tmp_path: Path) -> None:
