@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 
-from .objects import Object, decode_known
-
 Document = dict[str, Any]
 
 
@@ -22,7 +20,6 @@ class ObjectTable:
         self._by_bytes: dict[bytes, int] = {}
         self._met: dict[int, tuple[Document, int]] = {}
         """By identity; each is held, so that no other document can get its identity."""
-        self._decoded: dict[int, Object] = {}
 
     def number(self, document: Document) -> int:
         """Return the number of a document: from 0, one for each content."""
@@ -37,14 +34,6 @@ class ObjectTable:
         :raises IndexError: none did.
         """
         return self._documents[number]
-
-    def decoded(self, kind: type[Object], number: int) -> Object:
-        """Return the object of a kind that a document with a number is, decoded once."""
-        item = self._decoded.get(number)
-        if item is None:
-            payload = msgspec.json.encode(self._documents[number])
-            item = self._decoded[number] = decode_known(kind, payload)
-        return item
 
     def _number(self, document: Document) -> int:
         content = msgspec.json.encode(document, order="sorted")

@@ -22,6 +22,7 @@ from ..controllers.statefulsets import StatefulSetController
 from ..kubernetes.api_server import DELETED, ApiServer, Document
 from ..kubernetes.object_table import ObjectTable
 from . import seen
+from .decoded import DecodedObjects
 from .faults import NO_FAULTS, FaultLimits, Faults
 from .layout import API, Layout, Part, everything
 from .machine import Machine, State
@@ -134,7 +135,8 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
     given = [*settings.existing, *(act.document for act in settings.script)]
     kinds = kinds_in(document["kind"] for document in given)
     watched = tuple(kind for kind in LISTING_ORDER if kind in kinds)
-    scheduler = Settings(settings.behaviours, settings.conf, objects, watched, settings.now)
+    decoded = DecodedObjects(objects)
+    scheduler = Settings(settings.behaviours, settings.conf, decoded, watched, settings.now)
     own = settings.controllers
     parts = {USER: _part(lambda: User(settings.script), kinds)}
     parts |= _workloads(kinds, objects)

@@ -33,12 +33,12 @@ from ..cache.stored import pack
 from ..cache.writer import JobStatus, Writer
 from ..controllers.component import Client
 from ..kubernetes.api_server import DELETED, Document
-from ..kubernetes.object_table import ObjectTable
 from ..kubernetes.objects import KINDS, Object, Pod, decode
 from ..kubernetes.objects.volcano import PodGroup, PodGroupStatus
 from ..kubernetes.store import default_queue
 from ..session.framework.process import ProcessState
 from ..session.run import SessionInput, run_session
+from .decoded import DecodedObjects
 
 if TYPE_CHECKING:
     from ..session.framework.outcome import SessionResult
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
 
     behaviours: Behaviours
     conf: SchedulerConf
-    objects: ObjectTable
+    objects: DecodedObjects
     kinds: tuple[str, ...]
     now: int
     options: CacheOptions = CacheOptions()
@@ -111,11 +111,11 @@ class SchedulerComponent:
         return not _EVICTING.isdisjoint(self.settings.conf.actions)
 
     def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
-        document = self.settings.objects.document
+        document = self.settings.objects.table.document
         return {at: msgspec.json.encode(document(at - 1)) for at in positions}
 
     def _decoded(self, kind: type[Object], position: int) -> Object:
-        return self.settings.objects.decoded(kind, position - 1)
+        return self.settings.objects.get(kind, position - 1)
 
     def kept(self) -> Kept:
         """Return all that the scheduler holds, in an order that does not depend on history."""
@@ -143,7 +143,7 @@ class SchedulerComponent:
             driver.deliver_deletion(kind, item)
             origins.pop(key, None)
         else:
-            origins[item.key] = Origin(item, self.settings.objects.number(document) + 1)
+            origins[item.key] = Origin(item, self.settings.objects.table.number(document) + 1)
             driver.deliver(kind, item)
 
     def steps(self) -> Sequence[str]:

@@ -34,6 +34,11 @@ class Differing(NamedTuple):
     recorded: str
     again: str
 
+    @property
+    def is_invented(self) -> bool:
+        """Whether it is a pod that only the run binds."""
+        return self.aspect is Aspect.BINDING and not self.recorded
+
 
 class Attempt(NamedTuple):
     """One run of a session, compared with the record.

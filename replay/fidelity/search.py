@@ -7,7 +7,7 @@ tried at the best places. Then each informer is moved alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -192,12 +192,28 @@ class Search:
     def _places(self, first: Attempt) -> list[int]:
         """Return the places to try, the nearest first.
 
-        Those just beside changes of what differs, or of its pods, come before all others.
+        Those just beside changes of what differs, or of its pods, come before all others, and first
+        of all the one before all changes of pods that only the run binds.
         """
         start = self._start
         places = [place for place in self._deliveries.places() if place != start]
         beside = {place for place in places if self._is_beside(place, first)}
-        return sorted(places, key=lambda place: (place not in beside, abs(place - start), place))
+        unseen = self._before(frozenset(one.name for one in first.differing if one.is_invented))
+
+        def key(place: int) -> tuple[bool, bool, int, int]:
+            return place != unseen, place not in beside, abs(place - start), place
+
+        return sorted(places, key=key)
+
+    def _before(self, pods: Collection[str]) -> int | None:
+        """Return the last place before all changes of pods; None if the start is before them."""
+        changes = enumerate(self._deliveries.arrivals)
+        first = next(
+            (at for at, one in changes if one.tells and any(name in pods for name in one.about)),
+            self._start,
+        )
+        earlier = (place for place in self._deliveries.places() if place <= first)
+        return max(earlier, default=None) if first < self._start else None
 
     def _is_beside(self, place: int, attempt: Attempt) -> bool:
         """Return whether the change that a place adds or withholds concerns what differs."""

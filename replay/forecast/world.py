@@ -33,6 +33,7 @@ from ...engine.kubernetes.objects import KINDS, Object, decode
 from ...engine.kubernetes.resources import GroupKind, distinct_kind
 from ...engine.kubernetes.store import fault_of
 from ...engine.machine.cluster import OWNERS_FIRST
+from ...engine.machine.decoded import DecodedObjects
 from ...engine.machine.live import Clock, Member
 from ...engine.machine.live_scheduler import LiveScheduler
 from ...engine.machine.scheduler import SCHEDULER, Settings
@@ -131,8 +132,9 @@ class Cast:
 
     def _scheduler(self, projector: Projector, process: ProcessState) -> LiveScheduler:
         options = projector.cache.options
+        objects = DecodedObjects(self._objects)
         settings = Settings(
-            self._behaviours, self._conf, self._objects, LISTING_ORDER, self._clock.now, options
+            self._behaviours, self._conf, objects, LISTING_ORDER, self._clock.now, options
         )
         return LiveScheduler(settings, self._clock, projector, process)
 

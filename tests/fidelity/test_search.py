@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from plinian.engine.events import Event, Reference
+from plinian.engine.session.framework.outcome import SessionResult
+from plinian.replay.fidelity.attempts import Aspect, Attempt, Differing
 from plinian.replay.fidelity.claims import Claims
 from plinian.replay.fidelity.deliveries import Arrival, Deliveries
 from plinian.replay.fidelity.one_run import SessionRun
@@ -59,16 +61,24 @@ class Window:
         return list(range(21))
 
 
-def test_places_beside_changes_of_what_differs_come_first() -> None:
-    class Differs:
-        names = frozenset({"ns/p"})
+def places(changed: set[int], *differing: Differing) -> list[int]:
+    """Return the places to try after a first run, if the pod that differs changes at some."""
+    window = Window(changed)
+    search = Search(cast("Deliveries", window), START, cast("SessionRun", None), Limits())
+    found = search._places(Attempt(differing, {}, SessionResult()))
+    assert sorted([*found, START]) == window.places()
+    return found
 
-    search: Any = Search(
-        cast("Deliveries", Window({2, 7, 15})), START, cast("SessionRun", None), Limits()
-    )
-    places = search._places(Differs())
-    assert places[:5] == [7, 16, 2, 9, 11]
-    assert sorted([*places, START]) == Window(set()).places()
+
+def test_places_beside_changes_of_what_differs_come_first() -> None:
+    moved = Differing(Aspect.BINDING, "ns/p", "n1", "n2")
+    assert places({2, 7, 15}, moved)[:5] == [7, 16, 2, 9, 11]
+
+
+def test_the_place_before_a_pod_that_only_the_run_binds_comes_first_of_all() -> None:
+    invented = Differing(Aspect.BINDING, "ns/p", "", "n2")
+    assert places({2, 7, 15}, invented)[:5] == [2, 7, 16, 9, 11]
+    assert places({15}, invented)[:3] == [16, 9, 11]
 
 
 def test_each_session_is_taken_once(tmp_path: Path) -> None:

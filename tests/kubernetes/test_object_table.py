@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from plinian.engine.kubernetes.object_table import ObjectTable
-from plinian.engine.kubernetes.objects import decode
-from plinian.engine.kubernetes.objects.volcano import Queue
 
 
 def test_equal_documents_have_one_number_however_their_fields_are_ordered() -> None:
@@ -14,11 +12,3 @@ def test_equal_documents_have_one_number_however_their_fields_are_ordered() -> N
     assert table.number(one) == table.number(other) == table.number(one) == 0
     assert table.number({**one, "kind": "Node"}) == 1
     assert table.document(0) is one
-
-
-def test_an_object_is_decoded_once_however_often_it_is_asked_for() -> None:
-    table = ObjectTable()
-    number = table.number({"kind": "Queue", "metadata": {"name": "a"}, "spec": {"weight": 3}})
-    queue = table.decoded(Queue, number)
-    assert queue == decode(Queue, table.document(number))
-    assert table.decoded(Queue, number) is queue
