@@ -86,10 +86,13 @@ class _Anchored(NamedTuple):
 class YamlReader:
     """Reads YAML event by event, and builds values from the events.
 
+    :param repeated: gets each key that a mapping has already, with the 1-based line of its value;
+        the last value counts. Without it, such a key is a fault.
     :raises YamlFault: from every method.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, *, repeated: list[tuple[int, str]] | None = None) -> None:
+        self._repeated = repeated
         self._guard = _EndWatch(stream)
         self._parser = _LOADER(self._guard)
         self._anchors: dict[str, _Anchored] = {}
@@ -186,9 +189,13 @@ class YamlReader:
                     merged |= dict.fromkeys(one)
                 continue
             name = self.key(key)
-            if name in mapping and name not in merged:
+            again = name in mapping and name not in merged
+            if again and self._repeated is None:
                 raise YamlFault(f"the key {name[:60]!r} occurs twice in one mapping", line)
-            mapping[name] = self.value(self.next(), depth + 1)
+            event, line = self.next(), self._line
+            mapping[name] = self.value(event, depth + 1)
+            if again and self._repeated is not None:
+                self._repeated.append((line, name))
         return mapping
 
     def _merge(self, value: Any, line: int) -> list[dict[str, Any]]:

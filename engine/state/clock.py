@@ -223,6 +223,23 @@ class Clock:
         estimate = self._dated(row - 1)[3] if row else NO_TIME
         return None if estimate == NO_TIME else estimate
 
+    def rising(self) -> Callable[[int], int | None]:
+        """Return :meth:`time_of` for many revisions, most of them in ascending order: quicker."""
+        number, revisions, estimates = -1, list[int](), list[int]()
+
+        def time_of(revision: int) -> int | None:
+            nonlocal number, revisions, estimates
+            found = self._block_at(0, revision)
+            if found < 0:
+                return None
+            if found != number:
+                table = self._table(_REVISIONS, found)
+                number, revisions, estimates = found, table[0].tolist(), table[3].tolist()
+            estimate = estimates[bisect_right(revisions, revision) - 1]
+            return None if estimate == NO_TIME else estimate
+
+        return time_of
+
     def times_of(self, revisions: Sequence[int]) -> list[int | None]:
         """Return the estimates of revisions in any order, as :meth:`time_of` has them.
 

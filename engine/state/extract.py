@@ -54,6 +54,15 @@ class _Pod(_Object):
     status: PodStatus | None = None
 
 
+class _Phase(_Part):
+    phase: str | None = None
+
+
+class _UsingPod(_Object):
+    spec: _PodSpec | None = None
+    status: _Phase | None = None
+
+
 class _Condition(_Part):
     type: str = ""
     status: str = ""
@@ -271,6 +280,17 @@ def _pod(pod: _Pod) -> facts.PodFact:
     )
 
 
+def _using_pod(pod: _UsingPod) -> facts.PodFact:
+    spec, annotations = pod.spec or _PodSpec(), pod.metadata.annotations or {}
+    return facts.PodFact(
+        node=spec.node_name or "",
+        phase=(pod.status.phase or "") if pod.status else "",
+        requests=_pod_requests(spec),
+        podgroup=annotations.get("scheduling.k8s.io/group-name", ""),
+        queue=annotations.get("volcano.sh/queue-name", ""),
+    )
+
+
 _ROLE = "node-role.kubernetes.io/"
 
 
@@ -394,6 +414,7 @@ _EXTRACTORS: Mapping[tuple[str, str], Callable[[bytes], facts.Fact]] = MappingPr
 )
 
 _EXTRACT_OTHER = _extractor(_Object, _other)
+_EXTRACT_USE = _extractor(_UsingPod, _using_pod)
 
 _EMPTY: Mapping[tuple[str, str], facts.Fact] = MappingProxyType(
     {
@@ -416,3 +437,17 @@ def extract_fact(group: str, kind: str, payload: bytes) -> facts.Fact:
         return _EXTRACTORS.get((group, kind), _EXTRACT_OTHER)(payload)
     except msgspec.ValidationError:
         return _EMPTY.get((group, kind), facts.OtherFact())
+
+
+def extract_use(group: str, kind: str, payload: bytes) -> facts.Fact:
+    """Return the fact of an object; of a pod only where it runs, its phase, and what it takes.
+
+    That is its node, its requests, its PodGroup and its queue: a third of the work, if there are
+    many pods. An object that cannot be read has an empty fact, as :func:`extract_fact` says.
+    """
+    if (group, kind) != ("", "Pod"):
+        return extract_fact(group, kind, payload)
+    try:
+        return _EXTRACT_USE(payload)
+    except msgspec.ValidationError:
+        return _EMPTY[group, kind]

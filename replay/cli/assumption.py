@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..moments.scheduler_confs import ConfText
-    from ..sessions.session import SessionAnswer
+    from ..sessions.session import SessionRun
 
 
 class ChosenReleases(NamedTuple):
@@ -62,7 +62,7 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
 UNNAMED = "the default; choose another with --release"
 
 
-def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -> None:
+def note_session(answer: SessionRun, *, recorded: bool, named: bool = True) -> None:
     """Note on standard error what a session was run on.
 
     :param named: the release was named on the command line.

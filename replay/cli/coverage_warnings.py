@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..moments.coverage import Unknown
     from ..moments.log import Log
     from ..moments.moment import Moment
-    from ..sessions.session import SessionAnswer
+    from ..sessions.session import SessionRun
 
 
 def warn(
@@ -95,7 +95,7 @@ def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
         note(f"warning: {unknown_text(unknown)}")
 
 
-def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown]) -> None:
+def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) -> None:
     """Refuse to report a crash that may only come from what the log does not know.
 
     A real scheduler never saw such an incomplete cluster.

@@ -11,18 +11,20 @@ from typing import Any, NamedTuple
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
 from ...engine.volcano.session.history import resolve
+from ..moments.belief import Beliefs
 from ..moments.coverage import Unknown, document_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import believed
-from ..sessions.session import SessionAnswer, answer_document, step_document
+from ..moments.stored_belief import CacheBasis, believed
+from ..sessions.session import SessionRun, answer_document, step_document
 from ..tabular.table import Table, table_of, texts
 from ..tabular.tabular import Tabular
 from .bounded_traces import ComparedTrace, FirstSteps
 from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
 from .decisions import (
     CONTEXT,
+    Decision,
     Differing,
     FirstDifference,
     decisions_of,
@@ -39,14 +41,19 @@ FIRST_STEPS = 10_000
 class SessionSide(NamedTuple):
     """One of the compared sessions.
 
+    It holds no cache, so that no more than one of large clusters is in memory.
+
     :param label: what distinguishes it from the others: a release, a configuration, a point.
     :param consulted: its release's behaviours, with those that the session checked.
+    :param decisions: see :func:`.decisions.decisions_of`.
+    :param pods: how many the scheduler's cache has.
     """
 
     label: str
-    answer: SessionAnswer
-    subject: LogSubject
+    answer: SessionRun
     consulted: RecordedBehaviours
+    decisions: Mapping[Decision, str]
+    pods: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,9 @@ class Comparison(Tabular):
         return [row.behaviour for row in self.behaviours if row.behaviour in names | believing]
 
 
-def compared(sides: Sequence[SessionSide], steps: int | None = None) -> Comparison:
+def _comparison_of(
+    runs: Sequence[_Run], sides: Sequence[SessionSide], steps: int | None = None
+) -> Comparison:
     """Return what differs between sessions, which must have been traced.
 
     :param steps: the number of steps that were kept; None is all.
@@ -102,10 +111,10 @@ def compared(sides: Sequence[SessionSide], steps: int | None = None) -> Comparis
     behaviours = session_diff(*releases) if len(set(releases)) > 1 else []
     return Comparison(
         sides=tuple(sides),
-        decisions=differing([decisions_of(answer) for answer in answers]),
+        decisions=differing([side.decisions for side in sides]),
         first_differences=parted,
         behaviours=behaviours,
-        consulted=_consulted(sides, parted[-1]) if parted and behaviours else [],
+        consulted=_consulted(runs, sides, parted[-1]) if parted and behaviours else [],
         compared=steps,
     )
 
@@ -127,25 +136,27 @@ def compare_variants(
     :param trace: keep all steps of each, and every node's score; else those needed to find the
         first difference.
     """
-    subjects = LogSubject.of(log, moment, confs)
+    beliefs = Beliefs(log.store, log.recent_beliefs)
+    subjects = [LogSubject(log, moment, conf, beliefs=beliefs) for conf in confs]
     runs = []
     for release, subject in product(releases, subjects):
         parts = [release] if len(releases) > 1 or len(confs) == 1 else []
         parts += [subject.conf_source(release)] if len(confs) > 1 else []
         runs.append(_Run(" ".join(parts), subject, release))
-    return _compared(runs, whole=trace)
+    return _compare(runs, whole=trace)
 
 
 def compare_moments(
     log: Log, moments: tuple[Moment, Moment], releases: tuple[str, str]
 ) -> Comparison:
     """Compare the sessions of two releases at two moments."""
-    subjects = {moment: LogSubject(log, moment) for moment in moments}
+    beliefs = Beliefs(log.store, log.recent_beliefs)
+    subjects = {moment: LogSubject(log, moment, beliefs=beliefs) for moment in moments}
     runs = [
         _Run(f"{release} {moment.label}", subjects[moment], release)
         for moment, release in zip(moments, releases, strict=True)
     ]
-    return _compared(runs, whole=False)
+    return _compare(runs, whole=False)
 
 
 class _Run(NamedTuple):
@@ -159,46 +170,69 @@ class _Run(NamedTuple):
         """Run the session."""
         consulted = RecordedBehaviours.of(resolve(self.release))
         answer = self.subject.traced(consulted, trace)
-        return SessionSide(self.label, answer, self.subject, consulted)
+        return SessionSide(
+            self.label,
+            answer.without_cache(),
+            consulted,
+            decisions_of(answer),
+            len(answer.cache.stores.of("Pod")),
+        )
+
+    @property
+    def cache(self) -> tuple[Moment, CacheBasis]:
+        """What its cache depends on."""
+        return self.subject.moment, believed(resolve(self.release))
 
 
-def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
+def _compare(runs: Sequence[_Run], *, whole: bool) -> Comparison:
     """Run sessions and compare them: their first steps, or all if those do not decide it.
 
     Steps cost more than the rest of a session of a large cluster. Only the first ones are kept if
     they differ, or if all decisions are the same.
     """
     if whole:
-        return compared([run.side(Trace()) for run in runs])
+        return _comparison_of(runs, _in_turn(runs, [Trace() for _ in runs]))
     sides = _sides(runs, FIRST_STEPS)
     traces = [side.answer.result.trace for side in sides]
     if max(map(len, traces)) < FIRST_STEPS:
-        return compared(sides)
+        return _comparison_of(runs, sides)
     parted = any(parting.what == "outcome" for parting in first_differences(traces))
     if parted or len({_done(side.answer) for side in sides}) == 1:
-        return compared(sides, FIRST_STEPS)
-    return compared(_sides(runs, sys.maxsize))
+        return _comparison_of(runs, sides, FIRST_STEPS)
+    return _comparison_of(runs, _sides(runs, sys.maxsize))
 
 
 def _sides(runs: Sequence[_Run], steps: int) -> list[SessionSide]:
     """Run sessions, each with at most this many steps; all but the first only until they differ."""
-    first = runs[0].side(FirstSteps(steps))
-    trace = first.answer.result.trace
-    return [first, *(run.side(ComparedTrace(trace, steps, CONTEXT)) for run in runs[1:])]
+    first = FirstSteps(steps)
+    others = [ComparedTrace(first.steps, steps, CONTEXT) for _ in runs[1:]]
+    return _in_turn(runs, [first, *others])
 
 
-def _done(answer: SessionAnswer) -> tuple[object, ...]:
+def _in_turn(runs: Sequence[_Run], traces: Sequence[Trace]) -> list[SessionSide]:
+    """Run sessions, the first one first, then those with one cache one after the other."""
+    turns: dict[tuple[Moment, CacheBasis], list[int]] = {}
+    for place, run in enumerate(runs):
+        turns.setdefault(run.cache, []).append(place)
+    order = [place for places in turns.values() for place in places]
+    sides = {place: runs[place].side(traces[place]) for place in order}
+    return [sides[place] for place in range(len(runs))]
+
+
+def _done(answer: SessionRun) -> tuple[object, ...]:
     """Return what a session did, in order."""
     result = answer.result
     done = (result.enqueued, result.binds, result.pipelined, result.evictions)
     return tuple(tuple(some) for some in done)
 
 
-def _consulted(sides: Sequence[SessionSide], parting: FirstDifference) -> list[CheckedBehaviour]:
+def _consulted(
+    runs: Sequence[_Run], sides: Sequence[SessionSide], parting: FirstDifference
+) -> list[CheckedBehaviour]:
     """Return what the first side and the first other release that differs from it checked."""
     one = sides[0]
     first = parting.steps[0][:1]
-    for side, steps in zip(sides[1:], parting.steps[1:], strict=True):
+    for run, side, steps in zip(runs[1:], sides[1:], parting.steps[1:], strict=True):
         if side.answer.release == one.answer.release or steps[:1] == first:
             continue
         traced = (
@@ -209,8 +243,8 @@ def _consulted(sides: Sequence[SessionSide], parting: FirstDifference) -> list[C
             traced,
             parting,
             session_diff(one.answer.release, side.answer.release),
-            side.subject if side.subject is one.subject else None,
-            pods=len(side.answer.cache.stores.of("Pod")),
+            run.subject if run.subject is runs[0].subject else None,
+            pods=side.pods,
         )
     return []
 
@@ -249,7 +283,7 @@ def first_difference_document(parting: FirstDifference) -> dict[str, Any]:
     }
 
 
-def _side_document(answer: SessionAnswer, *, trace: bool) -> dict[str, Any]:
+def _side_document(answer: SessionRun, *, trace: bool) -> dict[str, Any]:
     document = answer_document(answer)
     if not trace:
         del document["trace"], document["node_scores"]

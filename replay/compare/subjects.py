@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -40,9 +40,10 @@ class RunnableSession(Protocol):
 
 
 class LogSubject:
-    """The session at a moment of a log; each cache is built once.
+    """The session at a moment of a log.
 
     :param conf: None is the configuration in force at the moment.
+    :param beliefs: where other sessions find their caches, too.
     """
 
     def __init__(
@@ -54,15 +55,10 @@ class LogSubject:
         beliefs: Beliefs | None = None,
     ) -> None:
         self._scene = scene_at(log, moment, conf)
-        self._beliefs = beliefs or Beliefs(log.store, moment, log.recent_beliefs)
+        self._beliefs = beliefs or Beliefs(log.store, log.recent_beliefs)
+        self.moment = moment
         self.unsure = moment.unsure
         self.not_known = tuple(unknown_at(log, moment, SCHEDULING))
-
-    @classmethod
-    def of(cls, log: Log, moment: Moment, confs: Sequence[ConfText | None]) -> list[LogSubject]:
-        """Return the session at a moment with each of some configurations."""
-        beliefs = Beliefs(log.store, moment, log.recent_beliefs)
-        return [cls(log, moment, conf, beliefs=beliefs) for conf in confs]
 
     def conf_source(self, release: str) -> str:
         """Return the source of the configuration that a release has in force."""
@@ -74,7 +70,8 @@ class LogSubject:
 
     def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
         """Run the session with a trace that may be on, off, or limited."""
-        answer = session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
+        cache = self._beliefs.of(self.moment, behaviours)
+        answer = session_in(self._scene, behaviours, cache, into=trace)
         return replace(answer, not_known=self.not_known)
 
 
@@ -117,4 +114,4 @@ def answers_of(case: Case, behaviours: Behaviours) -> Iterator[SessionAnswer]:
     is an answer with that crash.
     """
     for step, result, cache, _ in Simulation(case, behaviours, scores=True).sessions():
-        yield SessionAnswer(f"step {step}", behaviours.release, "scenario", result, cache)
+        yield SessionAnswer(f"step {step}", behaviours.release, "scenario", result, cache=cache)

@@ -130,24 +130,29 @@ def beliefs_until(
         yield then, advancing.to(then).cache
 
 
-class Beliefs:
-    """The scheduler caches of releases at one moment, each built when it is first needed.
+HELD_PODS = 2_000
+"""Caches with no more pods than these together are held until the end; they take some 10 MB."""
 
-    Callers must not change the caches.
+
+class Beliefs:
+    """The scheduler caches of releases at moments, each built when it is needed.
+
+    Small ones are held. A large one is let go before the next is built: so ask for all that needs
+    one cache before the next, and hold none. Callers must not change the caches.
     """
 
-    def __init__(
-        self, store: LogStore, moment: Moment, recent: RecentBeliefs | None = None
-    ) -> None:
-        self._store, self._moment, self._recent = store, moment, recent
-        self._known: dict[CacheBasis, SchedulerCache] = {}
+    def __init__(self, store: LogStore, recent: RecentBeliefs | None = None) -> None:
+        self._store, self._recent = store, recent
+        self._held: dict[tuple[Moment, CacheBasis], SchedulerCache] = {}
 
-    def of(self, behaviours: Behaviours) -> SchedulerCache:
+    def of(self, moment: Moment, behaviours: Behaviours) -> SchedulerCache:
         """Return the cache of a release; releases with the same cache behaviour share one."""
-        way = believed(behaviours)
-        if way not in self._known:
-            self._known[way] = belief_at(self._store, self._moment, behaviours, recent=self._recent)
-        return self._known[way]
+        way = moment, believed(behaviours)
+        if way not in self._held:
+            if sum(len(one.stores.of("Pod")) for one in self._held.values()) > HELD_PODS:
+                self._held.clear()
+            self._held[way] = belief_at(self._store, moment, behaviours, recent=self._recent)
+        return self._held[way]
 
 
 def play(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .actors import actor_of
 from .changes import Change, changes
-from .clock import clock_of
+from .clock import StoreKey, clock_of
 from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
@@ -302,15 +303,7 @@ def _absences(
     waiting = {uid: revision for uid, revision in alive.items() if uid not in ended}
     if not waiting:
         return
-    query = Query(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        until=moment.known,
-        kinds=("list.observed",),
-        objects=((named.group, named.kind),),
-    )
-    lists = [event for event in store.read(query) if event.event.revision is not None]
-    for recorded in sorted(lists, key=lambda item: item.event.revision or 0):
+    for recorded in _lists_of(store, moment, (named.group, named.kind)):
         payload = recorded.event.payload
         # A list of a large cluster has megabytes of uids, usually with this one among them.
         missing = [uid for uid in sorted(waiting) if uid.encode() not in payload]
@@ -323,6 +316,26 @@ def _absences(
             if (recorded.event.revision or 0) > waiting[uid]:
                 del waiting[uid]
                 yield _absence(recorded, named, namespace, uid)
+
+
+def _lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:
+    """Return the complete lists of a kind that have a revision, in order of these."""
+    lists = _lists(StoreKey(store), moment.branch, moment.cluster, moment.known, pair)
+    query = Query(branch=moment.branch, cluster=moment.cluster, positions=lists)
+    found = store.read(query) if lists else ()
+    return sorted(found, key=lambda item: item.event.revision or 0)
+
+
+@lru_cache(maxsize=8)  # No index finds these events, and each object of a kind needs them.
+def _lists(
+    opened: StoreKey, branch: str, cluster: str, known: int, pair: tuple[str, str]
+) -> tuple[int, ...]:
+    """Return the positions of these lists."""
+    query = Query(
+        branch=branch, cluster=cluster, until=known, kinds=("list.observed",), objects=(pair,)
+    )
+    found = opened.store.read(query)
+    return tuple(one.position for one in found if one.event.revision is not None)
 
 
 def _absence(recorded: Recorded, named: ObjectName, namespace: str, uid: str) -> Recorded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from ...engine.errors import InputError
 from ...engine.events import Event
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
+from .clock import StoreKey
 from .log import Log
 from .moment import Moment
 
@@ -74,12 +76,15 @@ def applied_confs(store: LogStore, moment: Moment) -> list[AppliedConf]:
 
     :param moment: its revision does not count.
     """
-    query = Query(
-        branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)
-    )
-    applied = [recorded.event for recorded in store.read(query)]
+    return list(_applied(StoreKey(store), moment.branch, moment.cluster, moment.known))
+
+
+@lru_cache(maxsize=4)  # No index finds these events, and every page of a server needs them.
+def _applied(opened: StoreKey, branch: str, cluster: str, known: int) -> tuple[AppliedConf, ...]:
+    query = Query(branch=branch, cluster=cluster, until=known, kinds=(_CONFIG,))
+    applied = [recorded.event for recorded in opened.store.read(query)]
     applied.sort(key=lambda event: event.revision or 0)
-    return [AppliedConf(event.revision, _conf_text(event)) for event in reversed(applied)]
+    return tuple(AppliedConf(event.revision, _conf_text(event)) for event in reversed(applied))
 
 
 def _conf_text(event: Event) -> ConfText:

@@ -40,14 +40,25 @@ class Change(NamedTuple):
     now: Fact | None
 
 
-def changes(log: Log, moment: Moment, progress: Progress | None = None) -> Iterator[Change]:
+Extract = Callable[[str, str, bytes], Fact]
+
+
+def changes(
+    log: Log,
+    moment: Moment,
+    progress: Progress | None = None,
+    *,
+    extract: Extract = extract_fact,
+) -> Iterator[Change]:
     """Yield the changes of nodes, pods, PodGroups and queues up to a moment.
 
     What exists after the last one is what :meth:`Log.truth` returns for the moment.
 
     :param progress: called with (position, last position).
+    :param extract: returns the fact of an object by group, kind and payload; what it leaves out is
+        no change.
     """
-    held, dated = _Held(), _Dated(log, moment)
+    held, dated = _Held(extract), _Dated(log, moment)
     events = OrderedEvents(log.store, moment)
     reached = 0
     for number, step in enumerate(events.steps()):
@@ -64,6 +75,7 @@ class _Dated:
 
     def __init__(self, log: Log, moment: Moment) -> None:
         self._clock = log.clock(moment)
+        self._time_of = self._clock.rising()
         self._last, self._key = 0, -2
 
     def time_of(self, step: OrderedEvent) -> int:
@@ -71,7 +83,7 @@ class _Dated:
         if step.key == self._key and not loose:
             return self._last
         span = self._clock.loose_spans([step.position]).get(step.position) if loose else None
-        known = self._clock.time_of(step.key // 2) if span is None else span[0].estimate
+        known = self._time_of(step.key // 2) if span is None else span[0].estimate
         self._last, self._key = max(self._last, known or 0), step.key
         return self._last
 
@@ -79,7 +91,8 @@ class _Dated:
 class _Held:
     """What exists, by name; the rules are those of :class:`plinian.engine.state.Fold`."""
 
-    def __init__(self) -> None:
+    def __init__(self, extract: Extract) -> None:
+        self._extract = extract
         self._facts: dict[_Name, tuple[Reference, int, Fact]] = {}
         self._listed: dict[tuple[str, str, tuple[str, ...]], frozenset[str]] = {}
 
@@ -102,7 +115,7 @@ class _Held:
 
     def _version(self, step: OrderedEvent, time: int) -> Iterator[Change]:
         reference, name = step.event.reference, _name(step.event.reference)
-        fact = extract_fact(reference.group, reference.kind, step.event.payload)
+        fact = self._extract(reference.group, reference.kind, step.event.payload)
         before, known = None, self._facts.get(name)
         if known is not None:
             if known[0].uid == reference.uid:

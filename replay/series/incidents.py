@@ -45,13 +45,22 @@ class QueueIncidents:
         self._open: dict[tuple[str, str], tuple[int, str]] = {}
         self._found: list[Incident] = []
         self._nodes: dict[str, float] = {}
+        self._sum = 0.0
 
-    def node(self, change: Change) -> None:
-        """Take a change of a node: what all nodes have together is the limit of the root."""
-        now = change.now
-        self._nodes.pop(change.reference.name, None)
-        if isinstance(now, NodeFact):
-            self._nodes[change.reference.name] = now.allocatable.get(self._resource, 0.0)
+    def node(self, change: Change) -> bool:
+        """Take a change of a node: what all nodes have together is the limit of the root.
+
+        Return whether that changed.
+        """
+        name, now = change.reference.name, change.now
+        has = now.allocatable.get(self._resource, 0.0) if isinstance(now, NodeFact) else None
+        if has == self._nodes.get(name):
+            return False
+        self._nodes.pop(name, None)
+        if has is not None:
+            self._nodes[name] = has
+        self._sum = sum(self._nodes.values())
+        return True
 
     def queue(self, change: Change) -> None:
         """Take a change of a queue: it may have been closed."""
@@ -94,7 +103,7 @@ class QueueIncidents:
             return mine, None
         limits = []
         if tree.parent_of(parent) == "" and self._nodes:
-            limits.append((sum(self._nodes.values()), "all nodes"))
+            limits.append((self._sum, "all nodes"))
         if self._resource in above.capability:
             limits.append((above.capability[self._resource], f"its parent {parent}"))
         return mine, min(limits, default=None)
@@ -142,6 +151,9 @@ def _panics(log: Log, known: int) -> list[Incident]:
 
 def _cut_short(log: Log, span: Span) -> list[Incident]:
     """Return the logged sessions that did not end before the next one began."""
+    logged = log.events(kinds=("session.opened",), until=span.end.known, limit=1)
+    if next(logged, None) is None:
+        return []  # To find the others, much of the log is read, and these never lack an end.
     sessions = listed_sessions(log.store, span.end)
     return [
         Incident(one.opened, None, "", f"session:{one.number}{_UNENDED}")

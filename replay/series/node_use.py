@@ -9,6 +9,7 @@ from math import inf
 import msgspec
 
 from ...engine.errors import UsageError
+from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact
 from ..moments.log import Log, Progress
 from ..moments.names import known_names
@@ -81,7 +82,7 @@ def node_use(
         )
     chosen = [name for name in known if not names or name in names]
     follow = _Follow(span.period, resource, _groups(chosen))
-    for change in changes(log, span.end, progress):
+    for change in changes(log, span.end, progress, extract=extract_use):
         follow.take(change)
     if follow.resources and resource not in follow.resources:
         raise UsageError(
@@ -111,6 +112,28 @@ class _Row:
         self.names = names
         self.share = Track(period)
         self.state = Track(period)
+        self._limit = self._used = 0.0
+        self._states = dict.fromkeys(range(len(_ORDER)), 0)
+
+    def node(self, fact: NodeFact, used: float, resource: str, sign: int) -> None:
+        """Add a node that exists with what its pods use, or (-1) take it away."""
+        self._limit += sign * fact.allocatable.get(resource, 0.0)
+        self._used += sign * used
+        self._states[_ORDER.index(_state(fact))] += sign
+
+    def use(self, amount: float) -> None:
+        """Add to what pods use of the nodes that exist."""
+        self._used += amount
+
+    def note(self, time: int) -> None:
+        """Note the share and the worst state from a time on."""
+        share = None
+        if self._limit or self._used:
+            share = self._used / self._limit if self._limit else inf
+        self.share.set(time, share)
+        self.state.set(
+            time, max((one for one, count in self._states.items() if count), default=None)
+        )
 
 
 class _Follow:
@@ -134,28 +157,30 @@ class _Follow:
             elif isinstance(fact, NodeFact):
                 touched.add(change.reference.name)
         if isinstance(change.now, NodeFact):
-            self._nodes[change.reference.name] = change.now
-            self.resources |= set(change.now.allocatable)
+            self._node(change.reference.name, change.now)
+            self.resources.update(change.now.allocatable)
         elif isinstance(change.before, NodeFact):
-            self._nodes.pop(change.reference.name, None)
-        for name in sorted(touched & set(self._row_of)):
-            self._note(self._row_of[name], change.time)
+            self._node(change.reference.name, None)
+        for name in sorted(touched):
+            if name in self._row_of:
+                self._row_of[name].note(change.time)
 
     def _add(self, pod: PodFact, sign: int) -> None:
         if pod.phase not in _FINISHED:
             amount = sign * pod.requests.get(self._resource, 0.0)
             self._used[pod.node] = self._used.get(pod.node, 0.0) + amount
+            if pod.node in self._nodes and pod.node in self._row_of:
+                self._row_of[pod.node].use(amount)
 
-    def _note(self, row: _Row, time: int) -> None:
-        facts = [(name, self._nodes[name]) for name in row.names if name in self._nodes]
-        limit = sum(fact.allocatable.get(self._resource, 0.0) for _, fact in facts)
-        used = sum(self._used.get(name, 0.0) for name, _ in facts)
-        share = None
-        if limit or used:
-            share = used / limit if limit else inf
-        row.share.set(time, share)
-        states = [_ORDER.index(_state(fact)) for _, fact in facts]
-        row.state.set(time, max(states, default=None))
+    def _node(self, name: str, fact: NodeFact | None) -> None:
+        row, used = self._row_of.get(name), self._used.get(name, 0.0)
+        before = self._nodes.pop(name, None)
+        if before is not None and row is not None:
+            row.node(before, used, self._resource, -1)
+        if fact is not None:
+            self._nodes[name] = fact
+            if row is not None:
+                row.node(fact, used, self._resource, 1)
 
     def finished(self) -> Iterator[NodeRow]:
         """Yield all rows."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from ...engine.errors import UsageError
+from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
 from ..moments.log import Log, Progress
 from .changes import Change, changes
@@ -67,7 +68,7 @@ def queue_shares(
     :raises UsageError: the log has no such queue, or no such resource.
     """
     follow = _Follow(span.period, resource)
-    for change in changes(log, span.end, progress):
+    for change in changes(log, span.end, progress, extract=extract_use):
         follow.take(change)
     shares = follow.shares()
     missing = sorted(set(names) - {one.queue for one in shares})
@@ -100,6 +101,11 @@ def _kept(shares: list[QueueShare]) -> list[QueueShare]:
 def highest_of(values: Values) -> float:
     """Return the highest of some values; 0 if there is none."""
     return max((value for value in values if value is not None), default=0.0)
+
+
+def _limits(queue: QueueFact) -> tuple[object, ...]:
+    """Return what a queue's place in the tree and its lines depend on."""
+    return queue.parent, queue.capability, queue.deserved, queue.guarantee
 
 
 class _Tracks:
@@ -138,21 +144,36 @@ class _Follow:
         elif isinstance(fact, QueueFact):
             touched = self._queue(change)
         elif isinstance(fact, NodeFact):
-            self.resources |= set(fact.allocatable)
-            self.incidents.node(change)
-            touched = set(self._tree.specs)
-        for queue in touched & set(self._tree.specs):
-            self._note(queue, change.time)
+            self.resources.update(fact.allocatable)
+            if self.incidents.node(change):
+                touched = set(self._tree.specs)
+        for queue in touched:
+            if queue in self._tree.specs:
+                self._note(queue, change.time)
 
     def _pod(self, change: Change) -> set[str]:
         reference = change.reference
         key = (reference.namespace, reference.name)
-        touched = self._take_away(key)
-        now = change.now
-        if isinstance(now, PodFact) and (now.podgroup or now.queue):
-            self.resources |= set(now.requests)
-            touched |= self._add(key, now)
-        return touched
+        pod = change.now
+        if not isinstance(pod, PodFact) or not (pod.podgroup or pod.queue):
+            return self._take_away(key)
+        if self._is_as_before(key, pod):
+            return set()
+        self.resources.update(pod.requests)
+        return self._take_away(key) | self._add(key, pod)
+
+    def _is_as_before(self, key: tuple[str, str], pod: PodFact) -> bool:
+        """Return whether a pod adds to a queue what it did before: most versions of pods do."""
+        held = self._pods.get(key)
+        if held is None:
+            return False
+        before = held[1]
+        return (
+            pod.podgroup == before.podgroup
+            and pod.queue == before.queue
+            and pod.requests == before.requests
+            and self._amount(pod) == self._amount(before)
+        )
 
     def _add(self, key: tuple[str, str], pod: PodFact) -> set[str]:
         group = (key[0], pod.podgroup)
@@ -196,6 +217,9 @@ class _Follow:
         for fact in (spec,) if spec is not None else ():
             self.resources |= {*fact.capability, *fact.deserved, *fact.guarantee}
         self.incidents.queue(change)
+        before = change.before
+        if spec is not None and isinstance(before, QueueFact) and _limits(spec) == _limits(before):
+            return set()
         touched = self._tree.put(name, spec)
         if spec is None and name in self._tracks:
             self._close(name, change.time)
@@ -207,7 +231,9 @@ class _Follow:
             track.set(time, None)
 
     def _note(self, queue: str, time: int) -> None:
-        tracks = self._tracks.setdefault(queue, _Tracks(self._period))
+        tracks = self._tracks.get(queue)
+        if tracks is None:
+            tracks = self._tracks[queue] = _Tracks(self._period)
         spec, allocated = self._tree.specs[queue], self._tree.total(queue)
         tracks.allocated.set(time, allocated)
         for name, track in tracks.limits.items():

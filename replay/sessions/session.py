@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -75,12 +75,11 @@ class StepRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionAnswer(Tabular):
-    """What one session decided, and its inputs.
+class SessionRun(Tabular):
+    """What one session decided, without the scheduler's cache.
 
     :param at: the point, as printed.
     :param conf: the source of the configuration.
-    :param cache: the scheduler's cache after it; before it, if the session was a dry run.
     :param rejected: the release's errors for configurations that it rejects, newest first.
     :param unsure: changes that may have happened before or after the moment.
     :param not_known: what sessions need and the log does not fully know at the moment.
@@ -90,7 +89,6 @@ class SessionAnswer(Tabular):
     release: str
     conf: str
     result: SessionResult
-    cache: SchedulerCache
     rejected: tuple[str, ...] = ()
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
@@ -108,6 +106,20 @@ class SessionAnswer(Tabular):
             "queues": table_of(QueueRow, queues),
             "trace": table_of(StepRow, steps),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswer(SessionRun):
+    """What one session decided, and its inputs.
+
+    :param cache: the scheduler's cache after it; before it, if the session was a dry run.
+    """
+
+    cache: SchedulerCache = field(kw_only=True)
+
+    def without_cache(self) -> SessionRun:
+        """Return what it decided; it does not keep the cache, which may be large."""
+        return SessionRun(**{one.name: getattr(self, one.name) for one in fields(SessionRun)})
 
 
 def _waiting(result: SessionResult) -> Iterator[WaitingRow]:
@@ -225,9 +237,9 @@ def session_in(
         behaviours.release,
         in_force.source,
         result,
-        cache,
         in_force.rejected,
         scene.moment.unsure,
+        cache=cache,
     )
 
 
@@ -277,7 +289,7 @@ def present(store: LogStore, moment: Moment) -> int:
     return time_of_moment(store, moment) or 0
 
 
-def answer_document(answer: SessionAnswer) -> dict[str, Any]:
+def answer_document(answer: SessionRun) -> dict[str, Any]:
     """Return an answer for JSON; members are named as in the results of ``simulate``."""
     result = answer.result
     crash = result.panic

@@ -65,7 +65,7 @@ def test_a_trial_is_the_session_and_may_be_had_again(
 def test_a_trial_changes_nothing_that_a_cache_holds(tmp_path: Path) -> None:
     with opened(str(log_of("preempt-0", tmp_path)), read_only=True) as log:
         moment = log.moment()
-        cache = Beliefs(log.store, moment).of(resolve(RELEASE))
+        cache = Beliefs(log.store).of(moment, resolve(RELEASE))
         untouched = cache.copy()
         subject = LogSubject(log, moment)
         assert subject.session(resolve(RELEASE)).result.evictions

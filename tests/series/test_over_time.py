@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from drawn_cluster import DrawnCluster, busy, node, pod, podgroup, queue
@@ -17,9 +18,12 @@ from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.state.facts import Fact, QueueFact
 from plinian.replay.demo import recorded_inputs
 from plinian.replay.moments.kinds import ObjectName
+from plinian.replay.moments.session_list import ListedSession
 from plinian.replay.plot.picture import Chart
+from plinian.replay.series import incidents
 from plinian.replay.series.changes import KINDS_FOLLOWED, changes
 from plinian.replay.series.gang import gang
+from plinian.replay.series.incidents import QueueIncidents, scheduler_incidents
 from plinian.replay.series.node_use import CORDONED, GONE, MOST_ROWS, NOT_READY, READY, node_use
 from plinian.replay.series.period import PARTS, Period, Track, divided, span_of
 from plinian.replay.series.queue_shares import MOST_QUEUES, queue_shares
@@ -216,6 +220,44 @@ def test_a_pod_counts_for_the_queue_that_its_podgroup_has_at_the_time(tmp_path: 
     before, after = at(found.period, 4), at(found.period, 6)
     assert (one.allocated[before], two.allocated[before]) == (1000, 0)
     assert (one.allocated[after], two.allocated[after]) == (0, 1000)
+
+
+def test_versions_that_change_nothing_of_a_queue_are_not_compared_with_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most versions of pods, nodes and queues: of a large log they took most of the time."""
+    cluster = DrawnCluster()
+    cluster.saw(0, node("n1"), queue("one", capability="4"))
+    cluster.saw(1, podgroup("g", queue="one", least=1, phase="Running"))
+    cluster.saw(2, pod("p", group="g", on="n1"))
+    for second in range(3, 23):
+        cluster.saw(second, pod("p", group="g", on="n1", phase="Running"), verb="updated")
+        cluster.saw(second, node("n1", cordoned=second % 2 == 0), verb="updated")
+        cluster.saw(
+            second, queue("one", "Open" if second % 2 else "", capability="4"), verb="updated"
+        )
+    compared: list[int] = []
+    real = QueueIncidents.amounts
+
+    def amounts(self: QueueIncidents, time: int, *rest: Any) -> None:
+        compared.append(time)
+        real(self, time, *rest)
+
+    monkeypatch.setattr(QueueIncidents, "amounts", amounts)
+    with cluster.log(tmp_path / "log.db") as log:
+        found = queue_shares(log, span_of(log))
+    assert found.queues[0].allocated[-1] == 1000
+    assert set(compared) == {time(0), time(2)}
+
+
+def test_a_log_without_the_schedulers_log_is_not_read_again_for_sessions(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(*_: object) -> list[ListedSession]:
+        raise AssertionError("sessions that are inferred never lack an end")
+
+    monkeypatch.setattr(incidents, "listed_sessions", listed)
+    assert scheduler_incidents(log, span_of(log)) == []
 
 
 names = st.sampled_from("abcde")

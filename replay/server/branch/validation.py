@@ -3,8 +3,9 @@
 A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
 the object that is there has it: nothing that was recorded is lost.
 
-Source: k8s.io/apimachinery pkg/runtime/serializer/json; k8s.io/apiextensions-apiserver
-pkg/apiserver/schema/pruning; k8s.io/apiserver pkg/endpoints/handlers.
+Source: k8s.io/apimachinery pkg/runtime/serializer/json and pkg/util/managedfields;
+k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning; k8s.io/apiserver
+pkg/endpoints/handlers/patch.go.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from typing import Any, NamedTuple
 
 from ..kubernetes.changing import Asking
 from ..kubernetes.openapi import Schema, resolved, schema_of
+from ..kubernetes.patches import APPLY, read_yaml
+from ..kubernetes.places import Place
 from ..kubernetes.resources import Resource
 from ..kubernetes.status import StatusError, invalid
 from ..kubernetes.wire import MAGIC
+from .bodies import YAML
 from .storing import Document
 
 MOST_FAULTS = 100
@@ -42,24 +46,28 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
     """Return the object of a write without the fields that a server does not keep.
 
     :param held: the object that is there; its fields are known.
-    :raises StatusError: the client asks for strict validation, and there are such fields.
+    :raises StatusError: the client asks for strict validation, and there are such fields; or it
+        applies an unknown field, which no manager can own.
     """
     how = _directive(asking)
     if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
         return Checked(document, ())
     resource = asking.place.resource
-    faults = [] if how == IGNORE else [f'duplicate field "{one}"' for one in repeated(asking.body)]
+    twice = [] if how == IGNORE else _repeated_in(asking)
+    unknown: list[str] = []
     schema = schema_of(resource)
     if schema is not None:
-        walk = _Walk()
+        walk = _Walk(by_keys=asking.media == APPLY)
         document = walk.object(document, schema, [held], "", closed=resource.is_custom)
-        faults += [f'unknown field "{one}"' for one in walk.unknown]
+        unknown = [one[:_MOST_LETTERS] for one in walk.unknown[:MOST_FAULTS]]
+    if unknown and asking.media == APPLY:
+        raise _not_declared(asking.place, unknown)
     if how == IGNORE:
         return Checked(document, ())
-    faults = [one[:_MOST_LETTERS] for one in faults[:MOST_FAULTS]]
-    if faults and how == STRICT:
-        raise _refused(asking, resource, faults)
-    return Checked(document, faults)
+    unknown = [f'unknown field "{one}"' for one in unknown[: MOST_FAULTS - len(twice)]]
+    if how == STRICT and (twice or unknown):
+        raise _refused(asking, resource, twice, unknown)
+    return Checked(document, [*twice, *unknown])
 
 
 def _directive(asking: Asking) -> str:
@@ -73,8 +81,46 @@ def _directive(asking: Asking) -> str:
     return said
 
 
-def _refused(asking: Asking, resource: Resource, faults: Sequence[str]) -> StatusError:
-    said = f"strict decoding error: {', '.join(faults)}"
+def _repeated_in(asking: Asking) -> list[str]:
+    """Return what a server says of repeated fields of a body."""
+    if not _is_yaml(asking):
+        found = [f'duplicate field "{one}"' for one in repeated(asking.body)]
+    else:
+        keys: list[tuple[int, str]] = []
+        read_yaml(asking.body, keys)
+        found = [
+            f"line {line}: key {json.dumps(one[:_MOST_LETTERS])} already set in map"
+            for line, one in keys
+        ]
+    return [one[: 2 * _MOST_LETTERS] for one in found[:MOST_FAULTS]]
+
+
+def _is_yaml(asking: Asking) -> bool:
+    return asking.media == APPLY or asking.media in YAML
+
+
+def _not_declared(place: Place, unknown: Sequence[str]) -> StatusError:
+    """Return the answer to an apply of unknown fields.
+
+    Its text is that of a real server, which has no better code for it than 500.
+    """
+    resource = place.resource
+    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    said = [f".{one}: field not declared in schema" for one in unknown]
+    faults = said[0] if len(said) == 1 else "\n  ".join(["errors:", *said])
+    what = f"{place.namespace}/{place.name}; {kind}"
+    return StatusError(400, f"failed to create typed patch object ({what}): {faults}")
+
+
+def _refused(
+    asking: Asking, resource: Resource, twice: Sequence[str], unknown: Sequence[str]
+) -> StatusError:
+    if twice and _is_yaml(asking):
+        twice = ["\n  ".join(["yaml: unmarshal errors:", *twice])]
+    if asking.media == APPLY:
+        said = f"error strict decoding YAML: error converting YAML to JSON: {twice[0]}"
+        return StatusError(400, said)
+    said = f"strict decoding error: {', '.join([*twice, *unknown])}"
     if asking.method == "PATCH":
         return invalid(f"{resource.kind} is invalid: patch: Invalid value: {said}")
     kind, version = resource.kind, resource.version
@@ -84,10 +130,12 @@ def _refused(asking: Asking, resource: Resource, faults: Sequence[str]) -> Statu
 class _Walk:
     """Goes through an object and its schema at once.
 
+    :param by_keys: elements of a list are named by their keys, as ``[name="c"]``, if it has keys.
     :ivar unknown: the fields that were left out, in their order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_keys: bool) -> None:
+        self._by_keys = by_keys
         self.unknown: list[str] = []
         self._below: dict[tuple[int, str | None], list[Any]] = {}
         self._kept: list[object] = []
@@ -128,8 +176,9 @@ class _Walk:
         if not isinstance(value, list) or not isinstance(items, dict):
             return value
         there = self._inside(held, None)
+        keys = whole.get("x-kubernetes-list-map-keys", ()) if self._by_keys else ()
         return [
-            self._value(one, items, there, f"{path}[{place}]", closed=closed)
+            self._value(one, items, there, f"{path}[{_element(one, keys, place)}]", closed=closed)
             for place, one in enumerate(value)
         ]
 
@@ -149,6 +198,13 @@ class _Walk:
                 found = [old[name] for old in held if isinstance(old, dict) and name in old]
             self._below[key] = found
         return found
+
+
+def _element(value: Any, keys: Sequence[str], place: int) -> str:
+    """Return what names an element of a list: its keys, or else its place."""
+    if not keys or not isinstance(value, dict) or not all(one in value for one in keys):
+        return str(place)
+    return ",".join(f"{one}={json.dumps(value[one])}" for one in keys)
 
 
 class _Pairs(dict[str, Any]):

@@ -71,12 +71,13 @@ def _read(body: bytes, media: str) -> Any:
     raise StatusError(415, f"no patch of type {media!r}", reason="UnsupportedMediaType")
 
 
-def read_yaml(body: bytes) -> Any:
+def read_yaml(body: bytes, repeated: list[tuple[int, str]] | None = None) -> Any:
     """Return the value of the first document of YAML, as Kubernetes reads it.
 
+    :param repeated: gets the keys that a mapping has more than once, each with its line.
     :raises YamlFault: it is no YAML.
     """
-    reader = YamlReader(BytesIO(body))
+    reader = YamlReader(BytesIO(body), repeated=[] if repeated is None else repeated)
     while not isinstance(event := reader.next(), DocumentStartEvent | StreamEndEvent):
         pass
     return None if isinstance(event, StreamEndEvent) else reader.value(reader.next())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -191,3 +192,79 @@ def test_protobuf_has_no_unknown_fields(api: httpx.Client) -> None:
         params={"fieldValidation": "Strict"},
     )
     assert (made.status_code, warned(made)) == (201, [])
+
+
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+YAML = {"Content-Type": "application/yaml"}
+TWICE = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+  name: b
+data:
+  x: "1"
+  x: "2"
+"""
+LINES = ['line 6: key "name" already set in map', 'line 9: key "x" already set in map']
+
+
+def apply(api: httpx.Client, path: str, body: str, validation: str = "") -> httpx.Response:
+    """Apply an object on the server's side."""
+    query = {"fieldManager": "me", **({"fieldValidation": validation} if validation else {})}
+    return api.patch(path, content=body, headers=APPLY, params=query)
+
+
+@pytest.mark.parametrize("validation", ["", "Strict", "Warn", "Ignore"])
+def test_an_apply_with_unknown_fields_is_refused(api: httpx.Client, validation: str) -> None:
+    """A server does not look at the way of validation: no manager can own such a field."""
+    body = json.dumps({"apiVersion": "v1", "kind": "Pod", **POD})
+    answer = apply(api, f"{PODS}/a", body, validation)
+    assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")
+    assert answer.json()["message"] == (
+        "failed to create typed patch object (default/a; /v1, Kind=Pod): errors:\n"
+        "  .metadata.lables: field not declared in schema\n"
+        '  .spec.containers[name="c"].imagePullPolcy: field not declared in schema'
+    )
+    assert api.get(f"{PODS}/a").status_code == 404
+
+
+def test_an_apply_may_have_the_fields_of_the_object_that_is_there(api: httpx.Client) -> None:
+    there = api.get(WAITING).json()
+    before = there["metadata"]["resourceVersion"]
+    one = {"metadata": {"labels": {"a": "b"}, "lables": {}}}
+    refused = apply(api, WAITING, json.dumps(one))
+    assert refused.json()["message"] == (
+        "failed to create typed patch object (default/gpu-2-gpu-0; /v1, Kind=Pod): "
+        ".metadata.lables: field not declared in schema"
+    )
+    assert api.get(WAITING).json()["metadata"]["resourceVersion"] == before
+    done = apply(api, WAITING, json.dumps({"metadata": {"labels": {"a": "b"}}}), "Strict")
+    assert done.status_code == 200, done.text
+
+
+def test_repeated_fields_of_an_apply_are_found(api: httpx.Client) -> None:
+    strict = apply(api, f"{CONFIG}/b", TWICE, "Strict")
+    assert (strict.status_code, strict.json()["reason"]) == (400, "BadRequest")
+    assert strict.json()["message"] == (
+        "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  "
+        + "\n  ".join(LINES)
+    )
+    warns = apply(api, f"{CONFIG}/b", TWICE)
+    assert (warns.status_code, warned(warns)[-2:]) == (201, LINES)
+    assert api.get(f"{CONFIG}/b").json()["data"] == {"x": "2"}
+    ignored = apply(api, f"{CONFIG}/b", TWICE, "Ignore")
+    assert ignored.status_code == 200
+    assert not set(LINES) & set(warned(ignored))
+
+
+def test_repeated_fields_of_yaml_are_found(api: httpx.Client) -> None:
+    strict = api.post(CONFIG, content=TWICE, headers=YAML, params={"fieldValidation": "Strict"})
+    assert strict.status_code == 400
+    assert strict.json()["message"] == (
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: '
+        "yaml: unmarshal errors:\n  " + "\n  ".join(LINES)
+    )
+    made = api.post(CONFIG, content=TWICE, headers=YAML)
+    assert (made.status_code, warned(made)) == (201, LINES)
+    assert api.get(f"{CONFIG}/b").json()["data"] == {"x": "2"}
