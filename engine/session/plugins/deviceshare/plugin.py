@@ -16,7 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ....kubernetes.objects import Node, Pod
+from ....kubernetes.objects import Pod
+from ....kubernetes.units import SECOND_US
+from ....model.node import NodeInfo
 from ....model.panic import Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
@@ -26,12 +28,14 @@ from ...framework.session import Session
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
+from .accounts import Account, crash_without_cards
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
 from .queue_amounts import queue_amounts
 from .vgpu import Sharing, VirtualGpus, gang_of
 from .vgpu_request import Names, asks, names_of
 
+PREDICATES = "predicates"
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
@@ -46,6 +50,13 @@ _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
 _PIPELINED = frozenset({Status.PIPELINED})
 _RELEASED = _PIPELINED | {Status.RELEASING}
+_CARDS = frozenset({gpu_share.INDEX, gpu_share.TIME})
+_GIVEN = (
+    *(vgpu.ASSIGNED_NODE, vgpu.ASSIGNED, vgpu.TO_ALLOCATE),
+    *(vgpu.TIME, vgpu.BIND_TIME, vgpu.BIND_PHASE),
+)
+_NANOSECONDS = 1000
+"""Of a microsecond."""
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
@@ -56,19 +67,16 @@ class DeviceMemory:
     sharing: bool = False
     number: bool = False
     virtual: bool = False
-    annotations: dict[str, dict[str, str]] = field(default_factory=dict)
-    """What sessions wrote on pods, by UID."""
-    unknown: dict[str, Node] = field(default_factory=dict)
-    """Names of nodes whose last update was before the plugin was enabled."""
-    uncounted: dict[str, tuple[Pod, Node]] = field(default_factory=dict)
-    """By UID: pods on nodes when the plugin was enabled, whose shared cards are not counted."""
+    annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """What sessions wrote on pods, by UID; ``None``: they removed it."""
+    accounts: dict[str, Account] = field(default_factory=dict)
+    """By node, if the process is known since its start."""
 
     def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:
         """Return a copy with the same objects: another object is an update."""
         annotations = {uid: {**written} for uid, written in self.annotations.items()}
-        return replace(
-            self, annotations=annotations, unknown={**self.unknown}, uncounted={**self.uncounted}
-        )
+        accounts = {name: account.clone() for name, account in self.accounts.items()}
+        return replace(self, annotations=annotations, accounts=accounts)
 
     @property
     def on(self) -> bool:
@@ -93,6 +101,24 @@ class DeviceShare:
 
         :raises Panic: switches that exclude each other are on.
         """
+        self._open(ssn)
+        if not self._memory.on:
+            return
+        ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
+        if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
+            ssn.registry.add_node_order(self.name, self._score, per="task")
+
+    def stay_open(self, ssn: Session) -> None:
+        """Give devices to the tasks of a session whose configuration lacks the plugin.
+
+        The process's switches keep their values, and ``predicates`` gives devices by them.
+        """
+        memory = ssn.process.memory.find(DeviceMemory)
+        if memory is not None and memory.on:
+            self._open(ssn)
+
+    def _open(self, ssn: Session) -> None:
+        """Set the switches, build the accounts of cards, and register handlers."""
         self._ssn = ssn
         self._memory = ssn.process.memory.of(DeviceMemory)
         self._devices = ssn.behaviours.shared_devices
@@ -100,6 +126,9 @@ class DeviceShare:
         self._heeds = self._devices is SharedDevices.REFUSALS_HEEDED
         was_on = self._memory.on
         self._set_switches()
+        self._accounts: dict[int, Account] = {}
+        self._counted: set[int] = set()
+        """Tasks that were added to the cards of their nodes in this session."""
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
@@ -110,38 +139,20 @@ class DeviceShare:
         """By node: its cards' score for the last pod that passed the filter."""
         if not self._memory.on:
             return
-        if ssn.process.from_start and not was_on:
-            self._note_what_was_there()
-        self._build()
-        ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
-        if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
-            ssn.registry.add_node_order(self.name, self._score, per="task")
+        self._build(was_on=was_on)
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
-        if self._holding:
+        if not any(option.name == PREDICATES for tier in ssn.conf.tiers for option in tier):
+            ssn.registry.add_event_handler(allocate=self._enter, deallocate=self._exit)
+        if self._returns and self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
         if self._heeds:
             ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
             ssn.devices_allow = self._allows
 
     def on_session_close(self, ssn: Session) -> None:
-        """Do nothing."""
-
-    def _note_what_was_there(self) -> None:
-        """Note the nodes and pods whose devices the process does not count until an update.
-
-        Source: api/node_info.go setNodeOthersResource, addResource.
-        """
-        ssn, memory = self._ssn, self._memory
-        known = [(row, info.node) for row, info in enumerate(ssn.nodes.info) if info.node]
-        if self._takes:
-            memory.unknown = {node.name: node for _, node in known}
-        if self._devices is SharedDevices.PODS_LATE:
-            pods = (
-                (ssn.tasks.info[task].pod, node)
-                for row, node in known
-                for task, _ in ssn.nodes.tasks(row).values()
-            )
-            memory.uncounted = {pod.uid: (pod, node) for pod, node in pods}
+        """Keep the scores of the cards."""
+        for row, account in self._accounts.items():
+            account.score = float(self._scores[row])
 
     def _set_switches(self) -> None:
         given, memory = self._arguments, self._memory
@@ -154,7 +165,15 @@ class DeviceShare:
         config = self._ssn.process.external.device_config or _NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_REPORTED
-        self._sharing = Sharing(use, policy, names, unsigned)
+        self._whole = self._devices not in _MODELESS
+        self._sharing = Sharing(
+            use,
+            policy,
+            names,
+            unsigned,
+            self._ssn.behaviours.free_cores_unsigned,
+            checks=self._whole,
+        )
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
             self._weight = 0  # a score is worked out, if there is a policy, and thrown away
@@ -165,62 +184,122 @@ class DeviceShare:
         if given.get_bool(NODE_LOCK, False):
             self._ssn.errors.append("deviceshare: locks of nodes are not taken into account")
 
-    def _build(self) -> None:
-        """Build the accounts from nodes and from their pods' devices."""
+    def _build(self, *, was_on: bool) -> None:
+        """Build the accounts from nodes and from their pods' devices, or go on with those kept.
+
+        :param was_on: the process counted devices before this session.
+        """
         ssn, memory = self._ssn, self._memory
         config = ssn.process.external.device_config or _NO_CONFIG
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
         if memory.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
-        handshake = ssn.behaviours.virtual_gpus_by_handshake
-        modes = self._devices not in _MODELESS
-        without = _RELEASED if self._heeds else _PIPELINED
+        keeps = ssn.process.from_start
+        if keeps:
+            memory.annotations.clear()  # the pods show what sessions wrote
         for row, info in enumerate(ssn.nodes.info):
-            if info.node is None or not self._knows(info.node):
+            if info.node is None:
                 continue
-            shared = SharedGpus.of(info.node) if memory.sharing or memory.number else None
-            virtual = (
-                VirtualGpus.of(
-                    info.node,
-                    config,
-                    ssn.now,
-                    handshake=handshake,
-                    modes=modes,
-                    sharing=self._sharing,
-                )
-                if memory.virtual
-                else None
-            )
+            account = self._kept(info, was_on=was_on) if keeps else self._fresh(info)
+            if account.shared is not None:
+                self._shared[row] = account.shared
+            if account.virtual is not None:
+                account.virtual.sharing = self._sharing
+                self._virtual[row] = account.virtual
+            self._accounts[row], self._scores[row] = account, account.score
             for task, status in ssn.nodes.tasks(row).values():
-                if status not in without:
-                    self._add(task, info.node, shared, virtual)
-            if shared is not None:
-                self._shared[row] = shared
-            if virtual is not None:
-                self._virtual[row] = virtual
+                if status not in self._without:
+                    self._find(task, account, counts=not keeps)
 
-    def _add(
-        self, task: int, node: Node, shared: SharedGpus | None, virtual: VirtualGpus | None
-    ) -> None:
-        """Count a pod's devices from an earlier session."""
-        pod = self._ssn.tasks.info[task].pod
-        annotations = {**pod.annotations, **self._memory.annotations.get(pod.uid, {})}
-        if shared is not None and not self._is_uncounted(pod, node):
-            shared.add(pod, annotations)
+    @property
+    def _without(self) -> frozenset[Status]:
+        """The statuses in which pods have nothing of a node's devices."""
+        return _RELEASED if self._heeds else _PIPELINED
+
+    def _fresh(self, info: NodeInfo) -> Account:
+        """Return a node's cards, without pods."""
+        ssn, memory = self._ssn, self._memory
+        account = Account(info.devices, len(info.devices.changes))
+        assert info.node is not None
+        if memory.sharing or memory.number:
+            account.shared = SharedGpus.of(info.node, whole=self._whole)
+        if memory.virtual:
+            account.virtual = VirtualGpus.of(
+                info.node,
+                ssn.process.external.device_config or _NO_CONFIG,
+                ssn.now,
+                handshake=ssn.behaviours.virtual_gpus_by_handshake,
+                modes=self._whole,
+                sharing=self._sharing,
+            )
+        return account
+
+    def _kept(self, info: NodeInfo, *, was_on: bool) -> Account:
+        """Return a node's account as the process keeps it.
+
+        Up to v1.12 devices count from the start of the process; in v1.13 what pods have of shared
+        cards, and later all devices, from updates after the first session with the plugin on.
+        """
+        memory = self._memory
+        account = memory.accounts.get(info.name)
+        if account is None or account.log is not info.devices:
+            account = self._fresh(info)
+            if not was_on and self._takes:
+                account = Account(info.devices, account.seen, known=False)
+            memory.accounts[info.name] = account
+            if was_on or not (self._takes or (account.virtual is None and self._comes_late)):
+                account.seen = 0
+        self._catch_up(account)
+        if account.shared is None and (memory.sharing or memory.number):
+            assert info.node is not None
+            reports = SharedGpus.of(info.node) is not None
+            if not reports and (was_on or not self._comes_late):
+                self._crash_of_cards(info)
+        return account
+
+    @property
+    def _comes_late(self) -> bool:
+        """Whether devices count from the first session with the plugin on."""
+        return self._takes or self._devices is SharedDevices.PODS_LATE
+
+    def _crash_of_cards(self, info: NodeInfo) -> None:
+        for task, status in info.tasks.values():
+            if status not in self._without:
+                crash_without_cards(task.pod, whole=self._whole)
+
+    def _catch_up(self, account: Account) -> None:
+        """Count the pods that came and left since the account was last looked at."""
+        changes = account.log.changes
+        while account.seen < len(changes):
+            change = changes[account.seen]
+            account.seen += 1
+            if change.status in self._without:
+                continue
+            if change.added:
+                account.add(change.pod)
+            else:
+                account.sub(change.pod)
+
+    def _find(self, task: int, account: Account, *, counts: bool) -> None:
+        """Note what a pod has of devices from an earlier session.
+
+        :param counts: count it, too.
+        """
+        pod, virtual = self._ssn.tasks.info[task].pod, account.virtual
+        annotations = self._noted(pod)
+        if counts and account.shared is not None:
+            account.shared.add(pod, annotations)
         if virtual is not None:
-            virtual.add(pod.uid, annotations, gang_of(pod))
+            if counts:
+                virtual.add(pod.uid, annotations, gang_of(pod))
             if self._returns and annotations.get(vgpu.ASSIGNED):
                 self._holding[task] = annotations
             if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
-    def _is_uncounted(self, pod: Pod, node: Node) -> bool:
-        was = self._memory.uncounted.get(pod.uid)
-        return was is not None and was[0] is pod and was[1] is node
-
-    def _knows(self, node: Node) -> bool:
+    def _knows(self, row: int) -> bool:
         """Return whether a node's devices are checked."""
-        return self._memory.unknown.get(node.name) is not node
+        return self._accounts[row].known
 
     def _asks_shared(self, pod: Pod) -> bool:
         memory = self._memory
@@ -264,6 +343,7 @@ class DeviceShare:
     def _shared_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_shared(pod):
             return ""
+        self._catch_up_with_cache(node)
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
@@ -274,6 +354,7 @@ class DeviceShare:
     def _virtual_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_virtual(pod):
             return ""
+        self._catch_up_with_cache(node)
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._missing("hamivgpu")
@@ -303,13 +384,51 @@ class DeviceShare:
 
         :raises Panic: the node has no such devices.
         """
-        pod = self._ssn.tasks.info[task].pod
-        error = self._give_shared(pod, node) or self._give_virtual(pod, node)
+        self._enter(task, node)
+        self._catch_up_with_cache(node)
+        error = self._give_shared(task, node) or self._give_virtual(task, node)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
         return error
 
-    def _give_shared(self, pod: Pod, node: int) -> str:
+    def _enter(self, task: int, node: int) -> None:
+        """Count what a task's annotations say when it is put on a node, or its eviction is undone.
+
+        Where releases keep what they took back, the latter takes it back once more.
+
+        Source: api/node_info.go AddTask, UpdateTask.
+        """
+        status, pod = self._ssn.tasks.status.item(task), self._ssn.tasks.info[task].pod
+        account = self._accounts.get(node)
+        if account is None or status == Status.PIPELINED:
+            return
+        if status == Status.ALLOCATED:
+            self._counted.add(task)
+        elif not self._heeds:
+            account.sub(pod, virtual=not self._returns)
+        account.add(pod, virtual=not self._returns)
+
+    def _exit(self, task: int, node: int) -> None:
+        """Count it out when the task leaves the node, or is evicted; up to v1.14 it then counts again.
+
+        Source: api/node_info.go RemoveTask, UpdateTask.
+        """
+        pod, account = self._ssn.tasks.info[task].pod, self._accounts.get(node)
+        if account is None:
+            return
+        evicted = self._ssn.tasks.status.item(task) == Status.RELEASING
+        if evicted or task in self._counted:
+            account.sub(pod, virtual=not self._returns)
+        self._counted.discard(task)
+        if evicted and not self._heeds:
+            account.add(pod, virtual=not self._returns)
+
+    def _catch_up_with_cache(self, node: int) -> None:
+        if node in self._accounts:
+            self._catch_up(self._accounts[node])
+
+    def _give_shared(self, task: int, node: int) -> str:
+        pod = self._ssn.tasks.info[task].pod
         if not self._asks_shared(pod):
             return ""
         shared = self._shared.get(node)
@@ -317,25 +436,34 @@ class DeviceShare:
             return self._give_nothing(node, "gpushare")
         cards, error = shared.allocate(pod)
         if cards:
-            self._written(pod)[gpu_share.INDEX] = ",".join(map(str, cards))
+            time = str(self._ssn.now * _NANOSECONDS)
+            self._write(task, {gpu_share.TIME: time, gpu_share.INDEX: ",".join(map(str, cards))})
         return error
 
-    def _give_virtual(self, pod: Pod, node: int) -> str:
+    def _give_virtual(self, task: int, node: int) -> str:
+        pod = self._ssn.tasks.info[task].pod
         if not self._asks_virtual(pod):
             return ""
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
-        written = self._written(pod)
         if self._returns and self._has_some(pod, virtual.node):
             return ""
         before = virtual.clone() if self._returns else virtual
         fit = virtual.fit(pod)
         if fit is None:
-            self._virtual[node] = before
+            self._virtual[node] = self._accounts[node].virtual = before
             return before.refusal(pod)
-        written[vgpu.ASSIGNED] = vgpu.encode_given(fit.given)
-        written[vgpu.ASSIGNED_NODE] = virtual.node
+        seconds, ids = str(self._ssn.now // SECOND_US), vgpu.encode_given(fit.given)
+        written = {
+            vgpu.ASSIGNED_NODE: virtual.node,
+            vgpu.TIME: seconds,
+            vgpu.ASSIGNED: ids,
+            vgpu.TO_ALLOCATE: ids,
+            vgpu.BIND_PHASE: "allocating",
+            vgpu.BIND_TIME: seconds,
+        }
+        self._write(task, written)
         if self._ssn.behaviours.virtual_gpus_counted_twice:
             virtual.add(pod.uid, written)
         else:
@@ -349,7 +477,7 @@ class DeviceShare:
 
     def _has_some(self, pod: Pod, node: str) -> bool:
         """Return whether a pod's annotations say that it has virtual GPUs of a node."""
-        has = {**pod.annotations, **self._written(pod)}
+        has = self._noted(pod)
         return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
 
     def _take_virtual(self, task: int, virtual: VirtualGpus) -> None:
@@ -358,10 +486,10 @@ class DeviceShare:
         Source: device_info.go Release.
         """
         pod = self._ssn.tasks.info[task].pod
-        written = self._written(pod)
-        virtual.remove(pod.uid, {**pod.annotations, **written})
-        if pod.annotations.get(vgpu.BIND_PHASE) != "success":
-            written.update(dict.fromkeys((vgpu.ASSIGNED, vgpu.ASSIGNED_NODE), ""))
+        noted = self._noted(pod)
+        virtual.remove(pod.uid, noted)
+        if noted.get(vgpu.BIND_PHASE) != "success":
+            self._write(task, dict.fromkeys(_GIVEN))
 
     def _go(self, task: int, node: int) -> None:
         """Release the cards of an evicted pod.
@@ -422,7 +550,7 @@ class DeviceShare:
 
     def _score_nothing(self, node: int) -> None:
         known = self._ssn.nodes.info[node].node
-        if known is not None and self._knows(known):
+        if known is not None and self._knows(node):
             place = "api/devices/nvidia/vgpu.(*GPUDevices).ScoreNode"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
@@ -430,22 +558,38 @@ class DeviceShare:
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
-        if not self._heeds and known is not None and self._knows(known):
+        if not self._heeds and known is not None and self._knows(node):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
             )
         return ""
 
-    def _written(self, pod: Pod) -> dict[str, str]:
-        return self._memory.annotations.setdefault(pod.uid, {})
+    def _noted(self, pod: Pod) -> dict[str, str]:
+        """Return a pod's annotations with what sessions wrote."""
+        made: dict[str, str | None] = {
+            **pod.annotations,
+            **self._memory.annotations.get(pod.uid, {}),
+        }
+        return {key: value for key, value in made.items() if value is not None}
+
+    def _write(self, task: int, changes: Mapping[str, str | None]) -> None:
+        """Write annotations on a pod; ``None`` removes one."""
+        pod = self._ssn.tasks.info[task].pod
+        self._memory.annotations.setdefault(pod.uid, {}).update(changes)
+        self._ssn.annotated.setdefault(task, {}).update(changes)
 
     def _deallocate(self, task: int, node: int) -> None:
-        """Release the shared cards in the pod's annotation; virtual ones may stay."""
+        """Release the shared cards in the pod's annotation; virtual ones may stay.
+
+        They stay as well if the annotations are missing: removing them is an error then.
+        """
+        self._exit(task, node)
+        self._catch_up_with_cache(node)
         pod = self._ssn.tasks.info[task].pod
         shared, virtual = self._shared.get(node), self._virtual.get(node)
         if self._returns and virtual is not None and self._asks_virtual(pod):
             self._take_virtual(task, virtual)
-        if shared is not None and self._asks_shared(pod):
+        if shared is not None and self._asks_shared(pod) and self._noted(pod).keys() >= _CARDS:
             shared.remove(pod)
-            self._memory.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)
+            self._write(task, dict.fromkeys(_CARDS))

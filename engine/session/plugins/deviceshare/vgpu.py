@@ -27,6 +27,9 @@ ASSIGNED = "volcano.sh/vgpu-ids-new"
 MODE = "volcano.sh/vgpu-mode"
 ASSIGNED_NODE = "volcano.sh/vgpu-node"
 BIND_PHASE = "volcano.sh/bind-phase"
+TO_ALLOCATE = "volcano.sh/devices-to-allocate"
+TIME = "volcano.sh/vgpu-time"
+BIND_TIME = "volcano.sh/bind-time"
 GANG_POLICY = "volcano.sh/vgpu-podgroup-policy"
 USE_TYPE = "nvidia.com/use-gputype"
 NO_USE_TYPE = "nvidia.com/nouse-gputype"
@@ -39,6 +42,35 @@ NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+
+
+class Sharing(NamedTuple):
+    """How cards are chosen: by the release and the configured policy."""
+
+    use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
+    policy: str = ""
+    names: Names = Names()
+    unsigned: bool = False
+    """A card of which more memory is used than it has accepts every request, as in v1.9."""
+    unsigned_cores: bool = False
+    """One of which more cores are used than it has accepts every request."""
+    checks: bool = True
+    """What a pod has of a card is only taken back if it was counted."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a pod counts again for each container, and each time that it is added."""
+        return not self.checks or self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
+
+    @property
+    def forgets(self) -> bool:
+        """Whether a pod that was taken back counts when it is added again."""
+        return self.use is VirtualGpuUse.BY_POLICY
+
+    @property
+    def exact(self) -> bool:
+        """Whether a percentage refers to each card's memory."""
+        return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
 class Given(NamedTuple):
@@ -84,23 +116,33 @@ class Card:
         self.used_memory -= memory
         self.used_cores -= cores
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no part is free; a number below 0 is a huge one."""
+        return self.number <= as_unsigned(self.used_number)
+
     def holds(
-        self, request: Request, annotations: Mapping[str, str], *, unsigned: bool = False
+        self,
+        request: Request,
+        annotations: Mapping[str, str],
+        sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
     ) -> bool:
         """Return whether the card has room, and a type that the pod accepts.
 
         100 cores mean exclusive use; a full card cannot be shared even with 0 cores.
-
-        :param unsigned: negative free amounts are huge numbers.
         """
         memory, cores = self.memory - self.used_memory, 100 - self.used_cores
-        if unsigned:
-            memory, cores = as_unsigned(memory), as_unsigned(cores)
+        if sharing.unsigned:
+            memory = as_unsigned(memory)
+        if sharing.unsigned_cores:
+            cores = as_unsigned(cores)
+        elif sharing.checks and self.used_cores + request.cores < 0:
+            return False  # the sum is a huge number there
         return (
-            self.number > self.used_number
+            not self.is_full
             and memory >= request.memory
             and cores >= request.cores
-            and not (request.cores == 100 and self.used_number > 0)
+            and not (request.cores == 100 and self.used_number != 0)
             and not (request.cores == 0 and self.used_cores == 100)
             and NVIDIA in self.type
             and type_matches(annotations, self.type)
@@ -123,26 +165,6 @@ def registers_mig(node: Node) -> bool:
     """Return whether a node's agent registered a card with MIG."""
     cards = node.annotations.get(REGISTER, "").split(":")
     return any(card.split(",")[5:6] == [MIG] for card in cards)
-
-
-class Sharing(NamedTuple):
-    """How cards are chosen: by the release and the configured policy."""
-
-    use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
-    policy: str = ""
-    names: Names = Names()
-    unsigned: bool = False
-    """A card of which more is used than it has accepts every request, as in v1.9."""
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether several containers of a pod on one card each count."""
-        return self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
-
-    @property
-    def exact(self) -> bool:
-        """Whether a percentage refers to each card's memory."""
-        return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
 class Fit(NamedTuple):
@@ -254,14 +276,17 @@ class VirtualGpus:
                     card.pods[uid] = gang if each.memory or each.cores else before
 
     def remove(self, uid: str, annotations: Mapping[str, str]) -> None:
-        """Release a pod's devices, once for each card.
+        """Release a pod's devices, once for each card where releases forget it then.
 
         Source: device_info.go SubResource, hamicore.go SubPod.
         """
         for given in decode_given(annotations.get(ASSIGNED, "")):
             card = next((card for card in self.cards if card.uuid in given.uuid), None)
-            if card is not None and card.pods.pop(uid, None) is not None:
-                card.discount(given.memory, given.cores)
+            if card is None or (self.sharing.checks and uid not in card.pods):
+                continue
+            card.discount(given.memory, given.cores)
+            if self.sharing.forgets:
+                del card.pods[uid]
 
     def fit(self, pod: Pod) -> Fit | None:
         """Count a pod's possible devices, and return them; None if there is no room.
@@ -293,12 +318,12 @@ class VirtualGpus:
         left, got, score = request.cards, [], 0.0
         exact = self.sharing.exact
         for card in self._in_order(pod):
-            if card.number <= card.used_number:
+            if card.is_full:
                 continue
             asked = _asked_of(card, request, exact=exact)
             if not exact:
                 request = asked
-            if not card.holds(asked, pod.annotations, unsigned=self.sharing.unsigned):
+            if not card.holds(asked, pod.annotations, self.sharing):
                 continue
             uuid = self._take(card, asked)
             if uuid is None:
@@ -342,7 +367,7 @@ class VirtualGpus:
         if self.sharing.policy == BINPACK:
             if not card.memory:
                 return inf if card.used_memory else nan
-            return 100 * (card.used_memory / card.memory)
+            return 100 * (as_unsigned(card.used_memory) / card.memory)
         fresh = card.used_number == 1 and self.sharing.use is not VirtualGpuUse.BY_POLICY
         return 100.0 if self.sharing.policy == SPREAD and fresh else 0.0
 
