@@ -61,6 +61,9 @@ class DeviceBehaviours:
     free_cores_unsigned: bool
     """A virtual GPU of which more cores are used than it has takes any request for cores."""
 
+    one_unwanted_type_allowed: bool
+    """A pod that names one type of GPU that it does not want gets it all the same."""
+
     virtual_gpus_counted_twice: bool
     """Within a session, a pod's virtual GPUs are counted twice."""
 
@@ -188,6 +191,20 @@ ROWS: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
         why="A card of which more than 100 cores are used has none free.",
+    ),
+    Row(
+        "one_unwanted_type_allowed",
+        True,
+        FIRST,
+        source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
+        why="A pod gets GPUs of the one type that it does not want; of several it gets none.",
+    ),
+    Row(
+        "one_unwanted_type_allowed",
+        False,
+        landed("v1.12.0"),
+        source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
+        why="A pod gets no GPU of a type that it does not want.",
     ),
     Row(
         "virtual_gpus_counted_twice",

@@ -48,6 +48,7 @@ _NO_INTEGER = -(2**63)
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
+_CRASHING = frozenset({SharedDevices.FAULTS_REPORTED, SharedDevices.FAULTS_UNREPORTED})
 _PIPELINED = frozenset({Status.PIPELINED})
 _RELEASED = _PIPELINED | {Status.RELEASING}
 _CARDS = frozenset({gpu_share.INDEX, gpu_share.TIME})
@@ -173,6 +174,8 @@ class DeviceShare:
             unsigned,
             self._ssn.behaviours.free_cores_unsigned,
             checks=self._whole,
+            lax=self._ssn.behaviours.one_unwanted_type_allowed,
+            crashes=self._devices in _CRASHING,
         )
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:

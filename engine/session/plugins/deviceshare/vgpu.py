@@ -41,6 +41,7 @@ MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 
+_NIL = "runtime error: invalid memory address or nil pointer dereference"
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
 
@@ -55,7 +56,11 @@ class Sharing(NamedTuple):
     unsigned_cores: bool = False
     """One of which more cores are used than it has accepts every request."""
     checks: bool = True
-    """What a pod has of a card is only taken back if it was counted."""
+    """What a pod has of a card counts one time, and is not free again below 0."""
+    lax: bool = False
+    """The only type of GPU that a pod does not want is allowed."""
+    crashes: bool = False
+    """Taking back what was not counted crashes the scheduler."""
 
     @property
     def adds_up(self) -> bool:
@@ -64,7 +69,7 @@ class Sharing(NamedTuple):
 
     @property
     def forgets(self) -> bool:
-        """Whether a pod that was taken back counts when it is added again."""
+        """Whether a pod is no more known when it was taken back."""
         return self.use is VirtualGpuUse.BY_POLICY
 
     @property
@@ -86,7 +91,7 @@ class Card:
     """One card, and its use.
 
     ``pods`` are those that were counted, by UID, with ``namespace/name`` of their PodGroup if they
-    have some of the card.
+    have some of the card; ``held`` is how much of its memory they have.
     """
 
     uuid: str
@@ -99,10 +104,11 @@ class Card:
     used_cores: int = 0
     mig: MigUsage = field(default_factory=MigUsage)
     pods: dict[str, str] = field(default_factory=dict)
+    held: dict[str, int] = field(default_factory=dict)
 
     def clone(self) -> Card:
         """Return a copy whose account is its own."""
-        return replace(self, mig=self.mig.clone(), pods=dict(self.pods))
+        return replace(self, mig=self.mig.clone(), pods=dict(self.pods), held=dict(self.held))
 
     def count(self, memory: int, cores: int) -> None:
         """Add to what is used."""
@@ -145,18 +151,22 @@ class Card:
             and not (request.cores == 100 and self.used_number != 0)
             and not (request.cores == 0 and self.used_cores == 100)
             and NVIDIA in self.type
-            and type_matches(annotations, self.type)
+            and type_matches(annotations, self.type, lax=sharing.lax)
         )
 
 
-def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
+def type_matches(annotations: Mapping[str, str], card_type: str, *, lax: bool = False) -> bool:
     """Return whether a pod's annotations allow a type of card.
+
+    :param lax: the only type that a pod does not want is allowed.
 
     Source: utils.go checkGPUtype.
     """
     for key, wanted in ((USE_TYPE, True), (NO_USE_TYPE, False)):
         if key in annotations:
             named = annotations[key].split(",")
+            if lax and not wanted and len(named) == 1:
+                return True
             return any(part.upper() in card_type.upper() for part in named) is wanted
     return True
 
@@ -262,6 +272,7 @@ class VirtualGpus:
                             continue
                         memory = use(card.mig, card.geometries, *instance)
                     card.pods[uid] = gang if memory or given.cores else ""
+                    card.held[uid] = card.held.get(uid, 0) + memory
                     card.count(memory, given.cores)
 
     def note(self, uid: str, given: Sequence[Sequence[Given]], gang: str = "") -> None:
@@ -274,19 +285,30 @@ class VirtualGpus:
                 if card.uuid in each.uuid:
                     before = card.pods.get(uid, "")
                     card.pods[uid] = gang if each.memory or each.cores else before
+                    card.held[uid] = card.held.get(uid, 0) + each.memory
 
     def remove(self, uid: str, annotations: Mapping[str, str]) -> None:
-        """Release a pod's devices, once for each card where releases forget it then.
+        """Release a pod's devices.
+
+        Up to v1.14 the pod is known until it has no memory of the card.
+
+        :raises Panic: it is not known, and the release crashes then.
 
         Source: device_info.go SubResource, hamicore.go SubPod.
         """
         for given in decode_given(annotations.get(ASSIGNED, "")):
             card = next((card for card in self.cards if card.uuid in given.uuid), None)
-            if card is None or (self.sharing.checks and uid not in card.pods):
+            if card is None:
+                continue
+            if uid not in card.pods:
+                if self.sharing.crashes:
+                    place = "api/devices/nvidia/vgpu.(*GPUDevices).SubResource"
+                    raise Panic(_NIL, (place,))
                 continue
             card.discount(given.memory, given.cores)
-            if self.sharing.forgets:
-                del card.pods[uid]
+            card.held[uid] -= given.memory
+            if self.sharing.forgets or card.held[uid] == 0:
+                del card.pods[uid], card.held[uid]
 
     def fit(self, pod: Pod) -> Fit | None:
         """Count a pod's possible devices, and return them; None if there is no room.
