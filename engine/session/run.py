@@ -131,6 +131,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     ssn.errors += not_simulated(ssn.conf, ssn.behaviours)
+    DeviceShare.take_snapshot(ssn)
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)

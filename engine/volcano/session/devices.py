@@ -191,6 +191,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
         why="A card of which more than 100 cores are used has none free.",
+        pull=3774,
     ),
     Row(
         "one_unwanted_type_allowed",
@@ -205,6 +206,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
         why="A pod gets no GPU of a type that it does not want.",
+        pull=4149,
     ),
     Row(
         "virtual_gpus_counted_twice",

@@ -48,6 +48,7 @@ _NO_INTEGER = -(2**63)
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
+_ALWAYS_COUNTED = _MODELESS | {SharedDevices.FAULTS_UNREPORTED}
 _CRASHING = frozenset({SharedDevices.FAULTS_REPORTED, SharedDevices.FAULTS_UNREPORTED})
 _PIPELINED = frozenset({Status.PIPELINED})
 _RELEASED = _PIPELINED | {Status.RELEASING}
@@ -108,6 +109,27 @@ class DeviceShare:
         ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
         if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
             ssn.registry.add_node_order(self.name, self._score, per="task")
+
+    @staticmethod
+    def take_snapshot(ssn: Session) -> None:
+        """Count what pods have of shared cards when a process takes the snapshot of a session.
+
+        :raises Panic: a pod has cards of a node without any. Since v1.13 that needs the plugin.
+
+        Source: api/node_info.go Clone.
+        """
+        devices = ssn.behaviours.shared_devices
+        memory = ssn.process.memory.find(DeviceMemory)
+        on = memory is not None and (memory.sharing or memory.number)
+        if not ssn.process.from_start or not (on or devices in _ALWAYS_COUNTED):
+            return
+        without = _RELEASED if devices is SharedDevices.REFUSALS_HEEDED else _PIPELINED
+        for info in ssn.nodes.info:
+            if not info.devices.changes or info.node is None or SharedGpus.of(info.node):
+                continue
+            for task, status in info.tasks.values():
+                if status not in without:
+                    crash_without_cards(task.pod, whole=devices not in _MODELESS)
 
     def stay_open(self, ssn: Session) -> None:
         """Give devices to the tasks of a session whose configuration lacks the plugin.
@@ -253,22 +275,12 @@ class DeviceShare:
             if was_on or not (self._takes or (account.virtual is None and self._comes_late)):
                 account.seen = 0
         self._catch_up(account)
-        if account.shared is None and (memory.sharing or memory.number):
-            assert info.node is not None
-            reports = SharedGpus.of(info.node) is not None
-            if not reports and (was_on or not self._comes_late):
-                self._crash_of_cards(info)
         return account
 
     @property
     def _comes_late(self) -> bool:
         """Whether devices count from the first session with the plugin on."""
         return self._takes or self._devices is SharedDevices.PODS_LATE
-
-    def _crash_of_cards(self, info: NodeInfo) -> None:
-        for task, status in info.tasks.values():
-            if status not in self._without:
-                crash_without_cards(task.pod, whole=self._whole)
 
     def _catch_up(self, account: Account) -> None:
         """Count the pods that came and left since the account was last looked at."""
