@@ -27,7 +27,7 @@ from .framework.trace import Trace
 from .further import look_further
 from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
-from .plugins.deviceshare import DeviceShare
+from .plugins.deviceshare import DeviceShare, take_snapshot
 
 if TYPE_CHECKING:
     from ..cache.snapshot import Snapshot
@@ -131,7 +131,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     ssn.errors += not_simulated(ssn.conf, ssn.behaviours)
-    DeviceShare.take_snapshot(ssn)
+    take_snapshot(ssn)
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)

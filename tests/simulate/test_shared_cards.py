@@ -13,7 +13,7 @@ from plinian.engine.model.device_log import DeviceLog
 from plinian.engine.session.framework.process import Parts
 from plinian.engine.session.plugins.deviceshare.accounts import Account
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus
-from plinian.engine.session.plugins.deviceshare.plugin import DeviceMemory
+from plinian.engine.session.plugins.deviceshare.memory import DeviceMemory
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate

@@ -10,17 +10,14 @@ placed is in pkg/scheduler/plugins/predicates/predicates.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ....kubernetes.objects import Pod
 from ....kubernetes.units import SECOND_US
-from ....model.node import NodeInfo
 from ....model.panic import Panic
-from ....model.tables import Floats, Ints, Rows, Status
+from ....model.tables import Floats, Ints, Rows
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.registry import Per
@@ -28,9 +25,11 @@ from ...framework.session import Session
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
-from .accounts import Account, crash_without_cards
+from .accounts import Account
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
+from .ledger import NO_CONFIG, Ledger
+from .memory import MODELESS, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
 from .vgpu import Sharing, VirtualGpus, gang_of
 from .vgpu_request import Names, asks, names_of
@@ -45,13 +44,7 @@ SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_INTEGER = -(2**63)
 """Go's result for a number that is not an integer."""
-_NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
-_TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
-_MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
-_ALWAYS_COUNTED = _MODELESS | {SharedDevices.FAULTS_UNREPORTED}
 _CRASHING = frozenset({SharedDevices.FAULTS_REPORTED, SharedDevices.FAULTS_UNREPORTED})
-_PIPELINED = frozenset({Status.PIPELINED})
-_RELEASED = _PIPELINED | {Status.RELEASING}
 _CARDS = frozenset({gpu_share.INDEX, gpu_share.TIME})
 _GIVEN = (
     *(vgpu.ASSIGNED_NODE, vgpu.ASSIGNED, vgpu.TO_ALLOCATE),
@@ -60,30 +53,6 @@ _GIVEN = (
 _NANOSECONDS = 1000
 """Of a microsecond."""
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
-
-
-@dataclass(slots=True)
-class DeviceMemory:
-    """The process's memory: switches keep their last values."""
-
-    sharing: bool = False
-    number: bool = False
-    virtual: bool = False
-    annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    """What sessions wrote on pods, by UID; ``None``: they removed it."""
-    accounts: dict[str, Account] = field(default_factory=dict)
-    """By node, if the process is known since its start."""
-
-    def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:
-        """Return a copy with the same objects: another object is an update."""
-        annotations = {uid: {**written} for uid, written in self.annotations.items()}
-        accounts = {name: account.clone() for name, account in self.accounts.items()}
-        return replace(self, annotations=annotations, accounts=accounts)
-
-    @property
-    def on(self) -> bool:
-        """Whether devices of any kind are shared."""
-        return self.sharing or self.number or self.virtual
 
 
 class DeviceShare:
@@ -110,27 +79,6 @@ class DeviceShare:
         if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
             ssn.registry.add_node_order(self.name, self._score, per="task")
 
-    @staticmethod
-    def take_snapshot(ssn: Session) -> None:
-        """Count what pods have of shared cards when a process takes the snapshot of a session.
-
-        :raises Panic: a pod has cards of a node without any. Since v1.13 that needs the plugin.
-
-        Source: api/node_info.go Clone.
-        """
-        devices = ssn.behaviours.shared_devices
-        memory = ssn.process.memory.find(DeviceMemory)
-        on = memory is not None and (memory.sharing or memory.number)
-        if not ssn.process.from_start or not (on or devices in _ALWAYS_COUNTED):
-            return
-        without = _RELEASED if devices is SharedDevices.REFUSALS_HEEDED else _PIPELINED
-        for info in ssn.nodes.info:
-            if not info.devices.changes or info.node is None or SharedGpus.of(info.node):
-                continue
-            for task, status in info.tasks.values():
-                if status not in without:
-                    crash_without_cards(task.pod, whole=devices not in _MODELESS)
-
     def stay_open(self, ssn: Session) -> None:
         """Give devices to the tasks of a session whose configuration lacks the plugin.
 
@@ -144,14 +92,10 @@ class DeviceShare:
         """Set the switches, build the accounts of cards, and register handlers."""
         self._ssn = ssn
         self._memory = ssn.process.memory.of(DeviceMemory)
-        self._devices = ssn.behaviours.shared_devices
-        self._takes = self._devices in _TAKING
-        self._heeds = self._devices is SharedDevices.REFUSALS_HEEDED
+        self._devices = known_how(ssn)
         was_on = self._memory.on
         self._set_switches()
-        self._accounts: dict[int, Account] = {}
-        self._counted: set[int] = set()
-        """Tasks that were added to the cards of their nodes in this session."""
+        self._ledger = Ledger(ssn, self._memory, self._devices, self._sharing)
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
@@ -165,16 +109,18 @@ class DeviceShare:
         self._build(was_on=was_on)
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
         if not any(option.name == PREDICATES for tier in ssn.conf.tiers for option in tier):
-            ssn.registry.add_event_handler(allocate=self._enter, deallocate=self._exit)
-        if self._returns and self._holding:
+            ssn.registry.add_event_handler(
+                allocate=self._ledger.enter, deallocate=self._ledger.exit
+            )
+        if self._ledger.returns and self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
-        if self._heeds:
+        if self._ledger.heeds:
             ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
             ssn.devices_allow = self._allows
 
     def on_session_close(self, ssn: Session) -> None:
         """Keep the scores of the cards."""
-        for row, account in self._accounts.items():
+        for row, account in self._ledger.accounts.items():
             account.score = float(self._scores[row])
 
     def _set_switches(self) -> None:
@@ -185,10 +131,10 @@ class DeviceShare:
         if SCHEDULE_POLICY in given.raw and not self._ssn.behaviours.devices_scored:
             text_or_panic(given.raw[SCHEDULE_POLICY], _PLACE)
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
-        config = self._ssn.process.external.device_config or _NO_CONFIG
+        config = self._ssn.process.external.device_config or NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_REPORTED
-        self._whole = self._devices not in _MODELESS
+        self._whole = self._devices not in MODELESS
         self._sharing = Sharing(
             use,
             policy,
@@ -215,85 +161,24 @@ class DeviceShare:
         :param was_on: the process counted devices before this session.
         """
         ssn, memory = self._ssn, self._memory
-        config = ssn.process.external.device_config or _NO_CONFIG
+        config = ssn.process.external.device_config or NO_CONFIG
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
         if memory.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
         keeps = ssn.process.from_start
         if keeps:
             memory.annotations.clear()  # the pods show what sessions wrote
-        for row, info in enumerate(ssn.nodes.info):
-            if info.node is None:
-                continue
-            account = self._kept(info, was_on=was_on) if keeps else self._fresh(info)
+        self._ledger.open(was_on=was_on)
+        for row, account in self._ledger.accounts.items():
             if account.shared is not None:
                 self._shared[row] = account.shared
             if account.virtual is not None:
                 account.virtual.sharing = self._sharing
                 self._virtual[row] = account.virtual
-            self._accounts[row], self._scores[row] = account, account.score
+            self._scores[row] = account.score
             for task, status in ssn.nodes.tasks(row).values():
-                if status not in self._without:
+                if status not in self._ledger.without:
                     self._find(task, account, counts=not keeps)
-
-    @property
-    def _without(self) -> frozenset[Status]:
-        """The statuses in which pods have nothing of a node's devices."""
-        return _RELEASED if self._heeds else _PIPELINED
-
-    def _fresh(self, info: NodeInfo) -> Account:
-        """Return a node's cards, without pods."""
-        ssn, memory = self._ssn, self._memory
-        account = Account(info.devices, len(info.devices.changes))
-        assert info.node is not None
-        if memory.sharing or memory.number:
-            account.shared = SharedGpus.of(info.node, whole=self._whole)
-        if memory.virtual:
-            account.virtual = VirtualGpus.of(
-                info.node,
-                ssn.process.external.device_config or _NO_CONFIG,
-                ssn.now,
-                handshake=ssn.behaviours.virtual_gpus_by_handshake,
-                modes=self._whole,
-                sharing=self._sharing,
-            )
-        return account
-
-    def _kept(self, info: NodeInfo, *, was_on: bool) -> Account:
-        """Return a node's account as the process keeps it.
-
-        Up to v1.12 devices count from the start of the process; in v1.13 what pods have of shared
-        cards, and later all devices, from updates after the first session with the plugin on.
-        """
-        memory = self._memory
-        account = memory.accounts.get(info.name)
-        if account is None or account.log is not info.devices:
-            account = self._fresh(info)
-            if not was_on and self._takes:
-                account = Account(info.devices, account.seen, known=False)
-            memory.accounts[info.name] = account
-            if was_on or not (self._takes or (account.virtual is None and self._comes_late)):
-                account.seen = 0
-        self._catch_up(account)
-        return account
-
-    @property
-    def _comes_late(self) -> bool:
-        """Whether devices count from the first session with the plugin on."""
-        return self._takes or self._devices is SharedDevices.PODS_LATE
-
-    def _catch_up(self, account: Account) -> None:
-        """Count the pods that came and left since the account was last looked at."""
-        changes = account.log.changes
-        while account.seen < len(changes):
-            change = changes[account.seen]
-            account.seen += 1
-            if change.status in self._without:
-                continue
-            if change.added:
-                account.add(change.pod)
-            else:
-                account.sub(change.pod)
 
     def _find(self, task: int, account: Account, *, counts: bool) -> None:
         """Note what a pod has of devices from an earlier session.
@@ -307,14 +192,14 @@ class DeviceShare:
         if virtual is not None:
             if counts:
                 virtual.add(pod.uid, annotations, gang_of(pod))
-            if self._returns and annotations.get(vgpu.ASSIGNED):
+            if self._ledger.returns and annotations.get(vgpu.ASSIGNED):
                 self._holding[task] = annotations
             if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
     def _knows(self, row: int) -> bool:
         """Return whether a node's devices are checked."""
-        return self._accounts[row].known
+        return self._ledger.accounts[row].known
 
     def _asks_shared(self, pod: Pod) -> bool:
         memory = self._memory
@@ -340,7 +225,7 @@ class DeviceShare:
 
         Before v1.14 the filter runs even if the pod requests no device; then the score is 0.
         """
-        asked = self._asks_virtual(pod) or (self._memory.virtual and not self._takes)
+        asked = self._asks_virtual(pod) or (self._memory.virtual and not self._ledger.takes)
         return self._weight > 0 and asked
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
@@ -358,7 +243,7 @@ class DeviceShare:
     def _shared_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_shared(pod):
             return ""
-        self._catch_up_with_cache(node)
+        self._ledger.catch_up(node)
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
@@ -369,7 +254,7 @@ class DeviceShare:
     def _virtual_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_virtual(pod):
             return ""
-        self._catch_up_with_cache(node)
+        self._ledger.catch_up(node)
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._missing("hamivgpu")
@@ -377,14 +262,14 @@ class DeviceShare:
         if score is not None:
             self._scores[node] = score
             return ""
-        tells = self._devices in _MODELESS
+        tells = self._devices in MODELESS
         return self._reported(
             f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
         )
 
     def _missing(self, device: str) -> str:
         """Return the fault of a node without a kind of device; empty if that is none."""
-        if self._takes:
+        if self._ledger.takes:
             return ""
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
@@ -399,48 +284,12 @@ class DeviceShare:
 
         :raises Panic: the node has no such devices.
         """
-        self._enter(task, node)
-        self._catch_up_with_cache(node)
+        self._ledger.enter(task, node)
+        self._ledger.catch_up(node)
         error = self._give_shared(task, node) or self._give_virtual(task, node)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
         return error
-
-    def _enter(self, task: int, node: int) -> None:
-        """Count what a task's annotations say when it is put on a node, or its eviction is undone.
-
-        Where releases keep what they took back, the latter takes it back once more.
-
-        Source: api/node_info.go AddTask, UpdateTask.
-        """
-        status, pod = self._ssn.tasks.status.item(task), self._ssn.tasks.info[task].pod
-        account = self._accounts.get(node)
-        if account is None or status == Status.PIPELINED:
-            return
-        if status == Status.ALLOCATED:
-            self._counted.add(task)
-        elif not self._heeds:
-            account.sub(pod, virtual=not self._returns)
-        account.add(pod, virtual=not self._returns)
-
-    def _exit(self, task: int, node: int) -> None:
-        """Count it out when the task leaves the node, or is evicted; up to v1.14 it then counts again.
-
-        Source: api/node_info.go RemoveTask, UpdateTask.
-        """
-        pod, account = self._ssn.tasks.info[task].pod, self._accounts.get(node)
-        if account is None:
-            return
-        evicted = self._ssn.tasks.status.item(task) == Status.RELEASING
-        if evicted or task in self._counted:
-            account.sub(pod, virtual=not self._returns)
-        self._counted.discard(task)
-        if evicted and not self._heeds:
-            account.add(pod, virtual=not self._returns)
-
-    def _catch_up_with_cache(self, node: int) -> None:
-        if node in self._accounts:
-            self._catch_up(self._accounts[node])
 
     def _give_shared(self, task: int, node: int) -> str:
         pod = self._ssn.tasks.info[task].pod
@@ -462,12 +311,12 @@ class DeviceShare:
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
-        if self._returns and self._has_some(pod, virtual.node):
+        if self._ledger.returns and self._has_some(pod, virtual.node):
             return ""
-        before = virtual.clone() if self._returns else virtual
+        before = virtual.clone() if self._ledger.returns else virtual
         fit = virtual.fit(pod)
         if fit is None:
-            self._virtual[node] = self._accounts[node].virtual = before
+            self._virtual[node] = self._ledger.accounts[node].virtual = before
             return before.refusal(pod)
         seconds, ids = str(self._ssn.now // SECOND_US), vgpu.encode_given(fit.given)
         written = {
@@ -484,11 +333,6 @@ class DeviceShare:
         else:
             virtual.note(pod.uid, fit.given, gang_of(pod))
         return ""
-
-    @property
-    def _returns(self) -> bool:
-        """Whether released virtual GPUs are free at once."""
-        return self._sharing.use is VirtualGpuUse.BY_POLICY
 
     def _has_some(self, pod: Pod, node: str) -> bool:
         """Return whether a pod's annotations say that it has virtual GPUs of a node."""
@@ -573,7 +417,7 @@ class DeviceShare:
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
-        if not self._heeds and known is not None and self._knows(node):
+        if not self._ledger.heeds and known is not None and self._knows(node):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
@@ -599,11 +443,11 @@ class DeviceShare:
 
         They stay as well if the annotations are missing: removing them is an error then.
         """
-        self._exit(task, node)
-        self._catch_up_with_cache(node)
+        self._ledger.exit(task, node)
+        self._ledger.catch_up(node)
         pod = self._ssn.tasks.info[task].pod
         shared, virtual = self._shared.get(node), self._virtual.get(node)
-        if self._returns and virtual is not None and self._asks_virtual(pod):
+        if self._ledger.returns and virtual is not None and self._asks_virtual(pod):
             self._take_virtual(task, virtual)
         if shared is not None and self._asks_shared(pod) and self._noted(pod).keys() >= _CARDS:
             shared.remove(pod)
