@@ -228,7 +228,8 @@ def test_a_pod_without_its_part_does_not_stay_on_its_node_when_a_plan_is_repeate
     asking = pod("p", "g", requests={"volcano.sh/gpu-memory": "8"})
     resources = asking["spec"]["containers"][0]["resources"]
     resources["limits"] = resources["requests"]
-    conf = CONF.replace("VGPUEnable", "GPUSharingEnable")
+    unbound = "predicates\n    arguments: {predicate.VolumeBindingEnable: false}"
+    conf = CONF.replace("VGPUEnable", "GPUSharingEnable").replace("predicates", unbound)
     ssn = opened(conf, queue("default"), group("g"), host, asking, release=release)[0]
     (task,) = tasks(ssn, "p")
     plan = Statement(ssn)
