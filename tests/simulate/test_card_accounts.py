@@ -216,6 +216,19 @@ def test_one_unwanted_type_of_gpu_is_given_all_the_same_before_v1_12(
     assert bool(outcome(release, unwanted(kinds))[0]["binds"]) is taken
 
 
+def promised() -> Document:
+    """Return a scenario with a pod that waits, and that an earlier session gave virtual GPUs."""
+    made = asking("a", vgpu_number="1", vgpu_memory="2000")
+    made[1]["metadata"]["annotations"][IDS] = "GPU-n1,NVIDIA,4000,30:"
+    return scenario("VGPUEnable", first(virtual_host(), *made), [])
+
+
+def test_queues_count_what_an_earlier_session_promised_a_pod() -> None:
+    steps = outcome("v1.13.0", promised())
+    assert steps[0]["binds"] == [["ns/a", "n1"]]
+    assert steps[0]["queues"]["default"]["allocated"]["volcano.sh/vgpu-memory"] == "4k"
+
+
 OVERFULL = scenario(
     "VGPUEnable",
     first(

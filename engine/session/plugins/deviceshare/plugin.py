@@ -194,8 +194,20 @@ class DeviceShare:
                 virtual.add(pod.uid, annotations, gang_of(pod))
             if self._ledger.returns and annotations.get(vgpu.ASSIGNED):
                 self._holding[task] = annotations
-            if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
-                self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
+            self._counts_in_queues(task, virtual, annotations)
+
+    def _tell_queues(self, task: int, node: int) -> None:
+        """Note what the annotations say of a task that is placed: an earlier session's promise."""
+        virtual, pod = self._virtual.get(node), self._ssn.tasks.info[task].pod
+        if virtual is not None and vgpu.ASSIGNED in pod.annotations:
+            self._counts_in_queues(task, virtual, pod.annotations)
+
+    def _counts_in_queues(
+        self, task: int, virtual: VirtualGpus, annotations: Mapping[str, str]
+    ) -> None:
+        pod = self._ssn.tasks.info[task].pod
+        if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
+            self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
     def _knows(self, row: int) -> bool:
         """Return whether a node's devices are checked."""
@@ -286,6 +298,7 @@ class DeviceShare:
         """
         self._ledger.enter(task, node)
         self._ledger.catch_up(node)
+        self._tell_queues(task, node)
         error = self._give_shared(task, node) or self._give_virtual(task, node)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
