@@ -20,8 +20,9 @@ JOB_HYPERNODE = "volcano.sh/job-allocated-hypernode"
 def changes(result: SessionResult, store: Store) -> Iterator[tuple[str, Document]]:
     """Yield (change, object) for everything that a session wrote, in the order of the writes.
 
-    Annotations of pods by name, PodGroups and queues by name, conditions of pods by name, bindings in the order of decisions,
-    then evicted pods. The cluster reacts at once: bound pods run, evicted pods are gone.
+    Annotations of pods by name, PodGroups and queues by name, conditions of pods by name, bindings
+    in the order of decisions, then evicted pods. The cluster reacts at once: bound pods run,
+    evicted pods are gone.
     """
     for key, written in sorted(result.pod_annotations.items()):
         known = store.get("Pod", *_split(key))

@@ -1,7 +1,7 @@
 """The accounts of the cards of a session's nodes, and what moves of tasks change in them.
 
 A process keeps its accounts from session to session. Of a process that is not known since its
-start they are made anew, with what the annotations of the pods on the nodes say.
+start they are rebuilt, with what the annotations of the pods on the nodes say.
 
 Source: pkg/scheduler/api/node_info.go.
 """
@@ -140,7 +140,9 @@ class Ledger:
         account.add(pod, virtual=not self.returns)
 
     def exit(self, task: int, node: int) -> None:
-        """Count it out when the task leaves the node, or is evicted; up to v1.14 it then counts again.
+        """Count it out when the task leaves the node, or is evicted.
+
+        Up to v1.14 an evicted task then counts again.
 
         Source: api/node_info.go RemoveTask, UpdateTask.
         """
