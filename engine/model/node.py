@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..kubernetes.go.text import parse_bool
 from ..kubernetes.objects import Node, Numatopology, Taint
+from .device_log import DeviceLog
 from .panic import Panic
 from .resource import ZERO, Resource
 from .status import Status
@@ -66,6 +67,7 @@ class NodeInfo:
     :ivar oversubscription: what the annotations add to allocatable; removing an annotation does
         not remove it.
     :ivar images: by name.
+    :ivar devices: the pods with shared devices since the Node was last read.
     """
 
     __slots__ = (
@@ -75,6 +77,7 @@ class NodeInfo:
         "_subtract",
         "allocatable",
         "capacity",
+        "devices",
         "idle",
         "images",
         "name",
@@ -111,6 +114,7 @@ class NodeInfo:
         self.offline_job_evicting = False
         self.oversubscription = Resource()
         self.images: dict[str, ImageState] = {}
+        self.devices = DeviceLog()
         self.numatopology: Numatopology | None = None
         self._ignored = ignored
         self._parsed: tuple[Resource, Resource] | None = None
@@ -175,8 +179,10 @@ class NodeInfo:
         self._ignored = ignored
         self._read(node)
         self._reset()
+        self.devices = DeviceLog()
         for task, status in self.tasks.values():
             self._account(task, status)
+            self.devices.note(task.pod, status, added=True)
 
     def fresh(self, node: Node, ignored: frozenset[str]) -> NodeInfo:
         """Return the node as one that never had another version of its Node, without tasks."""
@@ -199,6 +205,7 @@ class NodeInfo:
             if refusal is not None:
                 return refusal
             self._account(task, task.status)
+            self.devices.note(task.pod, task.status, added=True)
         task.node_name = self.name
         self.tasks[task.key] = Placed(task, task.status)
         return None
@@ -231,6 +238,7 @@ class NodeInfo:
                 self._give_back(placed.task.request, placed.status)
             except Panic as panic:
                 raise panic.through("api.(*NodeInfo).RemoveTask") from None
+            self.devices.note(placed.task.pod, placed.status, added=False)
         del self.tasks[key]
         return True
 
@@ -257,6 +265,7 @@ class NodeInfo:
         for name in ("idle", "used", "releasing", "pipelined"):
             setattr(twin, name, getattr(self, name).clone())
         twin.tasks = dict(self.tasks)
+        twin.devices = self.devices.copy()
         return twin
 
     def view(self) -> NodeInfo:
@@ -269,6 +278,7 @@ class NodeInfo:
         """
         copy = NodeInfo(self.name, self._ignored, self._rules)
         copy.images = self.images
+        copy.devices = self.devices
         copy.numatopology = self.numatopology
         if self.node is None:
             copy.tasks = dict(self.tasks)

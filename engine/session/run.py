@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
+from ..volcano.arguments import Arguments
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
 from .actions.hypernode_details import keep_hypernodes
@@ -26,6 +27,7 @@ from .framework.trace import Trace
 from .further import look_further
 from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
+from .plugins.deviceshare import DeviceShare, take_snapshot
 
 if TYPE_CHECKING:
     from ..cache.snapshot import Snapshot
@@ -129,6 +131,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     ssn.errors += not_simulated(ssn.conf, ssn.behaviours)
+    take_snapshot(ssn)
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)
@@ -140,6 +143,8 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
             ssn.trace.opening = option.name
             plugin = plugins[option.name] = build(option.arguments)
             plugin.on_session_open(ssn)
+    if DeviceShare.name not in plugins:
+        DeviceShare(Arguments()).stay_open(ssn)
     ssn.trace.opening = ""
     return plugins
 
@@ -198,6 +203,7 @@ def _collect(ssn: Session, result: SessionResult) -> None:
         }
         for task, (rows, scores) in ssn.node_scores.items()
     }
+    result.pod_annotations = {info[task].key: made for task, made in ssn.annotated.items()}
     result.jobs = list(names)
     result.events = [(names[job], reason, text) for job, reason, text in ssn.events]
     result.errors = ssn.errors

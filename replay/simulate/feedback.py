@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...engine.kubernetes.store import Document, Store
@@ -20,9 +20,14 @@ JOB_HYPERNODE = "volcano.sh/job-allocated-hypernode"
 def changes(result: SessionResult, store: Store) -> Iterator[tuple[str, Document]]:
     """Yield (change, object) for everything that a session wrote, in the order of the writes.
 
-    PodGroups and queues by name, conditions of pods by name, bindings in the order of decisions,
-    then evicted pods. The cluster reacts at once: bound pods run, evicted pods are gone.
+    Annotations of pods by name, PodGroups and queues by name, conditions of pods by name, bindings
+    in the order of decisions, then evicted pods. The cluster reacts at once: bound pods run,
+    evicted pods are gone.
     """
+    for key, written in sorted(result.pod_annotations.items()):
+        known = store.get("Pod", *_split(key))
+        if known is not None:
+            yield "MODIFIED", _annotated(known, written)
     for key, group in sorted(result.pod_groups.items()):
         known = store.get("PodGroup", *_split(key), group=VOLCANO)
         if group.written and known is not None:
@@ -57,6 +62,15 @@ def _split(key: str) -> tuple[str, str]:
 def _copy(document: Document, **parts: Any) -> Document:
     """Return a copy of an object, which may be changed without changing the stored one."""
     return {**document, "metadata": dict(document["metadata"]), **parts}
+
+
+def _annotated(known: Document, changes: Mapping[str, str | None]) -> Document:
+    made = _copy(known)
+    annotations = {**(made["metadata"].get("annotations") or {}), **changes}
+    made["metadata"]["annotations"] = {
+        key: value for key, value in annotations.items() if value is not None
+    }
+    return made
 
 
 def _with_group(known: Document, group: PodGroupStatus) -> Document:

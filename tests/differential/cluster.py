@@ -6,6 +6,7 @@ import copy
 from random import Random
 from typing import Any
 
+from .cards import Cards
 from .pods import HOST, ZONE
 
 Document = dict[str, Any]
@@ -24,13 +25,19 @@ API_VERSIONS = {
 
 
 class Cluster:
-    """The cluster of one scenario, and the clock of its objects."""
+    """The cluster of one scenario, and the clock of its objects.
 
-    def __init__(self, chance: Random, *, tree: bool, hypernodes: bool, gpus: bool) -> None:
+    :param cards: the cards that pods share, if there are any.
+    """
+
+    def __init__(
+        self, chance: Random, *, tree: bool, hypernodes: bool, gpus: bool, cards: Cards | None
+    ) -> None:
         self._chance = chance
         self._tree = tree
         self.has_hypernodes = hypernodes
         self.gpus = gpus
+        self.cards = cards
         self._seconds = 0
         self.nodes: dict[str, Document] = {}
         self.queues: dict[str, Document] = {}
@@ -90,6 +97,12 @@ class Cluster:
         amounts = {"cpu": str(cpu), "memory": f"{memory}Gi", "pods": self.one("110", "110", "5")}
         if self.gpus and self.often(0.4):
             amounts["nvidia.com/gpu"] = self.one("2", "4", "8")
+        notes: dict[str, str] = {}
+        if self.cards is not None:
+            amounts["pods"] = "110"  # or chance says which of two missing resources is named
+        if self.cards is not None and self.often(0.6):
+            more, notes = self.cards.on_node(name)
+            amounts.update(more)
         labels = {
             HOST: name,
             ZONE: self.one("z1", "z2", "z3"),
@@ -105,6 +118,7 @@ class Cluster:
             "Node",
             name,
             labels=labels,
+            annotations=notes,
             spec=self._node_spec(),
             status={
                 "capacity": amounts,
@@ -132,6 +146,8 @@ class Cluster:
         """Return that a node is cordoned, tainted, shrunk, or not ready."""
         name = self.one(*self.nodes)
         node = copy.deepcopy(self.nodes[name])
+        if self.cards is not None and self.often(0.3):
+            self.cards.change(node)
         how = self._chance.randrange(4)
         if how == 0:
             node["spec"] = {"unschedulable": not node["spec"].get("unschedulable", False)}

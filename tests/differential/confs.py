@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from random import Random
 
+from .cards import Cards
+
 ACTIONS = (
     "enqueue, allocate, backfill",
     "enqueue, allocate, backfill, preempt",
@@ -31,12 +33,16 @@ class ConfAuthor:
     """Writes the configuration of one scenario.
 
     :param tree: queues form a tree; then ``capacity`` knows of it.
+    :param cards: cards that pods share; then ``deviceshare`` is configured.
     """
 
-    def __init__(self, chance: Random, *, tree: bool, hypernodes: bool) -> None:
+    def __init__(
+        self, chance: Random, *, tree: bool, hypernodes: bool, cards: Cards | None
+    ) -> None:
         self._chance = chance
         self._tree = tree
         self._hypernodes = hypernodes
+        self._cards = cards
 
     def conf(self) -> str:
         """Return a configuration as it stands in a ConfigMap."""
@@ -80,6 +86,8 @@ class ConfAuthor:
             names.append("capacity")
         else:
             names += self._chance.choice((["proportion"], ["proportion"], ["capacity"], []))
+        if self._cards is not None and self._often(0.95):
+            names.append("deviceshare")
         if self._often(0.3):
             self._chance.shuffle(names)
         return names or ["predicates"]
@@ -100,6 +108,8 @@ class ConfAuthor:
         return lines
 
     def _arguments(self, name: str) -> dict[str, str]:
+        if name == "deviceshare" and self._cards is not None:
+            return self._cards.arguments()
         one = self._chance.choice
         written: dict[str, dict[str, tuple[str, ...]]] = {
             "nodeorder": dict.fromkeys(NODE_ORDER_ARGUMENTS, ("0", "1", "2", "10", '"x"')),

@@ -2,7 +2,8 @@
 
 Clusters have 20 to 60 nodes, and 6 to 10 steps in which jobs come, end and go, nodes are lost,
 shrunk and tainted, queues change, and the scheduler is restarted. Every object has a time of its
-own, as orders by time are told then; a part of the scenarios has odd values in places.
+own, as orders by time are told then; a part of the scenarios has odd values in places. Scenarios
+with shared cards are a family of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from .cards import Cards
 from .cluster import Cluster
 from .confs import ConfAuthor
 from .jobs import Jobs
@@ -23,23 +25,28 @@ CASES_WITH_TREE, CASES_WITH_HYPERNODES, CASES_WITH_GPUS = 0.25, 0.25, 0.5
 ODDNESS = (0.0, 0.0, 0.0, 0.02, 0.06)
 
 
-def scenario(seed: int) -> Document:
-    """Return the scenario of a seed, as its file has it."""
-    return _Author(seed).scenario()
+def scenario(seed: int, *, shared: bool = False) -> Document:
+    """Return the scenario of a seed, as its file has it.
+
+    :param shared: pods share cards of nodes.
+    """
+    return _Author(seed, "shared" if shared else "combined").scenario()
 
 
 class _Author:
     """Writes one scenario from its first node to its last step."""
 
-    def __init__(self, seed: int) -> None:
-        self._chance = chance = Random(f"differential {seed}")
-        self._seed = seed
+    def __init__(self, seed: int, family: str) -> None:
+        word = "differential" if family == "combined" else family
+        self._chance = chance = Random(f"{word} {seed}")
+        self._name = f"{family}-{seed}"
         tree = chance.random() < CASES_WITH_TREE
         hypernodes = chance.random() < CASES_WITH_HYPERNODES
         gpus = chance.random() < CASES_WITH_GPUS
         oddness = chance.choice(ODDNESS)
-        self._confs = ConfAuthor(chance, tree=tree, hypernodes=hypernodes)
-        self._cluster = Cluster(chance, tree=tree, hypernodes=hypernodes, gpus=gpus)
+        cards = Cards(chance) if family == "shared" else None
+        self._confs = ConfAuthor(chance, tree=tree, hypernodes=hypernodes, cards=cards)
+        self._cluster = Cluster(chance, tree=tree, hypernodes=hypernodes, gpus=gpus, cards=cards)
         self._jobs = Jobs(chance, self._cluster, oddness=oddness)
         self._oddness = oddness
         self._held = False
@@ -53,7 +60,7 @@ class _Author:
             if self._chance.random() < 0.06:
                 step["conf"] = self._confs.conf()
             steps.append(step)
-        return {"name": f"combined-{self._seed}", "conf": conf, "steps": copy.deepcopy(steps)}
+        return {"name": self._name, "conf": conf, "steps": copy.deepcopy(steps)}
 
     def _first_step(self) -> list[Event]:
         events = self._cluster.begin()

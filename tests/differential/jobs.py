@@ -127,6 +127,7 @@ class Jobs:
             self._chance,
             list(self._cluster.nodes),
             gpus=self._cluster.gpus,
+            cards=self._cluster.cards,
             oddness=self._oddness,
         )
         template = author.template(app)
@@ -134,21 +135,25 @@ class Jobs:
             template["priorityClassName"] = priority
             template["priority"] = PRIORITIES[priority]
         annotations = {GROUP: name, **({ROLE: role} if role else {}), **self._odd_annotations()}
+        if self._cluster.cards is not None:
+            annotations.update(self._cluster.cards.wishes())
         labels = {"app": app} if self._often(0.9) else {}
         events = []
         for place in range(number):
             spec = copy.deepcopy(template)
-            status = {"phase": "Pending"}
+            status, held = {"phase": "Pending"}, {}
             if runs and self._often(0.85):
                 spec["nodeName"] = self._one(*self._cluster.nodes)
                 spec.pop("schedulingGates", None)
                 status["phase"] = "Running"
+                if self._cluster.cards is not None:
+                    held = self._cluster.cards.held(spec)
             event = self._cluster.added(
                 "Pod",
                 f"{name}-{role or 'w'}-{place}",
                 namespace,
                 labels=dict(labels),
-                annotations=dict(annotations),
+                annotations={**annotations, **held},
                 spec=spec,
                 status=status,
             )

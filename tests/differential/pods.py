@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from .cards import Cards
+
 Document = dict[str, Any]
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -17,12 +19,22 @@ class PodAuthor:
     """Writes what the pods of one role have in common.
 
     :param gpus: whether the cluster has any.
+    :param cards: cards that pods share, if there are any.
     """
 
-    def __init__(self, chance: Random, nodes: list[str], *, gpus: bool, oddness: float) -> None:
+    def __init__(
+        self,
+        chance: Random,
+        nodes: list[str],
+        *,
+        gpus: bool,
+        cards: Cards | None,
+        oddness: float,
+    ) -> None:
         self._chance = chance
         self._nodes = nodes
         self._gpus = gpus
+        self._cards = cards
         self._oddness = oddness
 
     def template(self, app: str) -> Document:
@@ -59,9 +71,14 @@ class PodAuthor:
             requests["nvidia.com/gpu"] = self._one("1", "1", "2", "4")
         if self._often(self._oddness):
             requests["cpu"] = self._one("0", "0.1m", "1e1", "900")
+        limits: Document = {}
+        if self._cards is not None and self._often(0.5):
+            limits = self._cards.request()
+            requests.update(limits)
         container: Document = {"name": "c", "image": self._one("busybox:1", "train:2")}
         if requests:
-            container["resources"] = {"requests": requests}
+            limited = {"limits": limits} if limits else {}
+            container["resources"] = {"requests": requests, **limited}
         if self._often(0.05):
             port = self._one(80, 8080)
             container["ports"] = [{"hostPort": port, "containerPort": port, "protocol": "TCP"}]

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from plinian.engine.kubernetes.objects import Node, decode
+from plinian.engine.model.device_log import DeviceLog
 from plinian.engine.session.framework.process import Parts
-from plinian.engine.session.plugins.deviceshare.plugin import DeviceMemory
+from plinian.engine.session.plugins.deviceshare.accounts import Account
+from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus
+from plinian.engine.session.plugins.deviceshare.memory import DeviceMemory
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
@@ -114,10 +117,12 @@ def test_what_pods_had_before_the_first_session_counts_from_their_update_on(
 def test_a_copy_of_the_memory_has_the_same_objects() -> None:
     parts = Parts()
     memory = parts.of(DeviceMemory)
-    memory.unknown["n1"] = decode(Node, host())
+    log = DeviceLog()
+    memory.accounts["n1"] = Account(log, shared=SharedGpus.of(decode(Node, host())))
     memory.annotations["u"] = {"a": "b"}
     copied = deepcopy(parts).of(DeviceMemory)
-    assert copied.unknown["n1"] is memory.unknown["n1"]
+    assert copied.accounts["n1"].log is log
+    assert copied.accounts["n1"].shared is not memory.accounts["n1"].shared
     copied.annotations["u"]["a"] = "c"
     assert memory.annotations["u"] == {"a": "b"}
 

@@ -67,7 +67,8 @@ class SessionResult:
 
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
     rest is what had been done by then; the close writes nothing. ``asked_time`` says whether the
-    session asked for the current time: if not, it decides the same at any time.
+    session asked for the current time: if not, it decides the same at any time. In
+    ``pod_annotations``, ``None`` means that the session removed the annotation.
     """
 
     binds: list[tuple[str, str]] = field(default_factory=list)
@@ -76,6 +77,7 @@ class SessionResult:
     pod_groups: dict[str, PodGroupStatus] = field(default_factory=dict)
     queues: dict[str, QueueStatus] = field(default_factory=dict)
     pod_conditions: dict[str, PodCondition] = field(default_factory=dict)
+    pod_annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
     fit_errors: dict[str, str] = field(default_factory=dict)
     node_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     enqueued: list[str] = field(default_factory=list)

@@ -178,6 +178,8 @@ class Session:
         """Of deviceshare: give a task its part of a node's devices; returns the error."""
         self.take_devices: Callable[[int, int], None] = lambda _task, _node: None
         """Of deviceshare: take the part back."""
+        self.annotated: dict[int, dict[str, str | None]] = {}
+        """Of deviceshare, by task: annotations that it wrote on the pod; ``None``: removed."""
         self.device_amounts: dict[int, dict[str, float]] = {}
         """Of deviceshare, by task: what queues' statuses count of shared devices instead of its
         request."""

@@ -47,6 +47,7 @@ class Statement:
         failing = ssn.behaviours.failed_pipelining
         self._notices = failing not in _UNNOTICED
         self._binds_or_takes_back = failing is not FailedPipelining.ERRORS_IGNORED
+        self._takes_back = failing is FailedPipelining.UNDONE
         self._lists_groups = ssn.behaviours.topology_gradients
         self._recovering = False
         """Whether saved operations are repeated on task handles with the planned status."""
@@ -175,6 +176,8 @@ class Statement:
             else:
                 error = self.allocate(operation.task, operation.node)
             if error is not None:
+                if self._takes_back and operation.kind is not OperationKind.EVICT:
+                    self._take(operation.task)
                 return error
         return None
 

@@ -17,7 +17,8 @@ class SharedDevices(StrEnum):
     FAULTS_REPORTED = "faults reported"
     """The message also names the kind of device."""
     FAULTS_UNREPORTED = "faults unreported"
-    """The message does not say why virtual GPUs refuse the pod. They have modes."""
+    """The message does not say why virtual GPUs refuse the pod. They have modes. What pods have of
+    cards that are given whole counts from their annotations, too."""
     PODS_LATE = "pods late"
     """A process counts what pods have of cards that are shared by memory or whole from updates of
     the pods, or of their nodes, after its first session on."""
@@ -56,6 +57,12 @@ class DeviceBehaviours:
 
     virtual_gpus_by_handshake: bool
     """A node's virtual GPUs count while its agent answers; else while allocatable."""
+
+    free_cores_unsigned: bool
+    """A virtual GPU of which more cores are used than it has takes any request for cores."""
+
+    one_unwanted_type_allowed: bool
+    """A pod that names one type of GPU that it does not want gets it all the same."""
 
     virtual_gpus_counted_twice: bool
     """Within a session, a pod's virtual GPUs are counted twice."""
@@ -170,6 +177,36 @@ ROWS: tuple[Row, ...] = (
         source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
         why="A node's virtual GPUs count as long as kubelet reports them as allocatable.",
         pull=5393,
+    ),
+    Row(
+        "free_cores_unsigned",
+        True,
+        FIRST,
+        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        why="A card of which more than 100 cores are used seems to have very many free ones.",
+    ),
+    Row(
+        "free_cores_unsigned",
+        False,
+        landed("v1.11.0"),
+        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        why="A card of which more than 100 cores are used has none free.",
+        pull=3774,
+    ),
+    Row(
+        "one_unwanted_type_allowed",
+        True,
+        FIRST,
+        source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
+        why="A pod gets GPUs of the one type that it does not want; of several it gets none.",
+    ),
+    Row(
+        "one_unwanted_type_allowed",
+        False,
+        landed("v1.12.0"),
+        source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
+        why="A pod gets no GPU of a type that it does not want.",
+        pull=4149,
     ),
     Row(
         "virtual_gpus_counted_twice",

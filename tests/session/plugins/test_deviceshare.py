@@ -35,6 +35,7 @@ from plinian.engine.session.plugins.deviceshare.vgpu_request import Request, req
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 
 MEMORY = "volcano.sh/gpu-memory"
+INDEX, TIME = "volcano.sh/gpu-index", "volcano.sh/predicate-time"
 NUMBER = "volcano.sh/gpu-number"
 
 
@@ -193,7 +194,7 @@ def test_what_a_session_gives_is_taken_there_and_in_the_next_one() -> None:
 def test_cards_are_taken_back_only_if_the_pod_itself_names_them() -> None:
     ssn = device_session(
         gpu_node("n1", cards=1, memory=10),
-        limited("p1", {MEMORY: "10"}, on="n1", **{"volcano.sh/gpu-index": "0"}),
+        limited("p1", {MEMORY: "10"}, on="n1", **{INDEX: "0", TIME: "1"}),
         limited("p2", {MEMORY: "10"}),
         limited("p3", {MEMORY: "10"}),
         GPUSharingEnable=True,

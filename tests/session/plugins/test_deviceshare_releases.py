@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
+from plinian.engine.model.tables import Status
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.kube.node_map import node_map
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -211,3 +213,29 @@ def test_a_card_of_which_more_is_used_than_there_is_is_free_in_v1_9(
     given = {"volcano.sh/vgpu-ids-new": "GPU-v,NVIDIA,20000,0:"}
     ssn = session(release, gpu_node(), pod("q", "g", on="n1", annotations=given))
     assert takes(ssn, "much") is taken
+
+
+@pytest.mark.parametrize(
+    ("release", "status"), [("v1.14.4", Status.ALLOCATED), ("v1.15.1", Status.PENDING)]
+)
+def test_a_pod_without_its_part_does_not_stay_on_its_node_when_a_plan_is_repeated(
+    release: str, status: Status
+) -> None:
+    """Discarding does not free shared cards: the scheduler's pod does not name them yet."""
+    amounts = {"volcano.sh/gpu-memory": "10", "volcano.sh/gpu-number": "1"}
+    host = node("n1", more=amounts)
+    host["status"]["capacity"] = host["status"]["allocatable"]
+    asking = pod("p", "g", requests={"volcano.sh/gpu-memory": "8"})
+    resources = asking["spec"]["containers"][0]["resources"]
+    resources["limits"] = resources["requests"]
+    unbound = "predicates\n    arguments: {predicate.VolumeBindingEnable: false}"
+    conf = CONF.replace("VGPUEnable", "GPUSharingEnable").replace("predicates", unbound)
+    ssn = opened(conf, queue("default"), group("g"), host, asking, release=release)[0]
+    (task,) = tasks(ssn, "p")
+    plan = Statement(ssn)
+    assert plan.allocate(task, 0) is None
+    saved = plan.save_operations()
+    plan.discard()
+    refused = Statement(ssn).recover_operations(saved)
+    assert (refused is None) is (status is Status.ALLOCATED)
+    assert ssn.tasks.status.item(task) == status

@@ -17,6 +17,7 @@ from ....kubernetes.quantity import parse
 MEMORY = "volcano.sh/gpu-memory"
 NUMBER = "volcano.sh/gpu-number"
 INDEX = "volcano.sh/gpu-index"
+TIME = "volcano.sh/predicate-time"
 UNHEALTHY = "volcano.sh/gpu-unhealthy-ids"
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
@@ -52,15 +53,19 @@ def gpu_index(annotations: Mapping[str, str]) -> list[int]:
 
 
 class SharedGpus:
-    """The cards of one node, each with the pods on it by UID."""
+    """The cards of one node, each with the pods on it by UID.
 
-    def __init__(self, node: str, cards: int, memory: int) -> None:
+    :param whole: pods with whole cards are counted with what their annotations say.
+    """
+
+    def __init__(self, node: str, cards: int, memory: int, *, whole: bool = True) -> None:
         self.node = node
+        self._whole = whole
         self.memory = memory
         self.pods: dict[int, dict[str, Pod]] = {card: {} for card in range(cards)}
 
     @classmethod
-    def of(cls, node: Node) -> SharedGpus | None:
+    def of(cls, node: Node, *, whole: bool = True) -> SharedGpus | None:
         """Return a node's cards; None if it does not report both their memory and their number.
 
         Source: device_info.go NewGPUDevices.
@@ -71,7 +76,7 @@ class SharedGpus:
         cards = parse(capacity[NUMBER]).value()
         if cards == 0:
             return None
-        made = cls(node.name, cards, parse(capacity[MEMORY]).value() // cards)
+        made = cls(node.name, cards, parse(capacity[MEMORY]).value() // cards, whole=whole)
         for text in node.annotations.get(UNHEALTHY, "").split(","):
             card = parse_int(text)
             if card is not None:
@@ -80,10 +85,24 @@ class SharedGpus:
 
     def add(self, pod: Pod, annotations: Mapping[str, str]) -> None:
         """Add a pod to its cards from an earlier session (AddResource)."""
-        if most_of(pod, MEMORY) > 0 or most_of(pod, NUMBER) > 0:
+        if self._counts(pod):
             for card in gpu_index(annotations):
                 if card in self.pods:
                     self.pods[card][pod.uid] = pod
+
+    def sub(self, pod: Pod) -> None:
+        """Remove a pod from the cards in its annotation (SubResource)."""
+        if self._counts(pod):
+            self.remove(pod)
+
+    def clone(self) -> SharedGpus:
+        """Return a copy with the same pods."""
+        made = SharedGpus(self.node, 0, self.memory, whole=self._whole)
+        made.pods = {card: dict(pods) for card, pods in self.pods.items()}
+        return made
+
+    def _counts(self, pod: Pod) -> bool:
+        return most_of(pod, MEMORY) > 0 or (self._whole and most_of(pod, NUMBER) > 0)
 
     def remove(self, pod: Pod) -> None:
         """Remove a pod from the cards in its annotation (Release)."""

@@ -10,15 +10,14 @@ placed is in pkg/scheduler/plugins/predicates/predicates.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ....kubernetes.objects import Node, Pod
+from ....kubernetes.objects import Pod
+from ....kubernetes.units import SECOND_US
 from ....model.panic import Panic
-from ....model.tables import Floats, Ints, Rows, Status
+from ....model.tables import Floats, Ints, Rows
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.registry import Per
@@ -26,12 +25,16 @@ from ...framework.session import Session
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
+from .accounts import Account
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
+from .ledger import NO_CONFIG, Ledger
+from .memory import MODELESS, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
 from .vgpu import Sharing, VirtualGpus, gang_of
 from .vgpu_request import Names, asks, names_of
 
+PREDICATES = "predicates"
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
@@ -41,39 +44,15 @@ SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_INTEGER = -(2**63)
 """Go's result for a number that is not an integer."""
-_NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
-_TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
-_MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
-_PIPELINED = frozenset({Status.PIPELINED})
-_RELEASED = _PIPELINED | {Status.RELEASING}
+_CRASHING = frozenset({SharedDevices.FAULTS_REPORTED, SharedDevices.FAULTS_UNREPORTED})
+_CARDS = frozenset({gpu_share.INDEX, gpu_share.TIME})
+_GIVEN = (
+    *(vgpu.ASSIGNED_NODE, vgpu.ASSIGNED, vgpu.TO_ALLOCATE),
+    *(vgpu.TIME, vgpu.BIND_TIME, vgpu.BIND_PHASE),
+)
+_NANOSECONDS = 1000
+"""Of a microsecond."""
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
-
-
-@dataclass(slots=True)
-class DeviceMemory:
-    """The process's memory: switches keep their last values."""
-
-    sharing: bool = False
-    number: bool = False
-    virtual: bool = False
-    annotations: dict[str, dict[str, str]] = field(default_factory=dict)
-    """What sessions wrote on pods, by UID."""
-    unknown: dict[str, Node] = field(default_factory=dict)
-    """Names of nodes whose last update was before the plugin was enabled."""
-    uncounted: dict[str, tuple[Pod, Node]] = field(default_factory=dict)
-    """By UID: pods on nodes when the plugin was enabled, whose shared cards are not counted."""
-
-    def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:
-        """Return a copy with the same objects: another object is an update."""
-        annotations = {uid: {**written} for uid, written in self.annotations.items()}
-        return replace(
-            self, annotations=annotations, unknown={**self.unknown}, uncounted={**self.uncounted}
-        )
-
-    @property
-    def on(self) -> bool:
-        """Whether devices of any kind are shared."""
-        return self.sharing or self.number or self.virtual
 
 
 class DeviceShare:
@@ -93,13 +72,30 @@ class DeviceShare:
 
         :raises Panic: switches that exclude each other are on.
         """
+        self._open(ssn)
+        if not self._memory.on:
+            return
+        ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
+        if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
+            ssn.registry.add_node_order(self.name, self._score, per="task")
+
+    def stay_open(self, ssn: Session) -> None:
+        """Give devices to the tasks of a session whose configuration lacks the plugin.
+
+        The process's switches keep their values, and ``predicates`` gives devices by them.
+        """
+        memory = ssn.process.memory.find(DeviceMemory)
+        if memory is not None and memory.on:
+            self._open(ssn)
+
+    def _open(self, ssn: Session) -> None:
+        """Set the switches, build the accounts of cards, and register handlers."""
         self._ssn = ssn
         self._memory = ssn.process.memory.of(DeviceMemory)
-        self._devices = ssn.behaviours.shared_devices
-        self._takes = self._devices in _TAKING
-        self._heeds = self._devices is SharedDevices.REFUSALS_HEEDED
+        self._devices = known_how(ssn)
         was_on = self._memory.on
         self._set_switches()
+        self._ledger = Ledger(ssn, self._memory, self._devices, self._sharing)
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
@@ -110,38 +106,22 @@ class DeviceShare:
         """By node: its cards' score for the last pod that passed the filter."""
         if not self._memory.on:
             return
-        if ssn.process.from_start and not was_on:
-            self._note_what_was_there()
-        self._build()
-        ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
-        if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
-            ssn.registry.add_node_order(self.name, self._score, per="task")
+        self._build(was_on=was_on)
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
-        if self._holding:
+        if not any(option.name == PREDICATES for tier in ssn.conf.tiers for option in tier):
+            ssn.registry.add_event_handler(
+                allocate=self._ledger.enter, deallocate=self._ledger.exit
+            )
+        if self._ledger.returns and self._holding:
             ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
-        if self._heeds:
+        if self._ledger.heeds:
             ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
             ssn.devices_allow = self._allows
 
     def on_session_close(self, ssn: Session) -> None:
-        """Do nothing."""
-
-    def _note_what_was_there(self) -> None:
-        """Note the nodes and pods whose devices the process does not count until an update.
-
-        Source: api/node_info.go setNodeOthersResource, addResource.
-        """
-        ssn, memory = self._ssn, self._memory
-        known = [(row, info.node) for row, info in enumerate(ssn.nodes.info) if info.node]
-        if self._takes:
-            memory.unknown = {node.name: node for _, node in known}
-        if self._devices is SharedDevices.PODS_LATE:
-            pods = (
-                (ssn.tasks.info[task].pod, node)
-                for row, node in known
-                for task, _ in ssn.nodes.tasks(row).values()
-            )
-            memory.uncounted = {pod.uid: (pod, node) for pod, node in pods}
+        """Keep the scores of the cards."""
+        for row, account in self._ledger.accounts.items():
+            account.score = float(self._scores[row])
 
     def _set_switches(self) -> None:
         given, memory = self._arguments, self._memory
@@ -151,10 +131,20 @@ class DeviceShare:
         if SCHEDULE_POLICY in given.raw and not self._ssn.behaviours.devices_scored:
             text_or_panic(given.raw[SCHEDULE_POLICY], _PLACE)
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
-        config = self._ssn.process.external.device_config or _NO_CONFIG
+        config = self._ssn.process.external.device_config or NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_REPORTED
-        self._sharing = Sharing(use, policy, names, unsigned)
+        self._whole = self._devices not in MODELESS
+        self._sharing = Sharing(
+            use,
+            policy,
+            names,
+            unsigned,
+            self._ssn.behaviours.free_cores_unsigned,
+            checks=self._whole,
+            lax=self._ssn.behaviours.one_unwanted_type_allowed,
+            crashes=self._devices in _CRASHING,
+        )
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
             self._weight = 0  # a score is worked out, if there is a policy, and thrown away
@@ -165,62 +155,63 @@ class DeviceShare:
         if given.get_bool(NODE_LOCK, False):
             self._ssn.errors.append("deviceshare: locks of nodes are not taken into account")
 
-    def _build(self) -> None:
-        """Build the accounts from nodes and from their pods' devices."""
+    def _build(self, *, was_on: bool) -> None:
+        """Build the accounts from nodes and from their pods' devices, or go on with those kept.
+
+        :param was_on: the process counted devices before this session.
+        """
         ssn, memory = self._ssn, self._memory
-        config = ssn.process.external.device_config or _NO_CONFIG
+        config = ssn.process.external.device_config or NO_CONFIG
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
         if memory.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
-        handshake = ssn.behaviours.virtual_gpus_by_handshake
-        modes = self._devices not in _MODELESS
-        without = _RELEASED if self._heeds else _PIPELINED
-        for row, info in enumerate(ssn.nodes.info):
-            if info.node is None or not self._knows(info.node):
-                continue
-            shared = SharedGpus.of(info.node) if memory.sharing or memory.number else None
-            virtual = (
-                VirtualGpus.of(
-                    info.node,
-                    config,
-                    ssn.now,
-                    handshake=handshake,
-                    modes=modes,
-                    sharing=self._sharing,
-                )
-                if memory.virtual
-                else None
-            )
+        keeps = ssn.process.from_start
+        if keeps:
+            memory.annotations.clear()  # the pods show what sessions wrote
+        self._ledger.open(was_on=was_on)
+        for row, account in self._ledger.accounts.items():
+            if account.shared is not None:
+                self._shared[row] = account.shared
+            if account.virtual is not None:
+                account.virtual.sharing = self._sharing
+                self._virtual[row] = account.virtual
+            self._scores[row] = account.score
             for task, status in ssn.nodes.tasks(row).values():
-                if status not in without:
-                    self._add(task, info.node, shared, virtual)
-            if shared is not None:
-                self._shared[row] = shared
-            if virtual is not None:
-                self._virtual[row] = virtual
+                if status not in self._ledger.without:
+                    self._find(task, account, counts=not keeps)
 
-    def _add(
-        self, task: int, node: Node, shared: SharedGpus | None, virtual: VirtualGpus | None
-    ) -> None:
-        """Count a pod's devices from an earlier session."""
-        pod = self._ssn.tasks.info[task].pod
-        annotations = {**pod.annotations, **self._memory.annotations.get(pod.uid, {})}
-        if shared is not None and not self._is_uncounted(pod, node):
-            shared.add(pod, annotations)
+    def _find(self, task: int, account: Account, *, counts: bool) -> None:
+        """Note what a pod has of devices from an earlier session.
+
+        :param counts: count it, too.
+        """
+        pod, virtual = self._ssn.tasks.info[task].pod, account.virtual
+        annotations = self._noted(pod)
+        if counts and account.shared is not None:
+            account.shared.add(pod, annotations)
         if virtual is not None:
-            virtual.add(pod.uid, annotations, gang_of(pod))
-            if self._returns and annotations.get(vgpu.ASSIGNED):
+            if counts:
+                virtual.add(pod.uid, annotations, gang_of(pod))
+            if self._ledger.returns and annotations.get(vgpu.ASSIGNED):
                 self._holding[task] = annotations
-            if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
-                self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
+            self._counts_in_queues(task, virtual, annotations)
 
-    def _is_uncounted(self, pod: Pod, node: Node) -> bool:
-        was = self._memory.uncounted.get(pod.uid)
-        return was is not None and was[0] is pod and was[1] is node
+    def _tell_queues(self, task: int, node: int) -> None:
+        """Note what the annotations say of a task that is placed: an earlier session's promise."""
+        virtual, pod = self._virtual.get(node), self._ssn.tasks.info[task].pod
+        if virtual is not None and vgpu.ASSIGNED in pod.annotations:
+            self._counts_in_queues(task, virtual, pod.annotations)
 
-    def _knows(self, node: Node) -> bool:
+    def _counts_in_queues(
+        self, task: int, virtual: VirtualGpus, annotations: Mapping[str, str]
+    ) -> None:
+        pod = self._ssn.tasks.info[task].pod
+        if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
+            self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
+
+    def _knows(self, row: int) -> bool:
         """Return whether a node's devices are checked."""
-        return self._memory.unknown.get(node.name) is not node
+        return self._ledger.accounts[row].known
 
     def _asks_shared(self, pod: Pod) -> bool:
         memory = self._memory
@@ -246,7 +237,7 @@ class DeviceShare:
 
         Before v1.14 the filter runs even if the pod requests no device; then the score is 0.
         """
-        asked = self._asks_virtual(pod) or (self._memory.virtual and not self._takes)
+        asked = self._asks_virtual(pod) or (self._memory.virtual and not self._ledger.takes)
         return self._weight > 0 and asked
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
@@ -264,6 +255,7 @@ class DeviceShare:
     def _shared_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_shared(pod):
             return ""
+        self._ledger.catch_up(node)
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
@@ -274,6 +266,7 @@ class DeviceShare:
     def _virtual_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_virtual(pod):
             return ""
+        self._ledger.catch_up(node)
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._missing("hamivgpu")
@@ -281,14 +274,14 @@ class DeviceShare:
         if score is not None:
             self._scores[node] = score
             return ""
-        tells = self._devices in _MODELESS
+        tells = self._devices in MODELESS
         return self._reported(
             f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
         )
 
     def _missing(self, device: str) -> str:
         """Return the fault of a node without a kind of device; empty if that is none."""
-        if self._takes:
+        if self._ledger.takes:
             return ""
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
@@ -303,13 +296,16 @@ class DeviceShare:
 
         :raises Panic: the node has no such devices.
         """
-        pod = self._ssn.tasks.info[task].pod
-        error = self._give_shared(pod, node) or self._give_virtual(pod, node)
+        self._ledger.enter(task, node)
+        self._ledger.catch_up(node)
+        self._tell_queues(task, node)
+        error = self._give_shared(task, node) or self._give_virtual(task, node)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
         return error
 
-    def _give_shared(self, pod: Pod, node: int) -> str:
+    def _give_shared(self, task: int, node: int) -> str:
+        pod = self._ssn.tasks.info[task].pod
         if not self._asks_shared(pod):
             return ""
         shared = self._shared.get(node)
@@ -317,39 +313,43 @@ class DeviceShare:
             return self._give_nothing(node, "gpushare")
         cards, error = shared.allocate(pod)
         if cards:
-            self._written(pod)[gpu_share.INDEX] = ",".join(map(str, cards))
+            time = str(self._ssn.now * _NANOSECONDS)
+            self._write(task, {gpu_share.TIME: time, gpu_share.INDEX: ",".join(map(str, cards))})
         return error
 
-    def _give_virtual(self, pod: Pod, node: int) -> str:
+    def _give_virtual(self, task: int, node: int) -> str:
+        pod = self._ssn.tasks.info[task].pod
         if not self._asks_virtual(pod):
             return ""
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
-        written = self._written(pod)
-        if self._returns and self._has_some(pod, virtual.node):
+        if self._ledger.returns and self._has_some(pod, virtual.node):
             return ""
-        before = virtual.clone() if self._returns else virtual
+        before = virtual.clone() if self._ledger.returns else virtual
         fit = virtual.fit(pod)
         if fit is None:
-            self._virtual[node] = before
+            self._virtual[node] = self._ledger.accounts[node].virtual = before
             return before.refusal(pod)
-        written[vgpu.ASSIGNED] = vgpu.encode_given(fit.given)
-        written[vgpu.ASSIGNED_NODE] = virtual.node
+        seconds, ids = str(self._ssn.now // SECOND_US), vgpu.encode_given(fit.given)
+        written = {
+            vgpu.ASSIGNED_NODE: virtual.node,
+            vgpu.TIME: seconds,
+            vgpu.ASSIGNED: ids,
+            vgpu.TO_ALLOCATE: ids,
+            vgpu.BIND_PHASE: "allocating",
+            vgpu.BIND_TIME: seconds,
+        }
+        self._write(task, written)
         if self._ssn.behaviours.virtual_gpus_counted_twice:
             virtual.add(pod.uid, written)
         else:
             virtual.note(pod.uid, fit.given, gang_of(pod))
         return ""
 
-    @property
-    def _returns(self) -> bool:
-        """Whether released virtual GPUs are free at once."""
-        return self._sharing.use is VirtualGpuUse.BY_POLICY
-
     def _has_some(self, pod: Pod, node: str) -> bool:
         """Return whether a pod's annotations say that it has virtual GPUs of a node."""
-        has = {**pod.annotations, **self._written(pod)}
+        has = self._noted(pod)
         return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
 
     def _take_virtual(self, task: int, virtual: VirtualGpus) -> None:
@@ -358,10 +358,10 @@ class DeviceShare:
         Source: device_info.go Release.
         """
         pod = self._ssn.tasks.info[task].pod
-        written = self._written(pod)
-        virtual.remove(pod.uid, {**pod.annotations, **written})
-        if pod.annotations.get(vgpu.BIND_PHASE) != "success":
-            written.update(dict.fromkeys((vgpu.ASSIGNED, vgpu.ASSIGNED_NODE), ""))
+        noted = self._noted(pod)
+        virtual.remove(pod.uid, noted)
+        if noted.get(vgpu.BIND_PHASE) != "success":
+            self._write(task, dict.fromkeys(_GIVEN))
 
     def _go(self, task: int, node: int) -> None:
         """Release the cards of an evicted pod.
@@ -422,7 +422,7 @@ class DeviceShare:
 
     def _score_nothing(self, node: int) -> None:
         known = self._ssn.nodes.info[node].node
-        if known is not None and self._knows(known):
+        if known is not None and self._knows(node):
             place = "api/devices/nvidia/vgpu.(*GPUDevices).ScoreNode"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
@@ -430,22 +430,38 @@ class DeviceShare:
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
-        if not self._heeds and known is not None and self._knows(known):
+        if not self._ledger.heeds and known is not None and self._knows(node):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
             )
         return ""
 
-    def _written(self, pod: Pod) -> dict[str, str]:
-        return self._memory.annotations.setdefault(pod.uid, {})
+    def _noted(self, pod: Pod) -> dict[str, str]:
+        """Return a pod's annotations with what sessions wrote."""
+        made: dict[str, str | None] = {
+            **pod.annotations,
+            **self._memory.annotations.get(pod.uid, {}),
+        }
+        return {key: value for key, value in made.items() if value is not None}
+
+    def _write(self, task: int, changes: Mapping[str, str | None]) -> None:
+        """Write annotations on a pod; ``None`` removes one."""
+        pod = self._ssn.tasks.info[task].pod
+        self._memory.annotations.setdefault(pod.uid, {}).update(changes)
+        self._ssn.annotated.setdefault(task, {}).update(changes)
 
     def _deallocate(self, task: int, node: int) -> None:
-        """Release the shared cards in the pod's annotation; virtual ones may stay."""
+        """Release the shared cards in the pod's annotation; virtual ones may stay.
+
+        They stay as well if the annotations are missing: removing them is an error then.
+        """
+        self._ledger.exit(task, node)
+        self._ledger.catch_up(node)
         pod = self._ssn.tasks.info[task].pod
         shared, virtual = self._shared.get(node), self._virtual.get(node)
-        if self._returns and virtual is not None and self._asks_virtual(pod):
+        if self._ledger.returns and virtual is not None and self._asks_virtual(pod):
             self._take_virtual(task, virtual)
-        if shared is not None and self._asks_shared(pod):
+        if shared is not None and self._asks_shared(pod) and self._noted(pod).keys() >= _CARDS:
             shared.remove(pod)
-            self._memory.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)
+            self._write(task, dict.fromkeys(_CARDS))

@@ -27,6 +27,9 @@ ASSIGNED = "volcano.sh/vgpu-ids-new"
 MODE = "volcano.sh/vgpu-mode"
 ASSIGNED_NODE = "volcano.sh/vgpu-node"
 BIND_PHASE = "volcano.sh/bind-phase"
+TO_ALLOCATE = "volcano.sh/devices-to-allocate"
+TIME = "volcano.sh/vgpu-time"
+BIND_TIME = "volcano.sh/bind-time"
 GANG_POLICY = "volcano.sh/vgpu-podgroup-policy"
 USE_TYPE = "nvidia.com/use-gputype"
 NO_USE_TYPE = "nvidia.com/nouse-gputype"
@@ -38,7 +41,41 @@ MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 
+_NIL = "runtime error: invalid memory address or nil pointer dereference"
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+
+
+class Sharing(NamedTuple):
+    """How cards are chosen: by the release and the configured policy."""
+
+    use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
+    policy: str = ""
+    names: Names = Names()
+    unsigned: bool = False
+    """A card of which more memory is used than it has accepts every request, as in v1.9."""
+    unsigned_cores: bool = False
+    """One of which more cores are used than it has accepts every request."""
+    checks: bool = True
+    """What a pod has of a card counts one time, and is not free again below 0."""
+    lax: bool = False
+    """The only type of GPU that a pod does not want is allowed."""
+    crashes: bool = False
+    """Taking back what was not counted crashes the scheduler."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a pod counts again for each container, and each time that it is added."""
+        return not self.checks or self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
+
+    @property
+    def forgets(self) -> bool:
+        """Whether a pod is no more known when it was taken back."""
+        return self.use is VirtualGpuUse.BY_POLICY
+
+    @property
+    def exact(self) -> bool:
+        """Whether a percentage refers to each card's memory."""
+        return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
 class Given(NamedTuple):
@@ -54,7 +91,7 @@ class Card:
     """One card, and its use.
 
     ``pods`` are those that were counted, by UID, with ``namespace/name`` of their PodGroup if they
-    have some of the card.
+    have some of the card; ``held`` is how much of its memory they have.
     """
 
     uuid: str
@@ -67,10 +104,11 @@ class Card:
     used_cores: int = 0
     mig: MigUsage = field(default_factory=MigUsage)
     pods: dict[str, str] = field(default_factory=dict)
+    held: dict[str, int] = field(default_factory=dict)
 
     def clone(self) -> Card:
         """Return a copy whose account is its own."""
-        return replace(self, mig=self.mig.clone(), pods=dict(self.pods))
+        return replace(self, mig=self.mig.clone(), pods=dict(self.pods), held=dict(self.held))
 
     def count(self, memory: int, cores: int) -> None:
         """Add to what is used."""
@@ -84,37 +122,51 @@ class Card:
         self.used_memory -= memory
         self.used_cores -= cores
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no part is free; a number below 0 is a huge one."""
+        return self.number <= as_unsigned(self.used_number)
+
     def holds(
-        self, request: Request, annotations: Mapping[str, str], *, unsigned: bool = False
+        self,
+        request: Request,
+        annotations: Mapping[str, str],
+        sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
     ) -> bool:
         """Return whether the card has room, and a type that the pod accepts.
 
         100 cores mean exclusive use; a full card cannot be shared even with 0 cores.
-
-        :param unsigned: negative free amounts are huge numbers.
         """
         memory, cores = self.memory - self.used_memory, 100 - self.used_cores
-        if unsigned:
-            memory, cores = as_unsigned(memory), as_unsigned(cores)
+        if sharing.unsigned:
+            memory = as_unsigned(memory)
+        if sharing.unsigned_cores:
+            cores = as_unsigned(cores)
+        elif sharing.checks and self.used_cores + request.cores < 0:
+            return False  # the sum is a huge number there
         return (
-            self.number > self.used_number
+            not self.is_full
             and memory >= request.memory
             and cores >= request.cores
-            and not (request.cores == 100 and self.used_number > 0)
+            and not (request.cores == 100 and self.used_number != 0)
             and not (request.cores == 0 and self.used_cores == 100)
             and NVIDIA in self.type
-            and type_matches(annotations, self.type)
+            and type_matches(annotations, self.type, lax=sharing.lax)
         )
 
 
-def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
+def type_matches(annotations: Mapping[str, str], card_type: str, *, lax: bool = False) -> bool:
     """Return whether a pod's annotations allow a type of card.
+
+    :param lax: the only type that a pod does not want is allowed.
 
     Source: utils.go checkGPUtype.
     """
     for key, wanted in ((USE_TYPE, True), (NO_USE_TYPE, False)):
         if key in annotations:
             named = annotations[key].split(",")
+            if lax and not wanted and len(named) == 1:
+                return True
             return any(part.upper() in card_type.upper() for part in named) is wanted
     return True
 
@@ -123,26 +175,6 @@ def registers_mig(node: Node) -> bool:
     """Return whether a node's agent registered a card with MIG."""
     cards = node.annotations.get(REGISTER, "").split(":")
     return any(card.split(",")[5:6] == [MIG] for card in cards)
-
-
-class Sharing(NamedTuple):
-    """How cards are chosen: by the release and the configured policy."""
-
-    use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
-    policy: str = ""
-    names: Names = Names()
-    unsigned: bool = False
-    """A card of which more is used than it has accepts every request, as in v1.9."""
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether several containers of a pod on one card each count."""
-        return self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
-
-    @property
-    def exact(self) -> bool:
-        """Whether a percentage refers to each card's memory."""
-        return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
 
 
 class Fit(NamedTuple):
@@ -240,6 +272,7 @@ class VirtualGpus:
                             continue
                         memory = use(card.mig, card.geometries, *instance)
                     card.pods[uid] = gang if memory or given.cores else ""
+                    card.held[uid] = card.held.get(uid, 0) + memory
                     card.count(memory, given.cores)
 
     def note(self, uid: str, given: Sequence[Sequence[Given]], gang: str = "") -> None:
@@ -252,16 +285,30 @@ class VirtualGpus:
                 if card.uuid in each.uuid:
                     before = card.pods.get(uid, "")
                     card.pods[uid] = gang if each.memory or each.cores else before
+                    card.held[uid] = card.held.get(uid, 0) + each.memory
 
     def remove(self, uid: str, annotations: Mapping[str, str]) -> None:
-        """Release a pod's devices, once for each card.
+        """Release a pod's devices.
+
+        Up to v1.14 the pod is known until it has no memory of the card.
+
+        :raises Panic: it is not known, and the release crashes then.
 
         Source: device_info.go SubResource, hamicore.go SubPod.
         """
         for given in decode_given(annotations.get(ASSIGNED, "")):
             card = next((card for card in self.cards if card.uuid in given.uuid), None)
-            if card is not None and card.pods.pop(uid, None) is not None:
-                card.discount(given.memory, given.cores)
+            if card is None:
+                continue
+            if uid not in card.pods:
+                if self.sharing.crashes:
+                    place = "api/devices/nvidia/vgpu.(*GPUDevices).SubResource"
+                    raise Panic(_NIL, (place,))
+                continue
+            card.discount(given.memory, given.cores)
+            card.held[uid] -= given.memory
+            if self.sharing.forgets or card.held[uid] == 0:
+                del card.pods[uid], card.held[uid]
 
     def fit(self, pod: Pod) -> Fit | None:
         """Count a pod's possible devices, and return them; None if there is no room.
@@ -293,12 +340,12 @@ class VirtualGpus:
         left, got, score = request.cards, [], 0.0
         exact = self.sharing.exact
         for card in self._in_order(pod):
-            if card.number <= card.used_number:
+            if card.is_full:
                 continue
             asked = _asked_of(card, request, exact=exact)
             if not exact:
                 request = asked
-            if not card.holds(asked, pod.annotations, unsigned=self.sharing.unsigned):
+            if not card.holds(asked, pod.annotations, self.sharing):
                 continue
             uuid = self._take(card, asked)
             if uuid is None:
@@ -342,7 +389,7 @@ class VirtualGpus:
         if self.sharing.policy == BINPACK:
             if not card.memory:
                 return inf if card.used_memory else nan
-            return 100 * (card.used_memory / card.memory)
+            return 100 * (as_unsigned(card.used_memory) / card.memory)
         fresh = card.used_number == 1 and self.sharing.use is not VirtualGpuUse.BY_POLICY
         return 100.0 if self.sharing.policy == SPREAD and fresh else 0.0
 

@@ -1,0 +1,157 @@
+"""The accounts of the cards of a session's nodes, and what moves of tasks change in them.
+
+A process keeps its accounts from session to session. Of a process that is not known since its
+start they are rebuilt, with what the annotations of the pods on the nodes say.
+
+Source: pkg/scheduler/api/node_info.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ....model.node import NodeInfo
+from ....model.tables import Status
+from ....volcano.session.devices import SharedDevices, VirtualGpuUse
+from ...framework.session import Session
+from .accounts import Account
+from .gpu_share import SharedGpus
+from .memory import MODELESS, DeviceMemory, having_none
+from .vgpu import Sharing, VirtualGpus
+
+NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
+_TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
+
+
+class Ledger:
+    """The accounts of one session.
+
+    :ivar accounts: by row of the node.
+    :ivar takes: nodes without devices take pods that request some.
+    :ivar heeds: a pod is not placed if its part is not free after all.
+    :ivar returns: virtual GPUs that are taken back are free at once.
+    :ivar without: the statuses in which pods have nothing of a node's devices.
+    """
+
+    def __init__(
+        self, ssn: Session, memory: DeviceMemory, devices: SharedDevices, sharing: Sharing
+    ) -> None:
+        self._ssn = ssn
+        self._memory = memory
+        self._devices = devices
+        self._sharing = sharing
+        self.accounts: dict[int, Account] = {}
+        self.takes = devices in _TAKING
+        self.heeds = devices is SharedDevices.REFUSALS_HEEDED
+        self.returns = sharing.use is VirtualGpuUse.BY_POLICY
+        self.without = having_none(devices)
+        self._counted: set[int] = set()
+        """Tasks that were added to the cards of their nodes in this session."""
+
+    def open(self, *, was_on: bool) -> None:
+        """Make the accounts, or go on with those that the process keeps.
+
+        :param was_on: the process counted devices before this session.
+        """
+        for row, info in enumerate(self._ssn.nodes.info):
+            if info.node is not None:
+                self.accounts[row] = (
+                    self._kept(info, was_on=was_on)
+                    if self._ssn.process.from_start
+                    else self._fresh(info)
+                )
+
+    def _fresh(self, info: NodeInfo) -> Account:
+        """Return a node's cards, without pods."""
+        ssn, memory = self._ssn, self._memory
+        account = Account(info.devices, len(info.devices.changes))
+        assert info.node is not None
+        if memory.sharing or memory.number:
+            account.shared = SharedGpus.of(info.node, whole=self._devices not in MODELESS)
+        if memory.virtual:
+            account.virtual = VirtualGpus.of(
+                info.node,
+                ssn.process.external.device_config or NO_CONFIG,
+                ssn.now,
+                handshake=ssn.behaviours.virtual_gpus_by_handshake,
+                modes=self._devices not in MODELESS,
+                sharing=self._sharing,
+            )
+        return account
+
+    def _kept(self, info: NodeInfo, *, was_on: bool) -> Account:
+        """Return a node's account as the process keeps it.
+
+        Up to v1.12 devices count from the start of the process; in v1.13 what pods have of shared
+        cards, and later all devices, from updates after the first session with the plugin on.
+        """
+        memory = self._memory
+        account = memory.accounts.get(info.name)
+        if account is None or account.log is not info.devices:
+            account = self._fresh(info)
+            if not was_on and self.takes:
+                account = Account(info.devices, account.seen, known=False)
+            memory.accounts[info.name] = account
+            if was_on or not (self.takes or (account.virtual is None and self._comes_late)):
+                account.seen = 0
+        self._count(account)
+        return account
+
+    @property
+    def _comes_late(self) -> bool:
+        """Whether devices count from the first session with the plugin on."""
+        return self.takes or self._devices is SharedDevices.PODS_LATE
+
+    def _count(self, account: Account) -> None:
+        """Count the pods that came and left since the account was last looked at."""
+        changes = account.log.changes
+        while account.seen < len(changes):
+            change = changes[account.seen]
+            account.seen += 1
+            if change.status in self.without:
+                continue
+            if change.added:
+                account.add(change.pod)
+            else:
+                account.sub(change.pod)
+
+    def catch_up(self, row: int) -> None:
+        """Count what the cache did with a node's pods in this session."""
+        if row in self.accounts:
+            self._count(self.accounts[row])
+
+    def enter(self, task: int, node: int) -> None:
+        """Count what a task's annotations say when it is put on a node, or its eviction is undone.
+
+        Where releases keep what they took back, the latter takes it back once more.
+
+        Source: api/node_info.go AddTask, UpdateTask.
+        """
+        status, pod = self._ssn.tasks.status.item(task), self._ssn.tasks.info[task].pod
+        account = self.accounts.get(node)
+        if account is None or status == Status.PIPELINED:
+            return
+        if status == Status.ALLOCATED:
+            self._counted.add(task)
+        elif not self.heeds:
+            account.sub(pod, virtual=not self.returns)
+        account.add(pod, virtual=not self.returns)
+
+    def exit(self, task: int, node: int) -> None:
+        """Count it out when the task leaves the node, or is evicted.
+
+        Up to v1.14 an evicted task then counts again.
+
+        Source: api/node_info.go RemoveTask, UpdateTask.
+        """
+        pod, account = self._ssn.tasks.info[task].pod, self.accounts.get(node)
+        if account is None:
+            return
+        evicted = self._ssn.tasks.status.item(task) == Status.RELEASING
+        if evicted or task in self._counted:
+            account.sub(pod, virtual=not self.returns)
+        self._counted.discard(task)
+        if evicted and not self.heeds:
+            account.add(pod, virtual=not self.returns)
