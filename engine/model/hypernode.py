@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..kubernetes.expressions.selectors import SelectorError, label_selector
 from ..kubernetes.go.regexp import compile_go
 from ..kubernetes.objects import HyperNode, Member, Metadata, Node
-from .panic import Panic
+from .panic import NIL_POINTER, Panic
 
 NODE = "Node"
 HYPER_NODE = "HyperNode"
@@ -331,7 +331,7 @@ class HyperNodesInfo(HyperNodeMap):
         for member in below:
             if member.selector.exact_match is None:
                 raise Panic(
-                    "runtime error: invalid memory address or nil pointer dereference",
+                    NIL_POINTER,
                     ("api.(*HyperNodesInfo).findLeafNodesWithCycleCheck",),
                 )
             found = self._leaves(member.selector.exact_match.name, (*above, name))

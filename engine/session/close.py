@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..kubernetes.quantity import parse
-from ..model.panic import Panic
+from ..model.panic import NIL_POINTER, Panic
 from ..model.resource import Resource
 from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 from ..volcano.session.queue_tree import RootQueueSpec
@@ -203,7 +203,7 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
         parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
         if parent not in ssn.queues:
             raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference",
+                NIL_POINTER,
                 ("api.(*Resource).Add", *_UPDATING_QUEUES),
             )
         if parent in names and parent != ROOT_QUEUE:

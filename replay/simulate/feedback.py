@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...engine.kubernetes.api_server import merged
 from ...engine.kubernetes.store import Document, Store
 from ...engine.session.framework.outcome import (
     PodCondition,
@@ -65,19 +66,13 @@ def _copy(document: Document, **parts: Any) -> Document:
 
 
 def _annotated(known: Document, changes: Mapping[str, str | None]) -> Document:
-    made = _copy(known)
-    annotations = {**(made["metadata"].get("annotations") or {}), **changes}
-    made["metadata"]["annotations"] = {
-        key: value for key, value in annotations.items() if value is not None
-    }
-    return made
+    return merged(known, {"metadata": {"annotations": changes}})
 
 
 def _with_group(known: Document, group: PodGroupStatus) -> Document:
     made = _copy(known, status=group_status(group))
     if group.hypernode is not None:
-        annotations = {**(made["metadata"].get("annotations") or {})}
-        made["metadata"]["annotations"] = {**annotations, JOB_HYPERNODE: group.hypernode}
+        made = _annotated(made, {JOB_HYPERNODE: group.hypernode})
     return made
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.panic import Panic
+from ...model.panic import NIL_POINTER, Panic
 from ...model.tables import Rows, Status
 from ...volcano.session.backfill import BackfillFailure
 from ..framework import immediate, orders, voting
@@ -55,7 +55,7 @@ def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache
         node, _ = selection.best(task, rows)
     if node is None:
         raise Panic(
-            "runtime error: invalid memory address or nil pointer dereference",
+            NIL_POINTER,
             ("actions/backfill.(*Action).Execute",),
         )
     error = immediate.allocate(ssn, task, node)

@@ -329,7 +329,7 @@ class Capacity:
         attr = self._attrs.get(self._ssn.jobs.queue[self._ssn.tasks.job[task]])
         if attr is None and not self._ssn.behaviours.unbuilt_queues_skipped:
             raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference",
+                NIL_POINTER,
                 (f"{_CLOSURE}{closure}",),
             )
         return attr
@@ -368,7 +368,7 @@ _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
 def _copy_accounts(_: int) -> str | None:
     """Panic, as copying an account without a limit does."""
     raise Panic(
-        "runtime error: invalid memory address or nil pointer dereference",
+        NIL_POINTER,
         (
             "api.(*Resource).Clone",
             "plugins/capacity.(*queueAttr).Clone",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ....kubernetes.objects import Pod
 from ....model.device_log import DeviceLog
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from .gpu_share import MEMORY, NUMBER, SharedGpus, gpu_index, most_of
 from .vgpu import VirtualGpus, gang_of
 
@@ -64,6 +64,6 @@ def crash_without_cards(pod: Pod, *, whole: bool) -> None:
     asks = most_of(pod, MEMORY) > 0 or (whole and most_of(pod, NUMBER) > 0)
     if asks and gpu_index(pod.annotations):
         raise Panic(
-            "runtime error: invalid memory address or nil pointer dereference",
+            NIL_POINTER,
             ("api/devices/nvidia/gpushare.(*GPUDevices).AddResource",),
         )

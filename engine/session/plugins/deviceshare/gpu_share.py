@@ -13,10 +13,11 @@ from ....kubernetes.go.int64 import as_unsigned
 from ....kubernetes.go.text import parse_int
 from ....kubernetes.objects import Node, Pod
 from ....kubernetes.quantity import parse
+from ....model.device_log import SHARED_CARDS
 
 MEMORY = "volcano.sh/gpu-memory"
 NUMBER = "volcano.sh/gpu-number"
-INDEX = "volcano.sh/gpu-index"
+INDEX = SHARED_CARDS
 TIME = "volcano.sh/predicate-time"
 UNHEALTHY = "volcano.sh/gpu-unhealthy-ids"
 

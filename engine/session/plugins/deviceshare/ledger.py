@@ -68,15 +68,16 @@ class Ledger:
         ssn, memory = self._ssn, self._memory
         account = Account(info.devices, len(info.devices.changes))
         assert info.node is not None
+        modes = self._devices not in MODELESS
         if memory.sharing or memory.number:
-            account.shared = SharedGpus.of(info.node, whole=self._devices not in MODELESS)
+            account.shared = SharedGpus.of(info.node, whole=modes)
         if memory.virtual:
             account.virtual = VirtualGpus.of(
                 info.node,
                 ssn.process.external.device_config or NO_CONFIG,
                 ssn.now,
                 handshake=ssn.behaviours.virtual_gpus_by_handshake,
-                modes=self._devices not in MODELESS,
+                modes=modes,
                 sharing=self._sharing,
             )
         return account
@@ -90,19 +91,19 @@ class Ledger:
         memory = self._memory
         account = memory.accounts.get(info.name)
         if account is None or account.log is not info.devices:
-            account = self._fresh(info)
-            if not was_on and self.takes:
-                account = Account(info.devices, account.seen, known=False)
+            if was_on or not self.takes:
+                account = self._fresh(info)
+            else:
+                account = Account(info.devices, len(info.devices.changes), known=False)
             memory.accounts[info.name] = account
-            if was_on or not (self.takes or (account.virtual is None and self._comes_late)):
+            if account.known and (was_on or not self._comes_late(account)):
                 account.seen = 0
         self._count(account)
         return account
 
-    @property
-    def _comes_late(self) -> bool:
-        """Whether devices count from the first session with the plugin on."""
-        return self.takes or self._devices is SharedDevices.PODS_LATE
+    def _comes_late(self, account: Account) -> bool:
+        """Return whether what pods have counts from the first session with the plugin on."""
+        return self._devices is SharedDevices.PODS_LATE and account.virtual is None
 
     def _count(self, account: Account) -> None:
         """Count the pods that came and left since the account was last looked at."""
@@ -116,6 +117,16 @@ class Ledger:
                 account.add(change.pod)
             else:
                 account.sub(change.pod)
+
+    def shared(self, row: int) -> SharedGpus | None:
+        """Return the cards of a node that pods share by memory or whole, if it has some."""
+        account = self.accounts.get(row)
+        return None if account is None else account.shared
+
+    def virtual(self, row: int) -> VirtualGpus | None:
+        """Return the cards of a node of which pods get virtual GPUs, if it has some."""
+        account = self.accounts.get(row)
+        return None if account is None else account.virtual
 
     def catch_up(self, row: int) -> None:
         """Count what the cache did with a node's pods in this session."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....kubernetes.objects import Pod
 from ....kubernetes.units import SECOND_US
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.tables import Floats, Ints, Rows
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
@@ -27,7 +27,7 @@ from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .accounts import Account
 from .device_config import VGPU
-from .gpu_share import SharedGpus, most_of
+from .gpu_share import most_of
 from .ledger import NO_CONFIG, Ledger
 from .memory import MODELESS, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
@@ -96,8 +96,6 @@ class DeviceShare:
         was_on = self._memory.on
         self._set_switches()
         self._ledger = Ledger(ssn, self._memory, self._devices, self._sharing)
-        self._shared: dict[int, SharedGpus] = {}
-        self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
         """By task with virtual GPUs at the opening: their annotations, if these are restored."""
         self._left: dict[int, list[int]] = {}
@@ -134,14 +132,13 @@ class DeviceShare:
         config = self._ssn.process.external.device_config or NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_REPORTED
-        self._whole = self._devices not in MODELESS
         self._sharing = Sharing(
             use,
             policy,
             names,
             unsigned,
             self._ssn.behaviours.free_cores_unsigned,
-            checks=self._whole,
+            checks=self._devices not in MODELESS,
             lax=self._ssn.behaviours.one_unwanted_type_allowed,
             crashes=self._devices in _CRASHING,
         )
@@ -170,11 +167,8 @@ class DeviceShare:
             memory.annotations.clear()  # the pods show what sessions wrote
         self._ledger.open(was_on=was_on)
         for row, account in self._ledger.accounts.items():
-            if account.shared is not None:
-                self._shared[row] = account.shared
             if account.virtual is not None:
                 account.virtual.sharing = self._sharing
-                self._virtual[row] = account.virtual
             self._scores[row] = account.score
             for task, status in ssn.nodes.tasks(row).values():
                 if status not in self._ledger.without:
@@ -198,7 +192,7 @@ class DeviceShare:
 
     def _tell_queues(self, task: int, node: int) -> None:
         """Note what the annotations say of a task that is placed: an earlier session's promise."""
-        virtual, pod = self._virtual.get(node), self._ssn.tasks.info[task].pod
+        virtual, pod = self._ledger.virtual(node), self._ssn.tasks.info[task].pod
         if virtual is not None and vgpu.ASSIGNED in pod.annotations:
             self._counts_in_queues(task, virtual, pod.annotations)
 
@@ -256,7 +250,7 @@ class DeviceShare:
         if not self._asks_shared(pod):
             return ""
         self._ledger.catch_up(node)
-        shared = self._shared.get(node)
+        shared = self._ledger.shared(node)
         if shared is None:
             return self._missing("GpuShare")
         return self._reported(
@@ -267,7 +261,7 @@ class DeviceShare:
         if not self._asks_virtual(pod):
             return ""
         self._ledger.catch_up(node)
-        virtual = self._virtual.get(node)
+        virtual = self._ledger.virtual(node)
         if virtual is None:
             return self._missing("hamivgpu")
         score = virtual.tries(pod)
@@ -308,7 +302,7 @@ class DeviceShare:
         pod = self._ssn.tasks.info[task].pod
         if not self._asks_shared(pod):
             return ""
-        shared = self._shared.get(node)
+        shared = self._ledger.shared(node)
         if shared is None:
             return self._give_nothing(node, "gpushare")
         cards, error = shared.allocate(pod)
@@ -321,7 +315,7 @@ class DeviceShare:
         pod = self._ssn.tasks.info[task].pod
         if not self._asks_virtual(pod):
             return ""
-        virtual = self._virtual.get(node)
+        virtual = self._ledger.virtual(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
         if self._ledger.returns and self._has_some(pod, virtual.node):
@@ -329,7 +323,7 @@ class DeviceShare:
         before = virtual.clone() if self._ledger.returns else virtual
         fit = virtual.fit(pod)
         if fit is None:
-            self._virtual[node] = self._ledger.accounts[node].virtual = before
+            self._ledger.accounts[node].virtual = before
             return before.refusal(pod)
         seconds, ids = str(self._ssn.now // SECOND_US), vgpu.encode_given(fit.given)
         written = {
@@ -368,27 +362,31 @@ class DeviceShare:
 
         Source: api/node_info.go RemoveTask, AddTask.
         """
-        if task in self._holding and node in self._virtual:
-            self._virtual[node].remove(self._ssn.tasks.info[task].pod.uid, self._holding[task])
+        virtual = self._ledger.virtual(node)
+        if task in self._holding and virtual is not None:
+            virtual.remove(self._ssn.tasks.info[task].pod.uid, self._holding[task])
 
     def _stay(self, task: int, node: int) -> None:
         """Assign the cards again to a pod whose eviction is undone."""
-        if task in self._holding and node in self._virtual:
+        virtual = self._ledger.virtual(node)
+        if task in self._holding and virtual is not None:
             pod = self._ssn.tasks.info[task].pod
-            self._virtual[node].add(pod.uid, self._holding[task], gang_of(pod))
+            virtual.add(pod.uid, self._holding[task], gang_of(pod))
 
     def _leave(self, task: int, node: int) -> None:
         """Release the cards of a simulated victim."""
         self._go(task, node)
-        if node in self._shared:
-            self._left[task] = self._shared[node].release(self._ssn.tasks.info[task].pod)
+        shared = self._ledger.shared(node)
+        if shared is not None:
+            self._left[task] = shared.release(self._ssn.tasks.info[task].pod)
 
     def _come_back(self, task: int, node: int) -> None:
         """Assign its cards again to a simulated victim that may stay."""
         self._stay(task, node)
-        for card in self._left.pop(task, ()):
-            pod = self._ssn.tasks.info[task].pod
-            self._shared[node].pods[card][pod.uid] = pod
+        shared, pod = self._ledger.shared(node), self._ssn.tasks.info[task].pod
+        if shared is not None:
+            for card in self._left.pop(task, ()):
+                shared.pods[card][pod.uid] = pod
 
     def _allows(self, task: int, node: int) -> bool:
         """Return whether devices of a node suffice for a task while victims are simulated.
@@ -398,7 +396,7 @@ class DeviceShare:
         pod = self._ssn.tasks.info[task].pod
         if self._shared_fault(pod, node):
             return False
-        virtual = self._virtual.get(node)
+        virtual = self._ledger.virtual(node)
         return virtual is None or not self._asks_virtual(pod) or virtual.tries(pod) is not None
 
     def _score(self, task: int, rows: Rows) -> Floats:
@@ -414,7 +412,7 @@ class DeviceShare:
         if not self._asks_virtual(self._ssn.tasks.info[task].pod):
             return np.zeros(len(rows))
         for node in rows.tolist():
-            if node not in self._virtual:
+            if self._ledger.virtual(node) is None:
                 self._score_nothing(node)
         scores = self._scores[rows]
         whole = np.where(np.isfinite(scores), np.floor(scores + 0.5), _NO_INTEGER)
@@ -424,17 +422,13 @@ class DeviceShare:
         known = self._ssn.nodes.info[node].node
         if known is not None and self._knows(node):
             place = "api/devices/nvidia/vgpu.(*GPUDevices).ScoreNode"
-            raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference", (place,)
-            )
+            raise Panic(NIL_POINTER, (place,))
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
         if not self._ledger.heeds and known is not None and self._knows(node):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
-            raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference", (place,)
-            )
+            raise Panic(NIL_POINTER, (place,))
         return ""
 
     def _noted(self, pod: Pod) -> dict[str, str]:
@@ -459,7 +453,7 @@ class DeviceShare:
         self._ledger.exit(task, node)
         self._ledger.catch_up(node)
         pod = self._ssn.tasks.info[task].pod
-        shared, virtual = self._shared.get(node), self._virtual.get(node)
+        shared, virtual = self._ledger.shared(node), self._ledger.virtual(node)
         if self._ledger.returns and virtual is not None and self._asks_virtual(pod):
             self._take_virtual(task, virtual)
         if shared is not None and self._asks_shared(pod) and self._noted(pod).keys() >= _CARDS:

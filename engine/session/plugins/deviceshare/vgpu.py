@@ -16,14 +16,15 @@ from ....kubernetes.go.text import parse_int
 from ....kubernetes.objects import Node, Pod
 from ....kubernetes.quantity import parse
 from ....kubernetes.units import SECOND_US
-from ....model.panic import Panic
+from ....model.device_log import VIRTUAL_CARDS
+from ....model.panic import NIL_POINTER, Panic
 from ....volcano.session.devices import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
 from .vgpu_request import CORES, MEMORY, NO_PERCENTAGE, NUMBER, Names, Request, requests_of
 
 REGISTER = "volcano.sh/node-vgpu-register"
 HANDSHAKE = "volcano.sh/node-vgpu-handshake"
-ASSIGNED = "volcano.sh/vgpu-ids-new"
+ASSIGNED = VIRTUAL_CARDS
 MODE = "volcano.sh/vgpu-mode"
 ASSIGNED_NODE = "volcano.sh/vgpu-node"
 BIND_PHASE = "volcano.sh/bind-phase"
@@ -41,7 +42,6 @@ MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 
-_NIL = "runtime error: invalid memory address or nil pointer dereference"
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
 
@@ -303,7 +303,7 @@ class VirtualGpus:
             if uid not in card.pods:
                 if self.sharing.crashes:
                     place = "api/devices/nvidia/vgpu.(*GPUDevices).SubResource"
-                    raise Panic(_NIL, (place,))
+                    raise Panic(NIL_POINTER, (place,))
                 continue
             card.discount(given.memory, given.cores)
             card.held[uid] -= given.memory

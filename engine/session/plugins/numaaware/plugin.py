@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....kubernetes.quantity import parse
-from ....model.panic import Panic
+from ....model.panic import NIL_POINTER, Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
 from ...framework.session import Session
@@ -35,7 +35,6 @@ from .scheduler_numa import (
 from .topology import CpuSet
 
 MAX_NODE_SCORE = 100
-_NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 CPU = "cpu"
 _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 """The resources that can be reserved; if any other is named, none is."""
@@ -201,7 +200,7 @@ class NumaAware:
         numa = self._numa[node]
         if numa is None:
             place = "plugins/numaaware.getNodeNumaNumForTask.func1"
-            raise Panic(_NIL_POINTER, (place,), fatal=True)
+            raise Panic(NIL_POINTER, (place,), fatal=True)
         return len({numa.details.numa_node(cpu) for cpu in cpus})
 
     def _task_allocated(self, task: int, node: int) -> None:
