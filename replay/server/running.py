@@ -45,17 +45,41 @@ def serve(
     :raises LogNotFound: there is no log.
     :raises AddressUnavailable: the port is in use, or the address is not this machine's.
     """
-    remarks = look(checked(settings))
-    bound = _bound(settings)
-    settings = settings._replace(port=bound.getsockname()[1])
-    app = application(settings, names)
-    server = _Server(
-        _config(settings, app),
-        ready=lambda: ready(settings, remarks),
-        ending=app.state.served.readers.close,
-    )
-    with bound:
-        server.run(sockets=[bound])
+    Serving(settings, names=names, ready=ready).run()
+
+
+class Serving:
+    """A server that has its port, and runs until it is stopped or the process is interrupted."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        names: Collection[str] = (),
+        ready: Callable[[Settings, Sequence[str]], None],
+    ) -> None:
+        """Take the port.
+
+        :param names: as of :func:`serve`; so are ``ready`` and what is raised.
+        """
+        remarks = look(checked(settings))
+        self._bound = _bound(settings)
+        settings = settings._replace(port=self._bound.getsockname()[1])
+        app = application(settings, names)
+        self._server = _Server(
+            _config(settings, app),
+            ready=lambda: ready(settings, remarks),
+            ending=app.state.served.readers.close,
+        )
+
+    def run(self) -> None:
+        """Answer requests until somebody stops it."""
+        with self._bound:
+            self._server.run(sockets=[self._bound])
+
+    def stop(self) -> None:
+        """Let :meth:`run` end, from another thread."""
+        self._server.should_exit = True
 
 
 def _config(settings: Settings, app: Starlette) -> uvicorn.Config:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from typing import NamedTuple
 
 import httpx
+
+from plinian.replay.server.running import Serving
+from plinian.replay.server.settings import Settings
 
 TOKEN = "a-token-that-is-long-enough"
 
 
 class Running(NamedTuple):
-    """A process that serves, and a client that asks it.
+    """A server, and a client that asks it.
 
-    :param place: the file of its log. :param said: the lines that it printed until it listened.
+    :param process: its process; None if it is in this one. :param place: the file of its log. :param said: the lines that it printed until it listened.
     """
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | None
     client: httpx.Client
     place: Path
     said: tuple[str, ...] = ()
@@ -53,6 +60,22 @@ def ended(running: Running) -> None:
     running.client.close()
     running.process.terminate()
     running.process.communicate(timeout=120)
+
+
+@contextmanager
+def serving_here(settings: Settings) -> Iterator[Running]:
+    """Serve in a thread of this process: most of what a server of its own takes is its start."""
+    listens: Queue[int] = Queue()
+    server = Serving(settings, ready=lambda known, _: listens.put(known.port))
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(server.run)
+        try:
+            port = listens.get(timeout=120)
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
+                yield Running(None, client, Path(settings.place))
+        finally:
+            server.stop()
+            running.result(timeout=120)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

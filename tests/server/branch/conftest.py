@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from branches import BRANCH, with_branch
-from serving import Running, ended, serving
+from serving import Running, serving_here
+
+from plinian.replay.server.settings import Settings
 
 
 @pytest.fixture
@@ -19,6 +21,7 @@ def branched(demo_log: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def writable(branched: Path) -> Iterator[Running]:
     """Return a server of the branch that accepts writes."""
-    running = serving(branched, "--branch", BRANCH, "--writable")
-    yield running
-    ended(running)
+    with serving_here(
+        Settings(place=str(branched), branch=BRANCH, port=0, writable=True)
+    ) as running:
+        yield running
