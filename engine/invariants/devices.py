@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from ..kubernetes.go.text import parse_int
 from ..kubernetes.objects import Node, Pod
@@ -32,11 +33,10 @@ class _Card(NamedTuple):
     memory: int
 
 
-@dataclass(slots=True)
-class _Use:
+class _Use(msgspec.Struct):
     """What pods have of a card."""
 
-    pods: dict[str, None] = field(default_factory=dict)
+    pods: dict[str, None] = msgspec.field(default_factory=dict)
     memory: int = 0
     cores: int = 0
 

@@ -6,8 +6,9 @@ Source: ``pkg/scheduler/scheduler.go:runOnce``, ``framework/framework.go``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from ..volcano.session.behaviours import Behaviours
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInput:
+class SessionInput(msgspec.Struct, frozen=True):
     """All that a session depends on.
 
     :param now: the session's current time, in microseconds since 1970.

@@ -10,10 +10,11 @@ arguments are read; pkg/scheduler/framework/arguments.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
+
+import msgspec
 
 from .arguments import is_int, is_number, truth_value
 from .releases import FIRST, Change, PreRelease, known_release, landed
@@ -32,8 +33,7 @@ class Kind(StrEnum):
     LIST = "a list"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """One argument.
 
     :param owner: the plugin or the action.

@@ -7,10 +7,12 @@ pkg/scheduler/plugins/defaults.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from .arguments import Arguments
 from .conf_yaml import ConfInvalid, Decoder, Shape, Struct
@@ -118,8 +120,7 @@ CONFIGURATION = Struct(
 """The keys of a configuration, and the types of their values; other keys are ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginOption:
+class PluginOption(msgspec.Struct, frozen=True):
     """A plugin in a tier.
 
     :param enabled: extension points at which its functions are called: ``JobOrder``, ``NodeOrder``.
@@ -132,8 +133,7 @@ class PluginOption:
     arguments: Arguments
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerConf:
+class SchedulerConf(msgspec.Struct, frozen=True):
     """A configuration that is in force.
 
     :param actions: in the order in which they run; an action may occur twice.

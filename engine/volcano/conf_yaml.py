@@ -9,11 +9,11 @@ Source: gopkg.in/yaml.v2/decode.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import yaml
 
 from ..kubernetes.yaml import YamlFault, resolve_yaml, scalar
@@ -43,8 +43,7 @@ _ZEROS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(msgspec.Struct, frozen=True):
     """A Go struct: its name in messages, and its fields by key."""
 
     name: str

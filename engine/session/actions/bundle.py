@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from ...model.resource import Resource
 from ...model.tables import ALLOCATED_STATUS, Status
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 _HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(msgspec.Struct, frozen=True):
     """Victims of one job that are evicted together.
 
     :param whole: whether the job loses its gang.

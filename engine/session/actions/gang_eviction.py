@@ -16,9 +16,9 @@ v1.15.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,18 +44,16 @@ _DEFAULT_DOMAINS = 8
 Verdicts = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
-class GangArguments:
+class GangArguments(msgspec.Struct):
     """The process's last arguments, by action: how many domains, may jobs lose their gang.
 
     A process has one record per action.
     """
 
-    by_action: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    by_action: dict[str, tuple[int, bool]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class GangRules:
+class GangRules(msgspec.Struct, frozen=True):
     """The differences between the two actions.
 
     :param may: whether the action evicts for these tasks of a queue.
@@ -70,8 +68,7 @@ class GangRules:
     sort: Callable[[Session, int, list[Bundle], Resource], list[Bundle]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(msgspec.Struct, frozen=True):
     """The search for victims of one job.
 
     :param need: what its pending tasks request.

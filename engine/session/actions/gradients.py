@@ -10,8 +10,9 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``organizeJobWorksheet``
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ..framework import orders, voting
 from ..framework.priority_queue import KeyedQueue, Queue
@@ -24,8 +25,7 @@ from .nomination import place_nominated
 from .placing import Placing
 
 
-@dataclass(slots=True)
-class Worksheet:
+class Worksheet(msgspec.Struct):
     """The tasks of a job to place.
 
     :param sub_jobs: the groups that have tasks to place; those that the job needs come first.

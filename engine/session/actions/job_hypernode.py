@@ -6,8 +6,8 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` and ``util/scheduler_help
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from ...kubernetes.objects import NetworkTopology
@@ -17,14 +17,13 @@ from ..framework.session import Session
 ALLOCATED_HYPERNODE = "volcano.sh/job-allocated-hypernode"
 
 
-@dataclass(slots=True)
-class HypernodeScores:
+class HypernodeScores(msgspec.Struct):
     """The process's memory: scores of the nodes chosen in attempts, over all sessions.
 
     :ivar by_job: the sum by job and hypernode.
     """
 
-    by_job: dict[str, dict[str, float]] = field(default_factory=dict)
+    by_job: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
 
 
 def hard_tier(ssn: Session, job: int) -> int | None:

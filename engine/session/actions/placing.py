@@ -8,8 +8,9 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourcesForTa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from ...model.panic import NIL_POINTER, Panic
 from ...model.tables import NO_NODE, Rows
@@ -52,8 +53,7 @@ class _After(Enum):
     """The rest of the job cannot help."""
 
 
-@dataclass(slots=True)
-class _Visit:
+class _Visit(msgspec.Struct):
     """One attempt at a job's tasks on some nodes."""
 
     job: int

@@ -10,8 +10,9 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from ...kubernetes.objects.metadata import seconds
 from ...model.tables import Rows
@@ -40,8 +41,7 @@ class _Simulated(NamedTuple):
     attempt: Statement
 
 
-@dataclass(slots=True)
-class TopologyAwareOptions:
+class TopologyAwareOptions(msgspec.Struct):
     """The process's memory of this kind of preemption: its last arguments.
 
     :ivar percentage: how many of the nodes are candidates, between ``least`` and ``most``.

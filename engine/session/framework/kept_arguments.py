@@ -8,16 +8,15 @@ Source: ``parseArguments`` of the actions; ``framework/arguments.go``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from .session import Session
 
 
-@dataclass(slots=True)
-class ActionArguments:
+class ActionArguments(msgspec.Struct):
     """The process's memory: the last arguments of its actions, by action and name."""
 
-    by_action: dict[str, dict[str, int | bool]] = field(default_factory=dict)
+    by_action: dict[str, dict[str, int | bool]] = msgspec.field(default_factory=dict)
 
 
 class KeptArguments:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from ...model.panic import Panic
 from .process import ProcessState
@@ -61,8 +62,7 @@ class PodCondition(NamedTuple):
     drops_node: bool = False
 
 
-@dataclass(slots=True)
-class SessionResult:
+class SessionResult(msgspec.Struct):
     """Everything that one session did.
 
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
@@ -71,20 +71,20 @@ class SessionResult:
     ``pod_annotations``, ``None`` means that the session removed the annotation.
     """
 
-    binds: list[tuple[str, str]] = field(default_factory=list)
-    evictions: list[tuple[str, str]] = field(default_factory=list)
-    pipelined: list[tuple[str, str]] = field(default_factory=list)
-    pod_groups: dict[str, PodGroupStatus] = field(default_factory=dict)
-    queues: dict[str, QueueStatus] = field(default_factory=dict)
-    pod_conditions: dict[str, PodCondition] = field(default_factory=dict)
-    pod_annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    fit_errors: dict[str, str] = field(default_factory=dict)
-    node_scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    enqueued: list[str] = field(default_factory=list)
-    jobs: list[str] = field(default_factory=list)
-    events: list[tuple[str, str, str]] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    trace: list[TraceStep] = field(default_factory=list)
+    binds: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    evictions: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    pipelined: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    pod_groups: dict[str, PodGroupStatus] = msgspec.field(default_factory=dict)
+    queues: dict[str, QueueStatus] = msgspec.field(default_factory=dict)
+    pod_conditions: dict[str, PodCondition] = msgspec.field(default_factory=dict)
+    pod_annotations: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
+    fit_errors: dict[str, str] = msgspec.field(default_factory=dict)
+    node_scores: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
+    enqueued: list[str] = msgspec.field(default_factory=list)
+    jobs: list[str] = msgspec.field(default_factory=list)
+    events: list[tuple[str, str, str]] = msgspec.field(default_factory=list)
+    errors: list[str] = msgspec.field(default_factory=list)
+    trace: list[TraceStep] = msgspec.field(default_factory=list)
     panic: Panic | None = None
     asked_time: bool = False
-    process: ProcessState = field(default_factory=ProcessState)
+    process: ProcessState = msgspec.field(default_factory=ProcessState)

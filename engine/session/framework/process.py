@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
+
+import msgspec
 
 Part = TypeVar("Part")
 
@@ -65,8 +66,7 @@ class NodeUsage(NamedTuple):
     memory: Mapping[str, float] = MappingProxyType({})
 
 
-@dataclass(slots=True)
-class ExternalValues:
+class ExternalValues(msgspec.Struct):
     """Inputs of sessions that are not Kubernetes objects.
 
     :ivar node_usage: the last measurement of each node, by name.
@@ -77,13 +77,14 @@ class ExternalValues:
     :ivar device_config: the configuration of shared devices, ``None`` until it is read.
     """
 
-    node_usage: Mapping[str, NodeUsage] = field(default_factory=dict)
-    extender_answers: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    node_usage: Mapping[str, NodeUsage] = msgspec.field(default_factory=dict)
+    extender_answers: Mapping[tuple[str, str], Mapping[str, Any]] = msgspec.field(
+        default_factory=dict
+    )
     device_config: Mapping[str, Any] | None = None
 
 
-@dataclass(slots=True)
-class ProcessState:
+class ProcessState(msgspec.Struct):
     """What a scheduler process keeps from session to session outside its cache.
 
     :ivar gauges: the exported metrics by queue.
@@ -94,8 +95,8 @@ class ProcessState:
         first session here.
     """
 
-    gauges: dict[str, dict[str, float]] = field(default_factory=dict)
-    memory: Parts = field(default_factory=Parts)
-    caches: Parts = field(default_factory=Parts)
-    external: ExternalValues = field(default_factory=ExternalValues)
+    gauges: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
+    memory: Parts = msgspec.field(default_factory=Parts)
+    caches: Parts = msgspec.field(default_factory=Parts)
+    external: ExternalValues = msgspec.field(default_factory=ExternalValues)
     from_start: bool = False

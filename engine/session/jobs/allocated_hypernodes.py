@@ -7,8 +7,9 @@ Source: ``framework/session.go`` (``removeInvalidAllocatedHyperNode``,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ...model.tables import ALLOCATED_STATUS
 from ..topology.top_hypernode import lca
@@ -27,14 +28,13 @@ _JOB = ""
 """In place of a group's UID: the job itself."""
 
 
-@dataclass(slots=True)
-class HypernodeMemory:
+class HypernodeMemory(msgspec.Struct):
     """The process's memory of its placements.
 
     :ivar by_job: hypernode by job and UID of the group; "" stands for the job.
     """
 
-    by_job: dict[str, dict[str, str]] = field(default_factory=dict)
+    by_job: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
 
 
 class AllocatedHypernodes:

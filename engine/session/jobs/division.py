@@ -6,11 +6,11 @@ Source: ``pkg/scheduler/api/sub_job_info.go`` since v1.14.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(slots=True, eq=False)
-class SubJob:
+class SubJob(msgspec.Struct, eq=False):
     """One group of a job's tasks.
 
     :param uid: ``namespace/podgroup/policy-values``; the job's for tasks without a policy.
@@ -38,8 +38,7 @@ class SubJob:
     nominated: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class Division:
+class Division(msgspec.Struct, eq=False):
     """A job and its groups.
 
     :param sub_jobs: in order of UID; only those that have tasks.

@@ -9,8 +9,9 @@ pools_stable.go, as far as no feature gate that is off asks for more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ...kubernetes.expressions.cel import CelError, CelUnknown, Semver, compile_cel
 from ...kubernetes.objects import (
@@ -70,14 +71,13 @@ class Given(NamedTuple):
     admin: bool
 
 
-@dataclass(slots=True)
-class Pool:
+class Pool(msgspec.Struct):
     """The slices of a pool that a node can use."""
 
     driver: str
     name: str
     generation: int
-    slices: list[ResourceSlice] = field(default_factory=list)
+    slices: list[ResourceSlice] = msgspec.field(default_factory=list)
     incomplete: bool = False
     invalid: bool = False
 

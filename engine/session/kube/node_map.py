@@ -11,9 +11,9 @@ k8s.io/kubernetes/pkg/scheduler/framework/types.go NodeInfo.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -275,12 +275,11 @@ class NodeMap:
         return mask
 
 
-@dataclass(slots=True)
-class NodeMapCache:
+class NodeMapCache(msgspec.Struct):
     """Caches: columns and classes from session to session, the map within a session."""
 
     columns: NodeColumns | None = None
-    classes: dict[int, PodClass] = field(default_factory=dict)
+    classes: dict[int, PodClass] = msgspec.field(default_factory=dict)
     map: NodeMap | None = None
 
 

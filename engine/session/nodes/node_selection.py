@@ -5,11 +5,11 @@ Source: ``pkg/scheduler/util/predicate_helper.go`` and ``scheduler_helper.go``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,8 +61,7 @@ class Purpose(Enum):
 _EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
 
 
-@dataclass(slots=True)
-class ErrorCache:
+class ErrorCache(msgspec.Struct):
     """Why nodes refused a role of a job first, cached during a visit.
 
     While all tasks of a group are of one class whose filters depend on the class only, earlier
@@ -74,8 +73,8 @@ class ErrorCache:
     Source: ``predicateHelper.taskPredicateErrorCache``.
     """
 
-    failed: dict[Group, Ints] = field(default_factory=dict)
-    classes: dict[Group, int] = field(default_factory=dict)
+    failed: dict[Group, Ints] = msgspec.field(default_factory=dict)
+    classes: dict[Group, int] = msgspec.field(default_factory=dict)
     turn: Group | None = None
     taken: int = NO_NODE
 

@@ -9,8 +9,7 @@ Source: ``pkg/scheduler/util/scheduler_helper.go:CalculateNumOfFeasibleNodesToFi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,8 +23,7 @@ BASELINE_PERCENTAGE = 50
 """The percentage for a small cluster; one percent less for every 125 nodes."""
 
 
-@dataclass(slots=True)
-class SamplingMemory:
+class SamplingMemory(msgspec.Struct):
     """What a process remembers of its searches.
 
     :ivar next_node: the index of the node after the last checked one.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+import msgspec
 
 from ...kubernetes.duration import parse_go_duration
 from ...kubernetes.objects import Node, Pod
@@ -29,8 +30,7 @@ _PARSE = "plugins/rescheduling.(*Configs).parseArguments"
 _PARSE_LOW_NODE = "plugins/rescheduling.(*LowNodeUtilizationConf).parse"
 
 
-@dataclass(slots=True)
-class ReschedulingMemory:
+class ReschedulingMemory(msgspec.Struct):
     """What a process remembers.
 
     :ivar last: when it rescheduled last, or started, in microseconds since 1970.
@@ -41,14 +41,13 @@ class ReschedulingMemory:
     period: str = DEFAULT_METRICS_PERIOD
 
 
-@dataclass(slots=True)
-class Utilization:
+class Utilization(msgspec.Struct):
     """How busy a node is, in percent."""
 
     name: str
     node: Node
     used: dict[str, float]
-    pods: list[Pod] = field(default_factory=list)
+    pods: list[Pod] = msgspec.field(default_factory=list)
 
 
 class Rescheduling:

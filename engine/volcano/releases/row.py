@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from .pre_release import PreRelease
 from .release import Release, parse_release
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """One change, on the main line and cherry-picked to older release lines.
 
     :param landed: the first release with it on each line, ascending. The last one is that of the
@@ -30,8 +30,7 @@ REPOSITORY = "volcano-sh/volcano"
 """Where pull requests are numbered, on GitHub."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One behaviour's value since a change.
 
     :param source: where the code is: a path below ``pkg/scheduler/`` and a function; for Plinian's

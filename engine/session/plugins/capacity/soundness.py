@@ -6,8 +6,9 @@ checkHierarchicalQueue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import float_info
+
+import msgspec
 
 from ....model.resource import INFINITY, Resource
 from ....volcano.session.behaviours import Behaviours
@@ -64,8 +65,7 @@ def inherit_capability(parent: QueueAttr, child: QueueAttr, *, scalars: bool) ->
         theirs.scalars = {**own.scalars, **(theirs.scalars or {})}
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(msgspec.Struct, frozen=True):
     """An error: a queue has less than its children.
 
     :param what: ``capability``, ``deserved`` or ``guarantee``.

@@ -8,8 +8,9 @@ getReclaimeeAncestorToCheck, sharesAnyNonRootAncestorWithinLevel, AddUnifiedEvic
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+import msgspec
 
 from ....model.resource import INFINITY, ZERO, Resource
 from ....volcano.session.queues import CapacityVictims
@@ -21,8 +22,7 @@ from .dimensions import exceeds_partly, intersect
 ROOT = "root"
 
 
-@dataclass(frozen=True, slots=True)
-class Reclaim:
+class Reclaim(msgspec.Struct, frozen=True):
     """A task that reclaims, and the candidates for it.
 
     :param level: how many levels of ancestors must also use too much; 0 for none.

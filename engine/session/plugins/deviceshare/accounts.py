@@ -5,7 +5,8 @@ Source: pkg/scheduler/api/node_info.go setNodeOthersResource, addResource, subRe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from ....kubernetes.objects import Pod
 from ....model.device_log import DeviceLog
@@ -14,8 +15,7 @@ from .gpu_share import MEMORY, NUMBER, SharedGpus, gpu_index, most_of
 from .vgpu import VirtualGpus, gang_of
 
 
-@dataclass(slots=True)
-class Account:
+class Account(msgspec.Struct):
     """One node's cards, since its Node was last read.
 
     :ivar log: which pods came and left; the first ``seen`` changes are counted.

@@ -5,8 +5,10 @@ Source: pkg/scheduler/plugins/deviceshare/deviceshare.go; pkg/scheduler/api/node
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ....model.tables import Status
 from ....volcano.session.devices import SharedDevices
@@ -20,16 +22,15 @@ _ALWAYS_COUNTED = MODELESS | {SharedDevices.FAULTS_UNREPORTED}
 _PIPELINED = frozenset({Status.PIPELINED})
 
 
-@dataclass(slots=True)
-class DeviceMemory:
+class DeviceMemory(msgspec.Struct):
     """The process's memory: switches keep their last values."""
 
     sharing: bool = False
     number: bool = False
     virtual: bool = False
-    annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    annotations: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
     """What sessions wrote on pods, by UID; ``None``: they removed it."""
-    accounts: dict[str, Account] = field(default_factory=dict)
+    accounts: dict[str, Account] = msgspec.field(default_factory=dict)
     """By node, if the process is known since its start."""
 
     def __deepcopy__(self, _: dict[int, Any]) -> DeviceMemory:

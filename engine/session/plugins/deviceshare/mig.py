@@ -9,15 +9,15 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu/mig.go, pkg/scheduler/api/devices/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ....kubernetes.go.text import parse_int
 from ..shared.insertion_sort import insertion_sort
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(msgspec.Struct, frozen=True):
     """A kind of instance, and how many of it a card has."""
 
     name: str
@@ -32,12 +32,11 @@ class Geometry(NamedTuple):
     instances: tuple[Instance, ...]
 
 
-@dataclass(slots=True)
-class MigUsage:
+class MigUsage(msgspec.Struct):
     """Which instances of a card are used: the geometry (-1: none yet), and indices by kind."""
 
     geometry: int = -1
-    used: dict[str, list[int]] = field(default_factory=dict)
+    used: dict[str, list[int]] = msgspec.field(default_factory=dict)
 
     def clone(self) -> MigUsage:
         """Return an independent copy."""

@@ -6,10 +6,12 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import inf, nan
 from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from ....kubernetes.go.int64 import as_unsigned
 from ....kubernetes.go.text import parse_int
@@ -86,8 +88,7 @@ class Given(NamedTuple):
     cores: int
 
 
-@dataclass(slots=True)
-class Card:
+class Card(msgspec.Struct):
     """One card, and its use.
 
     ``pods`` are those that were counted, by UID, with ``namespace/name`` of their PodGroup if they
@@ -102,9 +103,9 @@ class Card:
     used_number: int = 0
     used_memory: int = 0
     used_cores: int = 0
-    mig: MigUsage = field(default_factory=MigUsage)
-    pods: dict[str, str] = field(default_factory=dict)
-    held: dict[str, int] = field(default_factory=dict)
+    mig: MigUsage = msgspec.field(default_factory=MigUsage)
+    pods: dict[str, str] = msgspec.field(default_factory=dict)
+    held: dict[str, int] = msgspec.field(default_factory=dict)
 
     def clone(self) -> Card:
         """Return a copy whose account is its own."""

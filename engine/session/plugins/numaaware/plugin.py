@@ -8,10 +8,10 @@ Source: pkg/scheduler/plugins/numaaware/numaaware.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import ceil
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from ....kubernetes.quantity import parse
@@ -42,11 +42,10 @@ _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
 
-@dataclass(slots=True)
-class NumaMemory:
+class NumaMemory(msgspec.Struct):
     """The process's memory: by node, what the scheduler assigned since the last report."""
 
-    by_node: dict[str, SchedulerNuma] = field(default_factory=dict)
+    by_node: dict[str, SchedulerNuma] = msgspec.field(default_factory=dict)
 
 
 class ClassFits:

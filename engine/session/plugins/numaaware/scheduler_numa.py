@@ -11,7 +11,8 @@ RefreshNumaSchedulerInfoByCrd, pkg/scheduler/api/numa_info.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from ....kubernetes.objects import Numatopology
 from ....model.panic import NIL_POINTER, Panic
@@ -32,8 +33,7 @@ _NEW_RESOURCE = (
 )
 
 
-@dataclass(slots=True)
-class SchedulerNuma:
+class SchedulerNuma(msgspec.Struct):
     """One node's account (``NumaSchedulerInfo``).
 
     :ivar reported: the last report that was read.

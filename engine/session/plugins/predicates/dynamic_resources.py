@@ -11,9 +11,9 @@ dra_manager.go.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ....kubernetes.objects import (
@@ -63,22 +63,20 @@ class Assumed(NamedTuple):
     has: ClaimAllocation
 
 
-@dataclass(slots=True)
-class ClaimMemory:
+class ClaimMemory(msgspec.Struct):
     """The process's memory, by UID of the claim."""
 
-    pending: dict[str, ClaimAllocation] = field(default_factory=dict)
-    assumed: dict[str, Assumed] = field(default_factory=dict)
+    pending: dict[str, ClaimAllocation] = msgspec.field(default_factory=dict)
+    assumed: dict[str, Assumed] = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _State:
+class _State(msgspec.Struct):
     """The results for a task: the claims to allocate, and their devices by node."""
 
     wanting: list[ResourceClaim]
     usable: list[Mask]
     allocator: Allocator
-    found: dict[int, list[list[Given]]] = field(default_factory=dict)
+    found: dict[int, list[list[Given]]] = msgspec.field(default_factory=dict)
 
 
 class DynamicResources:

@@ -5,11 +5,10 @@ Source: plugins/predicates/predicates.go, ``metrics.Register()`` in v1.12.0 and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(slots=True)
-class KubeMetrics:
+class KubeMetrics(msgspec.Struct):
     """What a process remembers.
 
     :ivar registered: whether ``predicates`` has prepared for a pod in this process.

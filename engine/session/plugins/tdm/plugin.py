@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from ....kubernetes.duration import parse_go_duration
@@ -35,8 +35,7 @@ DEFAULT_EVICTIONS = 1
 _NEW = "plugins/tdm.New"
 
 
-@dataclass(slots=True)
-class TdmMemory:
+class TdmMemory(msgspec.Struct):
     """What a process remembers.
 
     :ivar evicted_at: when the plugin chose victims last, in nanoseconds since 1970.
