@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -109,7 +109,7 @@ class Cluster:
 
 def plain(result: SessionResult) -> dict[str, Any]:
     """Return all that a session did and wrote."""
-    parts = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    parts = msgspec.structs.asdict(result)
     panic = result.panic and (result.panic.message, result.panic.place)
     return {**parts, "panic": panic, "process": result.process.gauges}
 

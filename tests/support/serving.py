@@ -23,7 +23,9 @@ TOKEN = "a-token-that-is-long-enough"
 class Running(NamedTuple):
     """A server, and a client that asks it.
 
-    :param process: its process; None if it is in this one. :param place: the file of its log. :param said: the lines that it printed until it listened.
+    :param process: its process; None if it is in this one.
+    :param place: the file of its log.
+    :param said: the lines that it printed until it listened.
     """
 
     process: subprocess.Popen[str] | None
