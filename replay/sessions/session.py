@@ -278,7 +278,7 @@ def conf_of(confs: Sequence[ConfText], behaviours: Behaviours) -> ConfInForce:
 
 
 def _with_errors(conf: SchedulerConf, logged: Sequence[str]) -> SchedulerConf:
-    return replace(conf, errors=(*logged, *conf.errors))
+    return msgspec.structs.replace(conf, errors=(*logged, *conf.errors))
 
 
 def present(store: LogStore, moment: Moment) -> int:
