@@ -53,6 +53,12 @@ OBJECTS_PER_EVENT = 3
 So what storing costs grows with the events, not with the size of the cluster.
 """
 
+LAST_AFTER = 1_000
+"""At the end one is stored after at least so many events, however many objects it holds.
+
+Most questions are about the end, so they start there and not some thousands of events before it.
+"""
+
 _HASH_BYTES = 16
 _TRIES = 8
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
@@ -303,12 +309,12 @@ def build_beliefs(
     until: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Store the cache of a release at intervals, up to the end.
+    """Store the cache of a release at intervals and at the end.
 
     They only save time: without them every answer is the same. Continues from what is stored,
     unless later events made it invalid.
 
-    :param until: store nothing after this revision.
+    :param until: the last revision that matters; None is the log's last one.
     :param progress: called with (position reached, last position) now and then.
     """
     last = store.last(branch)
@@ -322,8 +328,11 @@ def build_beliefs(
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
     )
-    stop = end if until is None else msgspec.structs.replace(end, revision=until)
-    _play_on(store, stop, start, place, progress)
+    extent = store.extent(known=last, cluster=cluster, branch=branch)
+    until = extent.last_revision if until is None else until
+    if until is not None and until > start.revision:
+        stop = msgspec.structs.replace(end, revision=until)
+        _play_on(store, stop, start, place, progress)
     _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
 
 
@@ -351,24 +360,21 @@ def what_of(version: int) -> str:
 def _play_on(
     store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
 ) -> None:
-    """Apply all events up to the end to a projector; store it now and then at a stretch's end."""
+    """Apply all events up to a revision; store the projector now and then, and at the end."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift()
-    if end.revision is not None and end.revision <= start.revision:
-        return
     events = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
     passed = 0
     for until, ordered in events.stretches():
-        if until is None or until == end.revision:
-            break  # The last stretch is not complete yet: nothing is stored there.
+        assert until is not None, "the end has a revision, so each stretch has one"
         for step in ordered:
             projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             history.after(step.event, step.position)
             known = max(known, step.position)
             passed += 1
-        if passed * OBJECTS_PER_EVENT < projector.size:
+        if not _worth_storing(projector, passed, last=until == end.revision):
             continue
         passed = 0
         mark, steered = _placing(clock, steps, until)
@@ -376,6 +382,11 @@ def _play_on(
         _put(store, place, until, known, _ENCODE(kept))
         if progress is not None:
             progress(min(known, end.known), end.known)
+
+
+def _worth_storing(projector: Projector, passed: int, *, last: bool) -> bool:
+    """Return whether to store a belief that is so many events after the last stored one."""
+    return passed * OBJECTS_PER_EVENT >= projector.size or (last and passed >= LAST_AFTER)
 
 
 def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:

@@ -20,7 +20,7 @@ from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments import advancing, ordered_events
+from plinian.replay.moments import advancing, ordered_events, stored_belief
 from plinian.replay.moments.belief import belief_at, beliefs_along, beliefs_until, play
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened
@@ -35,8 +35,9 @@ RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stretches be short, so that small logs have many."""
+    """Let stretches be short, so that small logs have many, and the end be always stored."""
     monkeypatch.setattr(ordered_events, "STRETCH", 3)
+    monkeypatch.setattr(stored_belief, "LAST_AFTER", 1)
 
 
 def moment_at(store: LogStore, revision: int | None, known: int | None = None) -> Moment:
@@ -203,7 +204,27 @@ def test_a_belief_that_is_not_what_was_stored_is_not_believed(log: Log) -> None:
     assert same(log.store, moment)
 
 
-def test_what_is_stored_goes_on_where_it_ended(log: Log) -> None:
+def test_the_end_is_stored_too_if_it_is_far_enough_from_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = events_of([("updated", about) for about in _nodes(*["x1", "x2"] * 15)])
+    monkeypatch.setattr(ordered_events, "STRETCH", 100)
+    monkeypatch.setattr(stored_belief, "OBJECTS_PER_EVENT", 0)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        for count, stored in ((10, 0), (10, 1), (9, 1), (1, 1)):
+            store.append([events.pop(0) for _ in range(count)])
+            monkeypatch.setattr(stored_belief, "LAST_AFTER", 20)
+            build(store)
+            last = store.extent(known=store.last(), cluster="default").last_revision
+            assert len(rows(store)) == stored
+            assert same(store, moment_at(store, None)) is bool(stored)
+        monkeypatch.setattr(stored_belief, "LAST_AFTER", 10)
+        build(store)
+        assert rows(store)[-1] == last
+
+
+def test_what_is_stored_goes_on_where_it_ended(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_belief, "LAST_AFTER", 1000)
     all_rows = rows(log.store)
     version = version_of(resolve(RELEASE))
     log.store.drop_checkpoints(branch="main", cluster="default", version=version)
@@ -282,8 +303,11 @@ def test_what_goes_on_to_a_far_moment_skips_to_what_is_stored(
     assert counts[-1] < 260, "there are 441 events after the one before"
 
 
-def test_a_large_cluster_is_stored_less_often(tmp_path: Path) -> None:
+def test_a_large_cluster_is_stored_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What storing costs grows with the objects, so it needs as many more events."""
+    monkeypatch.setattr(stored_belief, "LAST_AFTER", 1000)
     events = events_of([("updated", about) for about in _nodes(*[f"x{n}" for n in range(60)])])
     with open_log(tmp_path / "log.db", create=True) as store:
         store.append(events)

@@ -60,11 +60,13 @@ class Axis(NamedTuple):
 
     def places(self) -> list[tuple[int, float]]:
         """Return positions and where they are; those between two are between them."""
-        found = dict.fromkeys(
-            (self.share_of(time), position)
-            for position, time in zip(self.positions, self.times, strict=True)
-        )
-        return [(position, share) for share, position in found]
+        return list(_places(self))
+
+
+@lru_cache(maxsize=4)  # A move of the position leaves the axis as it is.
+def _places(axis: Axis) -> tuple[tuple[int, float], ...]:
+    shares = map(axis.share_of, axis.times)
+    return tuple(dict.fromkeys(zip(axis.positions, shares, strict=True)))
 
 
 class _Sample(NamedTuple):
