@@ -59,9 +59,8 @@ def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
     if options is None:
         return
     wanted = pod.spec.tolerations
-    for name, info in run.cache.nodes.items():
-        if info.node is None or not (info.node.spec.unschedulable or info.taints):
-            continue
+    for name, info in run.closed.items():
+        assert info.node is not None, "only nodes that exist are closed"
         cordoned = info.node.spec.unschedulable and not tolerates(wanted, UNSCHEDULABLE_TAINT)
         reasons = [CORDONED] if cordoned else []
         if options.taint_toleration:

@@ -41,7 +41,7 @@ def no_hypernode(run: Run, key: str) -> Blocked | None:
         own = demands_of(run, nearest.pod)
         text += f"; in {nearest.name}, no node takes pod {nearest.pod}: "
         text += refusals(nearest.seen.groups, own)
-        links.append(nodes_link(run, nearest.pod, nearest.seen))
+        links.append(nodes_link(run, nearest.pod, nearest.seen, own))
         few = [group for group in nearest.seen.groups if len(group.nodes) <= 2][:2]
         about += [(NODE, name) for group in few for name in group.nodes]
     return Blocked(text, f"no-hypernode {seen.highest}", tuple(links), tuple(about))

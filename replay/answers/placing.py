@@ -13,7 +13,7 @@ from ...engine.session.framework.details import (
     QueueCheck,
 )
 from .amounts import amounts_of, counted, in_order, joined, word
-from .demands import demands_of, unbound_claim
+from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import refusal
 from .finding import Blocked
 from .node_words import node_reason, refusals, skipped_words
@@ -103,7 +103,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
             yield path_of(run, check, action, ALLOCATE)
         seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
         if seen is not None and seen.passing:
-            yield nodes_link(run, pod, seen)
+            yield nodes_link(run, pod, seen, demands_of(run, pod))
     for step in run.steps(pod, "score"):
         scores = {name: float(str(score)) for name, score in step.numbers.items()}
         text = f"action {step.action} scores nodes for it: {', '.join(_scores(scores))}"
@@ -210,7 +210,7 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     count = sum(len(group.nodes) for group in seen.groups)
-    skipped, own = not_ready(run), demands_of(run, pod)
+    skipped, own = run.not_ready, demands_of(run, pod)
     if not count:
         text = "there is no node that the scheduler could use"
         text += f" ({skipped_words(skipped)})" if skipped else ""
@@ -223,7 +223,7 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     if skipped and count:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
-    link = nodes_link(run, pod, seen)
+    link = nodes_link(run, pod, seen, own)
     absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
     return Blocked(text, "no-volume" if absent else _NO_NODE, (link,), about)
 
@@ -236,17 +236,10 @@ def _lacked(seen: NodesChecked) -> list[str]:
 
 def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
     """Return of what a pod requests more than any node has, even an empty one."""
-    most = {
-        name: max(
-            (info.allocatable.get(name) for info in run.cache.nodes.values() if not info.reason),
-            default=0.0,
-        )
-        for name in request
-    }
     parts = [
         f"no node has {word(request[name], name)} {name}, even when it is empty"
         for name in in_order(request)
-        if request[name] > most[name]
+        if request[name] > run.largest.get(name)
     ]
     return f"; {joined(parts)}" if parts else ""
 
@@ -256,9 +249,8 @@ def _few(groups: tuple[NodeGroup, ...]) -> list[NodeGroup]:
     return [group for group in groups if len(group.nodes) <= 2][:2]
 
 
-def nodes_link(run: Run, pod: str, seen: NodesChecked) -> Nodes:
-    """Return the nodes that were checked for a pod as a record."""
-    own = demands_of(run, pod)
+def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
+    """Return the nodes that were checked for a pod as a record. :param own: what it demands."""
     groups = tuple(node_reason(group, own) for group in seen.groups)
     total = len(seen.passing) + sum(len(group.nodes) for group in groups)
     text = f"{len(seen.passing)} of {counted(total, 'node')} take pod {pod}"
@@ -271,17 +263,8 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked) -> Nodes:
         request=amounts_of(seen.request),
         passing=seen.passing,
         groups=groups,
-        skipped=not_ready(run),
+        skipped=run.not_ready,
     )
-
-
-def not_ready(run: Run) -> dict[str, str]:
-    """Return the nodes that sessions do not see, with the reason."""
-    return {
-        name: info.reason
-        for name, info in sorted(run.cache.nodes.items())
-        if info.reason and info.node is not None
-    }
 
 
 _PREPARING = " pre-predicates failed "

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.objects import Pod, PodGroup
 from ...engine.model.job import JobInfo
+from ...engine.model.node import NodeInfo
+from ...engine.model.resource import Resource
 from ...engine.model.status import Status
 from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.state.coverage import Pair, Why
@@ -35,7 +40,7 @@ CLOSELY = 32
 Kind = TypeVar("Kind")
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, dict=True):
     """One traced session at a moment, and its inputs.
 
     :param cache: the scheduler's cache before the session, which does not change it.
@@ -51,6 +56,33 @@ class Run(NamedTuple):
     binds: Mapping[str, str]
     pipelined: Mapping[str, str]
     unknown: Sequence[Unknown] = ()
+
+    @cached_property
+    def not_ready(self) -> dict[str, str]:
+        """Return the nodes that sessions do not see, with the reason."""
+        return {
+            name: info.reason
+            for name, info in sorted(self.cache.nodes.items())
+            if info.reason and info.node is not None
+        }
+
+    @cached_property
+    def closed(self) -> Mapping[str, NodeInfo]:
+        """Return the nodes that are cordoned or have taints."""
+        return {
+            name: info
+            for name, info in self.cache.nodes.items()
+            if info.node is not None and (info.node.spec.unschedulable or info.taints)
+        }
+
+    @cached_property
+    def largest(self) -> Resource:
+        """Return the most of each resource that a node which sessions see has when it is empty."""
+        largest = Resource()
+        for info in self.cache.nodes.values():
+            if not info.reason:
+                largest.set_max_resource(info.allocatable)
+        return largest
 
     def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
         """Yield the steps about an object, of one sort if ``what`` is given."""

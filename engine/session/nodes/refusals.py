@@ -31,7 +31,7 @@ def nodes_checked(
     """
     request = ssn.named_request(task)
     future = ssn.nodes.future_idle(ssn.all_rows)
-    names, filtered = ssn.nodes.names, columns.filter_all()
+    names, filtered = np.array(ssn.nodes.names, dtype=object), columns.filter_all()
     missing = np.where(request - future < _EPSILON, 0.0, request - future)
 
     def amounts(row: int, matrix: np.ndarray) -> Mapping[str, float]:
@@ -50,10 +50,10 @@ def nodes_checked(
         members = rows[verdicts == verdict]
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
-        named = tuple(names[row] for row in members.tolist())
+        named = tuple(names[members].tolist())
         groups.append(NodeGroup(reasons, ssn.reasons.unresolvable(verdict), named, nearest))
     groups.sort(key=lambda group: (-len(group.nodes), group.reasons))
-    passing = tuple(names[row] for row in rows[verdicts == PASS].tolist())
+    passing = tuple(names[rows[verdicts == PASS]].tolist())
     info = ssn.tasks.info[task].request
     asked = {"cpu": info.cpu, "memory": info.memory, **(info.scalars or {})}
     return NodesChecked(asked, passing, tuple(groups))
