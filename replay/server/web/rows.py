@@ -18,7 +18,7 @@ from ...moments.times import span_text
 from ...render.events import event_rows, object_text
 from .look import Look, seconds
 
-HALF = 50
+HALF = 30
 """Rows before the position, and after it."""
 
 _NAMED = re.compile(r"(kind|object|namespace|ns|name|source|uid):(.+)")
