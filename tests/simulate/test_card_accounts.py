@@ -246,3 +246,27 @@ def test_a_card_with_too_many_cores_in_use_has_very_many_free_before_v1_11(
     taken: bool,  # noqa: FBT001
 ) -> None:
     assert bool(outcome(release, OVERFULL)[0]["binds"]) is taken
+
+
+def pair() -> list[Document]:
+    """Return a gang of two pods of which each wants two whole cards."""
+    pods = [asking(name, gpu_number="2")[1] for name in ("p1", "p2")]
+    for one in pods:
+        one["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = "pair"
+    return [group("pair", 2, phase="Inqueue"), *pods]
+
+
+GANG_LEAVES = scenario(
+    "GPUNumberEnable",
+    first(host(2)),
+    [*seen_again(host(2)), *added(*pair())],
+    [*added(*pair(), verb="DELETED"), *added(*asking("c", gpu_number="2"))],
+)
+
+
+@pytest.mark.parametrize(("release", "binds"), [("v1.14.2", []), ("v1.15.1", [["ns/c", "n1"]])])
+def test_whole_cards_that_a_gang_did_not_get_are_free_in_the_next_session_since_v1_15(
+    release: str, binds: list[list[str]]
+) -> None:
+    """What is taken back of whole cards is not freed; since v1.15 that is forgotten."""
+    assert [step["binds"] for step in outcome(release, GANG_LEAVES)] == [[], [], binds]

@@ -27,7 +27,8 @@ class SharedDevices(StrEnum):
     without any takes pods that request some, which crashes the scheduler, as preempt did before."""
     REFUSALS_HEEDED = "refusals heeded"
     """Such a node takes the pods; a pod is not placed if its part is not free after all. What pods
-    have that are being deleted is free; victims are simulated with what they have of devices."""
+    have that are being deleted is free; victims are simulated with what they have of devices. Each
+    session counts on a copy, so what it took back wrongly is right again in the next one."""
 
 
 class VirtualGpuUse(StrEnum):

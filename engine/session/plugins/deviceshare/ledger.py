@@ -53,15 +53,18 @@ class Ledger:
     def open(self, *, was_on: bool) -> None:
         """Make the accounts, or go on with those that the process keeps.
 
+        Where refusals are heeded, a session has copies: the next one knows nothing of its plans.
+
         :param was_on: the process counted devices before this session.
         """
         for row, info in enumerate(self._ssn.nodes.info):
-            if info.node is not None:
-                self.accounts[row] = (
-                    self._kept(info, was_on=was_on)
-                    if self._ssn.process.from_start
-                    else self._fresh(info)
-                )
+            if info.node is None:
+                continue
+            if not self._ssn.process.from_start:
+                self.accounts[row] = self._fresh(info)
+                continue
+            kept = self._kept(info, was_on=was_on)
+            self.accounts[row] = kept.clone() if self.heeds else kept
 
     def _fresh(self, info: NodeInfo) -> Account:
         """Return a node's cards, without pods."""
@@ -129,8 +132,8 @@ class Ledger:
         return None if account is None else account.virtual
 
     def catch_up(self, row: int) -> None:
-        """Count what the cache did with a node's pods in this session."""
-        if row in self.accounts:
+        """Count what the cache did with a node's pods in this session, unless it has copies."""
+        if row in self.accounts and not self.heeds:
             self._count(self.accounts[row])
 
     def enter(self, task: int, node: int) -> None:
