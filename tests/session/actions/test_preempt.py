@@ -278,3 +278,31 @@ def test_a_simulation_counts_out_a_pod_that_the_filters_lost_sight_of(release: s
     ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert not ssn.evictions
     assert seen.on[lies] == NO_NODE
+
+
+def test_trying_victims_out_sets_no_gauges() -> None:
+    """Nothing set the queue's as the session began: its parent deserves less than it does."""
+    beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [LIKE]}}
+    cluster = contest(
+        node("n", labels={HOST: "n"}),
+        lies=pod("lies", "old", on="n", labels={"app": "x"}, priority=1),
+        comes=wanting({"affinity": beside}, pod("comes", "new", priority=10)),
+    )
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: capacity\n    enableHierarchy: true\n",
+        queue("root"),
+        queue("parent", parent="root", deserved={"cpu": "1"}),
+        queue("default", parent="parent", deserved={"cpu": "9"}),
+        *(one for one in cluster if one["kind"] != "Queue"),
+        release="v1.13.0",
+    )
+    moved: list[int] = []
+
+    def note(task: int, _: int) -> None:
+        moved.append(task)
+
+    ssn.registry.add_simulation_handler(back=note, removed=note)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
+    assert moved == tasks(ssn, "lies", "lies"), "it was taken away and brought back"
+    assert not ssn.evictions
+    assert ssn.process.gauges == {}

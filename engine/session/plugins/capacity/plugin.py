@@ -335,9 +335,12 @@ class Capacity:
         return attr
 
     def _record(self, attr: QueueAttr) -> None:
+        """Work out a queue's share, and set its gauges; the original simulates without them."""
+        attr.update_share()
+        if self._ssn.registry.simulating:
+            return
         gauges = self._ssn.process.gauges.setdefault(attr.name, {})
         self._set_gauges(gauges, "allocated", attr.allocated)
-        attr.update_share()
         gauges["share"] = attr.share
 
     def _verdict(
