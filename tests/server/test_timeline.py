@@ -99,7 +99,7 @@ def test_an_object_that_never_was_has_no_life(log: Log) -> None:
 
 def test_rows_are_around_the_position(log: Log) -> None:
     found = [row.position for row in rows_around(log, _look(log, 2000)).rows]
-    assert found == list(range(1951, 2051))
+    assert found == list(range(1971, 2031))
     start = rows_around(log, _look(log, 3))
     assert start.before is None
     assert start.rows[0].position == 1
