@@ -176,8 +176,8 @@ class Session:
         """Set what a plugin offers to others or to actions, as if that plugin were missing."""
         self.share_devices: Callable[[int, int], str] = lambda _task, _node: ""
         """Of deviceshare: give a task its part of a node's devices; returns the error."""
-        self.take_devices: Callable[[int, int], None] = lambda _task, _node: None
-        """Of deviceshare: take the part back."""
+        self.take_devices: Callable[[int, int], str] = lambda _task, _node: ""
+        """Of deviceshare: take the part back; returns the error."""
         self.annotated: dict[int, dict[str, str | None]] = {}
         """Of deviceshare, by task: annotations that it wrote on the pod; ``None``: removed."""
         self.device_amounts: dict[int, dict[str, float]] = {}

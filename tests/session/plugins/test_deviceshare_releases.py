@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.model.tables import Status
+from plinian.engine.model.tables import NO_NODE, Status
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.session import Session
@@ -239,3 +239,28 @@ def test_a_pod_without_its_part_does_not_stay_on_its_node_when_a_plan_is_repeate
     refused = Statement(ssn).recover_operations(saved)
     assert (refused is None) is (status is Status.ALLOCATED)
     assert ssn.tasks.status.item(task) == status
+
+
+WHOLE = CONF.replace("VGPUEnable", "GPUNumberEnable")
+OF_CARD = {"volcano.sh/gpu-index": "0", "volcano.sh/predicate-time": "1"}
+
+
+@pytest.mark.parametrize("release", ["v1.10.2", "v1.12.1", "v1.15.1"])
+@pytest.mark.parametrize(("marks", "on"), [({}, 0), (OF_CARD, NO_NODE)])
+def test_to_filters_a_pod_stays_whose_card_cannot_be_released(
+    release: str, marks: dict[str, str], on: int
+) -> None:
+    """Who did not place it by its annotations cannot remove them: the API server refuses that."""
+    amounts = {"volcano.sh/gpu-number": "2", "volcano.sh/gpu-memory": "20"}
+    host = node("n1", more=amounts)
+    host["status"]["capacity"] = host["status"]["allocatable"]
+    had = pod("had", "g", on="n1", annotations=marks, requests={"volcano.sh/gpu-number": "1"})
+    resources = had["spec"]["containers"][0]["resources"]
+    resources["limits"] = resources["requests"]
+    objects = (queue("default"), group("g"), host, had)
+    ssn, _ = opened(WHOLE, *objects, release=release)
+    (gone,) = tasks(ssn, "had")
+    Statement(ssn).evict(gone, "preempt")
+    assert node_map(ssn).on.item(gone) == on
+    told = "Device GpuShare release failed for pod ns/had"
+    assert any(error.startswith(told) for error in ssn.errors) is (on != NO_NODE)

@@ -50,6 +50,9 @@ _GIVEN = (
     *(vgpu.ASSIGNED_NODE, vgpu.ASSIGNED, vgpu.TO_ALLOCATE),
     *(vgpu.TIME, vgpu.BIND_TIME, vgpu.BIND_PHASE),
 )
+_UNMARKED = (
+    "Device GpuShare release failed for pod {}: it lacks the annotations that name its cards"
+)
 _NANOSECONDS = 1000
 """Of a microsecond."""
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
@@ -445,10 +448,12 @@ class DeviceShare:
         self._memory.annotations.setdefault(pod.uid, {}).update(changes)
         self._ssn.annotated.setdefault(task, {}).update(changes)
 
-    def _deallocate(self, task: int, node: int) -> None:
+    def _deallocate(self, task: int, node: int) -> str:
         """Release the shared cards in the pod's annotation; virtual ones may stay.
 
-        They stay as well if the annotations are missing: removing them is an error then.
+        They stay as well if the annotations are missing: removing them fails then.
+
+        :returns: the error.
         """
         self._ledger.exit(task, node)
         self._ledger.catch_up(node)
@@ -456,6 +461,10 @@ class DeviceShare:
         shared, virtual = self._ledger.shared(node), self._ledger.virtual(node)
         if self._ledger.returns and virtual is not None and self._asks_virtual(pod):
             self._take_virtual(task, virtual)
-        if shared is not None and self._asks_shared(pod) and self._noted(pod).keys() >= _CARDS:
-            shared.remove(pod)
-            self._write(task, dict.fromkeys(_CARDS))
+        if shared is None or not self._asks_shared(pod):
+            return ""
+        if not self._noted(pod).keys() >= _CARDS:
+            return _UNMARKED.format(self._ssn.task_name(task))
+        shared.remove(pod)
+        self._write(task, dict.fromkeys(_CARDS))
+        return ""

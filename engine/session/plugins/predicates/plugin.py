@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices
-from ...kube.node_map import node_map
+from ...framework.registry import EventFn
+from ...kube.node_map import NodeMap, node_map
 from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters
 from .options import PredicateOptions, read_options
@@ -72,18 +73,14 @@ class Predicates:
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None
 
-        def deallocate(task: int, node: int) -> str | None:
-            filters.unreserve(task, node)
-            ssn.take_devices(task, node)
-            nodes.remove_pod(task, node)
-            return None
-
         if options.pod_affinity:
             ssn.expect_simulations(self.name)
         if prepared:
             ssn.simulated_predicate = filters.affinity_allows
             ssn.affinity_counts_victims = bool(enabled & _SIMULATING)
-        ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
+        ssn.registry.add_event_handler(
+            allocate=allocate, deallocate=_deallocating(ssn, filters, nodes)
+        )
         ssn.registry.add_simulation_handler(back=nodes.count_back, removed=nodes.count_out)
         if prepared and self._waits(ssn, options):
             ssn.prepared = noted
@@ -114,6 +111,24 @@ class Predicates:
     def on_session_close(self, ssn: Session) -> None:
         """Store the devices of bound pods."""
         self._filters.settle()
+
+
+def _deallocating(ssn: Session, filters: Filters, nodes: NodeMap) -> EventFn:
+    """Return what happens when a task leaves a node, or is evicted.
+
+    To the filters it is still there if its devices cannot be released.
+    """
+
+    def deallocate(task: int, node: int) -> str | None:
+        filters.unreserve(task, node)
+        fault = ssn.take_devices(task, node)
+        if fault:
+            ssn.errors.append(fault)
+        else:
+            nodes.remove_pod(task, node)
+        return None
+
+    return deallocate
 
 
 def _preparing(ssn: Session, filters: Filters, noted: set[int] | None) -> Preparing:
