@@ -151,8 +151,10 @@ def _needed_victims(ssn: Session, task: int, node: int, ordered: Sequence[int]) 
             if not _fits(ssn, task, node):
                 gone.append(_without(ssn, simulated.victim))
                 victims.append(simulated.victim)
+    ssn.registry.undoing = True
     for simulated in reversed(gone):
         _bring_back(ssn, simulated)
+    ssn.registry.undoing = False
     return victims
 
 

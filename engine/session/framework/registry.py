@@ -132,6 +132,8 @@ class Registry:
         self.tiers = tiers
         self.simulating = False
         """Whether evictions are being simulated: see :meth:`add_simulation_handler`."""
+        self.undoing = False
+        """Whether these are undone at the end, where the original drops the node that it copied."""
         self._on_allocate: list[EventFn] = []
         self._on_deallocate: list[EventFn] = []
         self._on_return: list[EventFn] = []

@@ -7,12 +7,15 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.tables import NO_NODE, Status
+from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.kube.node_map import node_map
-from sessions import Document, group, node, opened, pod, queue, tasks
+from plinian.engine.session.nodes.node_views import NodeViews
+from plinian.engine.session.plugins.deviceshare.plugin import DeviceShare
+from sessions import TRIED_OUT, Document, document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))
 CONF = """
@@ -264,3 +267,36 @@ def test_to_filters_a_pod_stays_whose_card_cannot_be_released(
     assert node_map(ssn).on.item(gone) == on
     told = "Device GpuShare release failed for pod ns/had"
     assert any(error.startswith(told) for error in ssn.errors) is (on != NO_NODE)
+
+
+SHARED = (
+    f"{TRIED_OUT}  - name: deviceshare\n    arguments: {{deviceshare.GPUSharingEnable: true}}\n"
+)
+HOST = "kubernetes.io/hostname"
+BESIDE = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
+
+
+@pytest.mark.parametrize(("release", "left"), [("v1.13.0", 0), ("v1.14.2", 0), ("v1.15.1", 1)])
+def test_before_v1_15_a_victim_that_is_tried_out_leaves_its_card(release: str, left: int) -> None:
+    """``comes`` must be beside ``lies``, so it is no use to evict that."""
+    host = node("n1", labels={HOST: "n1"}, more={"volcano.sh/gpu-memory": "20"})
+    host["status"]["capacity"] = {"volcano.sh/gpu-number": "2", "volcano.sh/gpu-memory": "20"}
+    asks = {"volcano.sh/gpu-memory": "6"}
+    lies = pod("lies", "old", on="n1", labels={"app": "x"}, annotations=OF_CARD, requests=asks)
+    lies["spec"]["priority"] = 1
+    resources = lies["spec"]["containers"][0]["resources"]
+    resources["limits"] = resources["requests"]
+    comes = pod("comes", "new", priority=10)
+    wanted = {"requiredDuringSchedulingIgnoredDuringExecution": [BESIDE]}
+    comes["spec"]["affinity"] = {"podAffinity": wanted}
+    important = document("PriorityClass", "high", value=10)
+    groups = group("old"), group("new", priorityClassName="high")
+    objects = (queue("default"), host, important, *groups, lies, comes)
+    ssn, plugins = opened(SHARED, *objects, release=release)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
+    assert not ssn.evictions
+    share = plugins["deviceshare"]
+    assert isinstance(share, DeviceShare)
+    cards = share._ledger.shared(0)
+    assert cards is not None
+    assert len(cards.pods[0]) == left

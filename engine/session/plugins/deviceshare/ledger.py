@@ -169,3 +169,18 @@ class Ledger:
         self._counted.discard(task)
         if evicted and not self.heeds:
             account.add(pod, virtual=not self.returns)
+
+    def leave(self, task: int, node: int) -> None:
+        """Count out what a simulated victim has.
+
+        The original copies the node, but not its cards: unless it comes back, it stays counted out.
+
+        Source: actions/preempt.go SelectVictimsOnNode; api/node_info.go CloneOthers.
+        """
+        if node in self.accounts:
+            self.accounts[node].sub(self._ssn.tasks.info[task].pod)
+
+    def come_back(self, task: int, node: int) -> None:
+        """Count it again if the simulation spares it."""
+        if node in self.accounts and not self._ssn.registry.undoing:
+            self.accounts[node].add(self._ssn.tasks.info[task].pod)

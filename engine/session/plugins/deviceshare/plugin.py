@@ -118,6 +118,9 @@ class DeviceShare:
         if self._ledger.heeds:
             ssn.registry.add_simulation_handler(back=self._come_back, removed=self._leave)
             ssn.devices_allow = self._allows
+        else:
+            ledger = self._ledger
+            ssn.registry.add_simulation_handler(back=ledger.come_back, removed=ledger.leave)
 
     def on_session_close(self, ssn: Session) -> None:
         """Keep the scores of the cards."""
