@@ -6,6 +6,7 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import intern
 from typing import TypeAlias
 
 import msgspec
@@ -425,7 +426,7 @@ def job_of(pod: objects.Pod) -> str:
     Source: pkg/scheduler/api/job_info.go getJobID.
     """
     group = pod.annotations.get(GROUP_NAME)
-    return f"{pod.namespace}/{group}" if group else ""
+    return intern(f"{pod.namespace}/{group}") if group else ""
 
 
 def _not_found(key: str, uid: str, job: JobInfo | None) -> str:

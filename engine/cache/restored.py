@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -120,7 +121,7 @@ class _Reader:
                 item: Object
                 if position:
                     item = next(read)
-                    key = item.metadata.key
+                    key = intern(item.metadata.key)
                     origins[key] = Origin(item, position)
                 else:
                     item = _decoder(of).decode(others.pop(number)[1])
@@ -157,7 +158,8 @@ class _Reader:
             listing = msgspec.json.decode(lists[position], type=ListObserved)
             uids = Listing(frozenset(listing.uids), position)
             projector.listed[group, kind, tuple(namespaces)] = uids
-        self._cache.node_cache.ignore(frozenset(stored.ignored))
+        self._ignored = frozenset(stored.ignored)
+        self._cache.node_cache.ignore(self._ignored)
         tasks = stored.tasks
         first: dict[int, int] = {}
         for number, klass in enumerate(tasks.classes):
@@ -235,8 +237,7 @@ class _Reader:
         if stored.limited:
             node = with_volume_limits(node, self._cache.stores.get("CSINode", stored.name))
         info.node = node
-        ignored = self._stored.ignored if stored.ignored is None else stored.ignored
-        info.ignore(frozenset(ignored))
+        info.ignore(self._ignored if stored.ignored is None else frozenset(stored.ignored))
         for name, value in zip(NODE_FIELDS, stored.fields, strict=True):
             setattr(info, name, value)
         for name, account in zip(ACCOUNTS, stored.accounts, strict=True):
@@ -293,7 +294,7 @@ def _task(
         uid=metadata.uid,
         namespace=metadata.namespace,
         name=metadata.name,
-        key=metadata.key,
+        key=intern(metadata.key),
         job=job_of(pod),
         role=role,
         request=requests[request],

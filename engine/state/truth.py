@@ -147,6 +147,11 @@ class Truth:
             self._by_name[group, kind] = found
         return found.get((namespace, name))
 
+    def names(self, group: str, kind: str) -> frozenset[tuple[str, str]]:
+        """Return namespace and name of the objects of a kind, without decoding a fact."""
+        records = self._records.get((group, kind), ())
+        return frozenset((record.reference.namespace, record.reference.name) for record in records)
+
     def entries(self) -> list[Entry]:
         """Return all objects, sorted by group, kind, namespace, name and uid."""
         return [entry for group, kind in self.kinds() for entry in self.of(group, kind)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
 from ...engine.volcano.session.history import resolve
-from ..moments.belief import Beliefs
+from ..moments.belief import HELD_PODS, Beliefs
 from ..moments.coverage import Unknown, document_of
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -214,8 +215,11 @@ def _in_turn(runs: Sequence[_Run], traces: Sequence[Trace]) -> list[SessionSide]
     turns: dict[tuple[Moment, CacheBasis], list[int]] = {}
     for place, run in enumerate(runs):
         turns.setdefault(run.cache, []).append(place)
-    order = [place for places in turns.values() for place in places]
-    sides = {place: runs[place].side(traces[place]) for place in order}
+    sides = {}
+    for place in (place for places in turns.values() for place in places):
+        side = sides[place] = runs[place].side(traces[place])
+        if side.pods > HELD_PODS:
+            gc.collect()  # What a session leaves refers to each other, and is half as much again.
     return [sides[place] for place in range(len(runs))]
 
 

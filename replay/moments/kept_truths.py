@@ -10,8 +10,11 @@ from ...engine.state.truth import Truth
 from .moment import Moment
 
 MOST_TRUTHS = 4
-MOST_OBJECTS = 100_000
+MOST_OBJECTS = 50_000
 """Objects in all truths that are kept, about; a truth of 40,000 takes some 60 MB."""
+
+LARGE = 10_000
+"""A truth of so many objects gives way to a scheduler's cache, which takes more still."""
 
 Make = Callable[[Moment, Truth | None], Truth]
 """Makes the truth of a moment; from what it has in common with another one, if that is given."""
@@ -47,6 +50,12 @@ class KeptTruths:
         """Keep none."""
         with self._lock:
             self._kept.clear()
+
+    def forget_large(self) -> None:
+        """Keep none that is large; one that is in use lives on until that ends."""
+        with self._lock:
+            for moment in [one for one, kept in self._kept.items() if len(kept) >= LARGE]:
+                del self._kept[moment]
 
     def _last_on(self, branch: str) -> Truth | None:
         some = (kept for moment, kept in reversed(self._kept.items()) if moment.branch == branch)

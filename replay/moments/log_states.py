@@ -169,6 +169,10 @@ class LogStates:
         self._truths.forget()
         self._coverages.cache_clear()
 
+    def make_room(self) -> None:
+        """Drop large cached states, to have memory for a scheduler's cache."""
+        self._truths.forget_large()
+
     def _fold(self, moment: Moment, like: Truth | None) -> Truth:
         return truth_at(self.store, moment, like=like)
 

@@ -1,19 +1,23 @@
 """The log for requests: a few threads that share it.
 
 Short questions, long ones and work in the background have separate threads, so a look at the state
-never waits for a session, and a session never for a search. The number of questions that wait is
-bounded, and so is how long a request waits: beyond that a server is busy, and says so.
+never waits for a session, and a session never for a search. But two caches of a large cluster take
+more memory than a server should: there, a session and a search take turns. The number of questions
+that wait is bounded, and so is how long a request waits: beyond that a server is busy, and says so.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from ...engine.errors import PlinianError
+from ...engine.kubernetes.objects.sharing import forget_shared
 from ...engine.log.location import parse_location
 from ..facade.log import Log, opened
 from .freed_memory import keep_little, return_memory
@@ -32,6 +36,9 @@ SHORT_SECONDS, LONG_SECONDS = 60.0, 180.0
 
 WORK_SECONDS = 300.0
 """How long work in the background may take; a request for its progress waits for none of it."""
+
+LARGE = 20_000
+"""The caches of a log that names so many objects may be large: one question at a time has one."""
 
 END_SECONDS = 1.0
 """How long the end of a server waits for the questions that are being answered."""
@@ -55,6 +62,7 @@ class Readers:
                 settings.place, read_only=True, branch=settings.branch, cluster=settings.cluster
             ),
         )
+        self._turn = threading.Lock()
         self._short = _Lane("short", SHORT_THREADS, MOST_WAITING, SHORT_SECONDS)
         self._long = _Lane("long", LONG_THREADS, MOST_WAITING_LONG, LONG_SECONDS)
         waits = WORK_SECONDS * MOST_WAITING_WORKS
@@ -70,7 +78,7 @@ class Readers:
         :raises ServerBusy: too many questions wait, or this one waited too long.
         """
         if long:
-            return await self._long.answer(lambda: _tidied(lambda: self._answer(question)), limit)
+            return await self._long.answer(lambda: self._answer_large(question), limit)
         return await self._short.answer(lambda: self._answer(question), limit)
 
     async def work(self, question: Callable[[Log], T], limit: Limit) -> T:
@@ -78,7 +86,7 @@ class Readers:
 
         :raises ServerBusy: too many of them wait.
         """
-        return await self._works.answer(lambda: self._answer(question), limit)
+        return await self._works.answer(lambda: self._answer_large(question), limit)
 
     def close(self) -> None:
         """End: drop the questions that wait, stop those that can be stopped, and close the log.
@@ -92,6 +100,23 @@ class Readers:
     def _answer(self, question: Callable[[Log], T]) -> T:
         with self._log.used() as log:
             return question(log)
+
+    def _answer_large(self, question: Callable[[Log], T]) -> T:
+        """Answer a question that needs a session or a cache, which can be half of the memory.
+
+        Make room before, and let go of everything after it: sessions leave objects that refer to
+        each other, which only a full collection finds, and the C library keeps what is freed unless
+        it is asked to return it. Small parts that decoded objects share lie between those that were
+        freed: as long as they are kept, so is what is around them.
+        """
+        try:
+            with self._log.used() as log, self._turn if _is_large(log) else nullcontext():
+                log.make_room()
+                return question(log)
+        finally:
+            forget_shared()
+            gc.collect()
+            return_memory()
 
 
 class _Lane:
@@ -146,17 +171,8 @@ class _Lane:
         return not wait(list(self._asked), timeout=END_SECONDS).not_done
 
 
-def _tidied(question: Callable[[], T]) -> T:
-    """Return an answer, and let go of what a session or a cache needed: it can be half the memory.
-
-    Sessions leave objects that refer to each other, which only a full collection finds, and the C
-    library keeps what is freed unless it is asked to return it.
-    """
-    try:
-        return question()
-    finally:
-        gc.collect()
-        return_memory()
+def _is_large(log: Log) -> bool:
+    return log.store.info().objects >= LARGE
 
 
 def _begun(question: Callable[[], T], limit: Limit | None) -> T:

@@ -84,6 +84,19 @@ def test_what_is_forgotten_is_made_again() -> None:
     assert made.moments == [1, 1]
 
 
+def test_only_large_ones_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_truths, "LARGE", 10)
+    made = _Made()
+    kept = KeptTruths(made)
+    kept.of(_moment(1))
+    made.objects = 10
+    kept.of(_moment(2))
+    kept.forget_large()
+    kept.of(_moment(1))
+    kept.of(_moment(2))
+    assert made.moments == [1, 2, 2]
+
+
 def test_a_truth_is_made_from_the_last_one_of_its_branch() -> None:
     made = _Made()
     kept = KeptTruths(made)
@@ -104,6 +117,8 @@ def test_a_truth_made_from_another_one_is_the_same(demo: Path) -> None:
             assert found.entries() == alone.entries()
             shared += len({*known} & set(map(id, found.entries())))
             assert found.find("", "Pod", "default", "none") is None
+            held = {(one.reference.namespace, one.reference.name) for one in found.of("", "Pod")}
+            assert found.names("", "Pod") == held
             for entry in found.entries():
                 one = entry.reference
                 assert found.find(one.group, one.kind, one.namespace, one.name) is entry

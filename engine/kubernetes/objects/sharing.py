@@ -6,6 +6,7 @@ parts are immutable, so nothing shows whether they are shared.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import msgspec
 
 from .metadata import Metadata, Object, OwnerReference, ResourceList
-from .nodes import Node
-from .pods import Container, ContainerStatus, Pod, PodCondition, Toleration, Volume
+from .nodes import Node, NodeCondition
+from .pods import Container, ContainerStatus, Pod, PodCondition, PodStatus, Toleration, Volume
+from .volcano import PodGroup
 
 _KEPT = 4096
 """Encoded parts of each sort whose decoded form is kept."""
@@ -23,7 +25,15 @@ _encoded = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
 
 _TEXTS = ("scheduler_name", "priority_class_name", "preemption_policy", "node_name")
-_OF_CONDITIONS = ("type", "status", "reason", "message", "last_transition_time")
+_OF_POD_CONDITIONS = ("type", "status", "reason", "message", "last_transition_time")
+_OF_CONDITIONS = ("type", "status", "reason", "message")
+_OF_OWNERS = ("kind", "name", "uid", "api_version")
+
+
+def forget_shared() -> None:
+    """Let go of the parts that are kept for further objects; those decoded so far keep theirs."""
+    for kept in (*_OF_PODS, _amounts, _texts, _owners, _node_conditions):
+        kept.cache_clear()
 
 
 def share(item: Object) -> None:
@@ -32,23 +42,29 @@ def share(item: Object) -> None:
     if isinstance(item, Pod):
         _share_pod(item)
     elif isinstance(item, Node):
-        _set(item.status, "allocatable", _amounts(_encoded(item.status.allocatable)))
-        _set(item.status, "capacity", _amounts(_encoded(item.status.capacity)))
+        status = item.status
+        _set(status, "allocatable", _amounts(_encoded(status.allocatable)))
+        _set(status, "capacity", _amounts(_encoded(status.capacity)))
+        _set(status, "conditions", _node_conditions(_encoded(status.conditions)))
+    elif isinstance(item, PodGroup):
+        if item.spec.min_resources is not None:
+            _set(item.spec, "min_resources", _amounts(_encoded(item.spec.min_resources)))
+        _intern(item.status.conditions, _OF_CONDITIONS)
 
 
 def _share_metadata(metadata: Metadata) -> None:
     _set(metadata, "namespace", intern(metadata.namespace))
     if metadata.creation_timestamp is not None:
         _set(metadata, "creation_timestamp", intern(metadata.creation_timestamp))
-    for texts in (metadata.labels, metadata.annotations):
-        for name, text in texts.items():
-            texts[name] = intern(text)  # No other object has it yet.
+    for name in ("labels", "annotations"):
+        texts = getattr(metadata, name)
+        _set(metadata, name, {intern(key): intern(text) for key, text in texts.items()})
     if metadata.owner_references:
         _set(metadata, "owner_references", _owners(_encoded(metadata.owner_references)))
 
 
 def _share_pod(pod: Pod) -> None:
-    spec, status = pod.spec, pod.status
+    spec = pod.spec
     for name in _TEXTS:
         text = getattr(spec, name)
         if text:
@@ -60,13 +76,17 @@ def _share_pod(pod: Pod) -> None:
         _set(spec, "tolerations", _tolerations(_encoded(spec.tolerations)))
     if spec.volumes:
         _set(spec, "volumes", _volumes(_encoded(spec.volumes)))
-    _set(status, "phase", intern(status.phase))
-    if status.start_time is not None:
-        _set(status, "start_time", intern(status.start_time))
-    if status.container_statuses:
-        _set(status, "container_statuses", _statuses(_encoded(status.container_statuses)))
-    if status.conditions:
-        _set(status, "conditions", _conditions(_encoded(status.conditions)))
+    _set(spec, "overhead", _amounts(_encoded(spec.overhead)))
+    _set(spec, "node_selector", _texts(_encoded(spec.node_selector)))
+    _set(pod, "status", _status(_encoded(pod.status)))
+
+
+def _intern(parts: Iterable[msgspec.Struct], fields: Sequence[str]) -> None:
+    for part in parts:
+        for name in fields:
+            text = getattr(part, name)
+            if text:
+                _set(part, name, intern(text))
 
 
 @cache
@@ -93,29 +113,60 @@ def _volumes(data: bytes) -> tuple[Volume, ...]:
 
 
 @lru_cache(_KEPT)
-def _statuses(data: bytes) -> tuple[ContainerStatus, ...]:
+def _container_statuses(data: bytes) -> tuple[ContainerStatus, ...]:
     found: tuple[ContainerStatus, ...] = _decoder(tuple[ContainerStatus, ...]).decode(data)
+    return found
+
+
+@lru_cache(_KEPT)
+def _pod_conditions(data: bytes) -> tuple[PodCondition, ...]:
+    found: tuple[PodCondition, ...] = _decoder(tuple[PodCondition, ...]).decode(data)
+    _intern(found, _OF_POD_CONDITIONS)
+    return found
+
+
+@lru_cache(_KEPT)
+def _status(data: bytes) -> PodStatus:
+    """Return a status; those that differ as a whole have equal parts."""
+    found: PodStatus = _decoder(PodStatus).decode(data)
+    _set(found, "phase", intern(found.phase))
+    if found.start_time is not None:
+        _set(found, "start_time", intern(found.start_time))
+    if found.container_statuses:
+        shared = _container_statuses(_encoded(found.container_statuses))
+        _set(found, "container_statuses", shared)
+    if found.conditions:
+        _set(found, "conditions", _pod_conditions(_encoded(found.conditions)))
+    return found
+
+
+@lru_cache(_KEPT)
+def _node_conditions(data: bytes) -> tuple[NodeCondition, ...]:
+    found: tuple[NodeCondition, ...] = _decoder(tuple[NodeCondition, ...]).decode(data)
+    _intern(found, _OF_CONDITIONS)
     return found
 
 
 @lru_cache(_KEPT)
 def _owners(data: bytes) -> tuple[OwnerReference, ...]:
     found: tuple[OwnerReference, ...] = _decoder(tuple[OwnerReference, ...]).decode(data)
+    _intern(found, _OF_OWNERS)
     return found
 
 
 @lru_cache(_KEPT)
 def _amounts(data: bytes) -> ResourceList:
     found: ResourceList = _decoder(ResourceList).decode(data)
-    return found
+    return {
+        intern(name): intern(amount) if isinstance(amount, str) else amount
+        for name, amount in found.items()
+    }
 
 
 @lru_cache(_KEPT)
-def _conditions(data: bytes) -> tuple[PodCondition, ...]:
-    found: tuple[PodCondition, ...] = _decoder(tuple[PodCondition, ...]).decode(data)
-    for condition in found:
-        for name in _OF_CONDITIONS:
-            text = getattr(condition, name)
-            if text:
-                _set(condition, name, intern(text))
+def _texts(data: bytes) -> dict[str, str]:
+    found: dict[str, str] = _decoder(dict[str, str]).decode(data)
     return found
+
+
+_OF_PODS = (_containers, _tolerations, _volumes, _container_statuses, _pod_conditions, _status)

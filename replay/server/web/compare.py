@@ -20,7 +20,7 @@ from .decided import DecisionRow, decision_rows
 from .look import Look
 from .notes import sentences
 from .page import page
-from .session import BUILT_IN, Names, Step, assumptions, chosen_conf, numbered
+from .session import BUILT_IN, Names, Step, assumptions, chosen_conf, names_at, numbered
 
 MOST_ALIGNED = 1500
 """So many steps of each side after the first difference are matched; further ones go in order."""
@@ -106,6 +106,7 @@ def compare(log: Log, look: Look) -> SideBySide:
     moment = log.moment(look.at)
     what, versus = _versus(look)
     _reach(log, moment, look, what, versus)
+    names = names_at(log, moment)
     if what == MOMENTS:
         found = log.compare_moments(
             versus, moment, releases=[look.get("vs_release") or look.release, look.release]
@@ -115,7 +116,7 @@ def compare(log: Log, look: Look) -> SideBySide:
         found = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
     else:
         found = log.compare(at=moment, releases=[versus, look.release], trace=True)
-    pairs = _pairs(found, Names(log.truth(moment)))
+    pairs = _pairs(found, names)
     difference = next((place for place, one in enumerate(pairs) if one.first), None)
     only = look.get("only") == "differences"
     shown = [one for one in pairs if not one.same] if only else pairs

@@ -136,8 +136,9 @@ def nodes(log: Log, look: Look) -> Nodes:
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
     behaviours = resolve(release_of(look.release, assume=False))
+    truth = log.truth(moment)
     cache, drift = both_at(log.store, moment, behaviours)
-    sides = _Sides(log.truth(moment), cache, drift, look.get("resource", "cpu"))
+    sides = _Sides(truth, cache, drift, look.get("resource", "cpu"))
     lines = list(sides.lines())
     shown = [
         one

@@ -115,9 +115,9 @@ def session(log: Log, look: Look) -> Session:
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
+    names = names_at(log, moment)
     answer = log.session(at=moment, release=look.release, conf=chosen_conf(own=own), trace=True)
-    truth, result = log.truth(moment), answer.result
-    names = Names(truth)
+    result = answer.result
     action, about = look.get("action"), look.get("about").strip()
     steps = [
         (place, one)
@@ -173,17 +173,26 @@ class Names:
     """What the names in steps mean at a moment: pods and PodGroups, or queues."""
 
     def __init__(self, truth: Truth) -> None:
-        self._truth = truth
+        self._queues, self._pods, self._podgroups = (
+            truth.names(*kind) for kind in (QUEUE, POD, PODGROUP)
+        )
 
     def object(self, name: str) -> str:
         """Return an object as links name it; empty if there is none."""
         place, slash, rest = name.partition("/")
         if not slash:
-            return f"queue/{name}" if self._truth.find(*QUEUE, "", name) else ""
-        for kind, pair in (("pod", POD), ("podgroup", PODGROUP)):
-            if self._truth.find(*pair, place, rest) is not None:
+            return f"queue/{name}" if ("", name) in self._queues else ""
+        for kind, names in (("pod", self._pods), ("podgroup", self._podgroups)):
+            if (place, rest) in names:
                 return f"{kind}/{name}"
         return ""
+
+
+def names_at(log: Log, moment: Moment) -> Names:
+    """Return the names at a moment; what they were read from makes room for a session."""
+    names = Names(log.truth(moment))
+    log.make_room()
+    return names
 
 
 def step_of(place: int, one: TraceStep, names: Names) -> Step:
