@@ -1,4 +1,4 @@
-"""Questions that need much memory: one at a time in a large log, beside each other in a small one."""
+"""Questions that need much memory: one at a time in a large log, else beside each other."""
 
 from __future__ import annotations
 
