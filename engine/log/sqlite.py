@@ -64,6 +64,10 @@ _ADVICE = MappingProxyType(
 )
 
 
+_WRITTEN_KIB, _READ_KIB = 16_384, 4_096
+"""Memory for pages. The system keeps pages that are read, so a reader needs few of its own."""
+
+
 class SqliteDatabase(SharedConnection):
     """A :class:`~.database.Database` in one SQLite file (WAL, synchronous NORMAL)."""
 
@@ -199,7 +203,8 @@ class SqliteDatabase(SharedConnection):
             )
             try:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
-                self._connection.execute("PRAGMA cache_size = -16384")
+                kept = _READ_KIB if self.read_only else _WRITTEN_KIB
+                self._connection.execute(f"PRAGMA cache_size = -{kept}")
                 self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 if self.read_only and not os.access(self._path.parent, os.W_OK):
                     # The -wal and -shm files may come and go until the first query opens them.

@@ -22,6 +22,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "what_if.help.WouldHelp": ("what_if.help", "would_help_document"),
         "answers.blamed.Blame": ("answers.blame", "blame_document"),
         "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
+        "sessions.session.SessionRun": ("sessions.session", "answer_document"),
         "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
         "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
         "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -170,8 +171,9 @@ class LogStates:
         self._coverages.cache_clear()
 
     def make_room(self) -> None:
-        """Drop large cached states, to have memory for a scheduler's cache."""
+        """Drop large cached states and what refers to itself, to have memory for a large answer."""
         self._truths.forget_large()
+        gc.collect()
 
     def _fold(self, moment: Moment, like: Truth | None) -> Truth:
         return truth_at(self.store, moment, like=like)

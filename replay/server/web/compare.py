@@ -106,7 +106,6 @@ def compare(log: Log, look: Look) -> SideBySide:
     moment = log.moment(look.at)
     what, versus = _versus(look)
     _reach(log, moment, look, what, versus)
-    names = names_at(log, moment)
     if what == MOMENTS:
         found = log.compare_moments(
             versus, moment, releases=[look.get("vs_release") or look.release, look.release]
@@ -116,7 +115,7 @@ def compare(log: Log, look: Look) -> SideBySide:
         found = log.compare(at=moment, releases=look.release, confs=confs, trace=True)
     else:
         found = log.compare(at=moment, releases=[versus, look.release], trace=True)
-    pairs = _pairs(found, names)
+    pairs = _pairs(found, names_at(log, moment))
     difference = next((place for place, one in enumerate(pairs) if one.first), None)
     only = look.get("only") == "differences"
     shown = [one for one in pairs if not one.same] if only else pairs

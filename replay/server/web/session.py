@@ -15,7 +15,7 @@ from ...facade.log import Log
 from ...moments.moment import Moment
 from ...moments.scheduler_confs import ConfText, confs_at, has_no_conf
 from ...render.session import number_text
-from ...sessions.session import SessionAnswer
+from ...sessions.session import SessionRun
 from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
@@ -90,7 +90,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
-    answer: SessionAnswer
+    answer: SessionRun
 
 
 def _json(found: Session) -> Any:
@@ -115,9 +115,10 @@ def session(log: Log, look: Look) -> Session:
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
-    names = names_at(log, moment)
-    answer = log.session(at=moment, release=look.release, conf=chosen_conf(own=own), trace=True)
-    result = answer.result
+    ran = log.session(at=moment, release=look.release, conf=chosen_conf(own=own), trace=True)
+    answer = ran.without_cache()
+    del ran  # Its cache may be large.
+    result, names = answer.result, names_at(log, moment)
     action, about = look.get("action"), look.get("about").strip()
     steps = [
         (place, one)
@@ -189,10 +190,9 @@ class Names:
 
 
 def names_at(log: Log, moment: Moment) -> Names:
-    """Return the names at a moment; what they were read from makes room for a session."""
-    names = Names(log.truth(moment))
+    """Return the names at a moment, after a session in it: its cache makes room for the state."""
     log.make_room()
-    return names
+    return Names(log.truth(moment))
 
 
 def step_of(place: int, one: TraceStep, names: Names) -> Step:
@@ -214,7 +214,7 @@ def step_of(place: int, one: TraceStep, names: Names) -> Step:
     )
 
 
-def _decisions(answer: SessionAnswer) -> Iterator[Decided]:
+def _decisions(answer: SessionRun) -> Iterator[Decided]:
     result = answer.result
     for key in result.enqueued:
         yield _decided("enqueue", f"podgroup/{key}", "")
@@ -229,7 +229,7 @@ def _decided(decision: str, name: str, value: str, *, node: str = "") -> Decided
     return Decided(decision=decision, object=name, value=value, node=node)
 
 
-def _waiting(answer: SessionAnswer) -> Iterator[Decided]:
+def _waiting(answer: SessionRun) -> Iterator[Decided]:
     """Yield why pods are not placed: no node fits them, or the message of their condition."""
     result = answer.result
     messages = {key: one.message for key, one in result.pod_conditions.items()}
