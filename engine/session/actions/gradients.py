@@ -146,7 +146,7 @@ class Gradients:
         if not sheet.sub_jobs:
             return None
         for gradient in self._gradients_of_job(job):
-            found = {name: self._try(job, sheet.clone(), name) for name in sorted(gradient)}
+            found = {name: self._try(job, sheet.clone(), name) for name in gradient}
             attempts = {name: attempt for name, attempt in found.items() if attempt is not None}
             if not attempts:
                 continue
@@ -213,7 +213,7 @@ class Gradients:
                 return pinned, 0.0
         for gradient in self._gradients_inside(sub, hypernode):
             attempts: dict[str, tuple[list[Operation], Queue[int]]] = {}
-            for name in sorted(gradient):
+            for name in gradient:
                 ssn.jobs.reset_group_fit_errors(sub.job, sub.tasks)
                 rest, rows = sheet.tasks[sub.uid].clone(), hypernode_rows(ssn, name)
                 if rows is None or not len(rows):

@@ -160,3 +160,24 @@ def test_a_pod_that_fitted_nowhere_is_not_drawn_to_where_others_of_its_job_were_
     )
     scores = batch.function(large, np.arange(5))
     assert scores is None or not scores.any()
+
+
+def test_hypernodes_are_tried_parent_by_parent() -> None:
+    """``s1`` is of the second hall, so it is tried last; v1.14 remembers what was tried last."""
+    ssn, _ = opened(
+        "gang predicates network-topology-aware",
+        queue("default"),
+        *(node(f"n{number}") for number in range(3)),
+        *(hyper_node(f"s{number}", 1, "Node", f"n{number}") for number in range(3)),
+        hyper_node("t0", 2, "HyperNode", "s0", "s2"),
+        hyper_node("t1", 2, "HyperNode", "s1"),
+        hyper_node("top", 3, "HyperNode", "t0", "t1"),
+        group("g", 2, networkTopology={"mode": "hard", "highestTierAllowed": 1}),
+        pod("first", "g"),
+        pod("large", "g", cpu=9),
+        release="v1.14.2",
+    )
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
+    (first,) = tasks(ssn, "first")
+    _, row, _ = ssn.tasks.last_transaction[first]
+    assert ssn.nodes.names[row] == "n1"
