@@ -65,7 +65,7 @@ _ADVICE = MappingProxyType(
 
 
 _WRITTEN_KIB, _READ_KIB = 16_384, 4_096
-"""Memory for pages. The system keeps pages that are read, so a reader needs few of its own."""
+"""Memory for pages. The system keeps pages that are read, so a reader need not keep many."""
 
 
 class SqliteDatabase(SharedConnection):

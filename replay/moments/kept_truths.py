@@ -14,7 +14,7 @@ MOST_OBJECTS = 50_000
 """Objects in all truths that are kept, about; a truth of 40,000 takes some 60 MB."""
 
 LARGE = 10_000
-"""A truth of so many objects gives way to a scheduler's cache, which takes more still."""
+"""A truth of so many objects is dropped before a scheduler's cache is read, which takes more."""
 
 Make = Callable[[Moment, Truth | None], Truth]
 """Makes the truth of a moment; from what it has in common with another one, if that is given."""

@@ -106,8 +106,8 @@ class Readers:
 
         Make room before, and let go of everything after it: sessions leave objects that refer to
         each other, which only a full collection finds, and the C library keeps what is freed unless
-        it is asked to return it. Small parts that decoded objects share lie between those that were
-        freed: as long as they are kept, so is what is around them.
+        it is asked to return it. Small parts that decoded objects share are in memory between those
+        that were freed: as long as they are kept, so is what is around them.
         """
         try:
             with self._log.used() as log, self._turn if _is_large(log) else nullcontext():
