@@ -109,14 +109,14 @@ class Readers:
         it is asked to return it. Small parts that decoded objects share are in memory between those
         that were freed: as long as they are kept, so is what is around them.
         """
-        try:
-            with self._log.used() as log, self._turn if _is_large(log) else nullcontext():
-                log.make_room()
+        with self._log.used() as log, self._turn if _is_large(log) else nullcontext():
+            log.make_room()
+            try:
                 return question(log)
-        finally:
-            forget_shared()
-            gc.collect()
-            return_memory()
+            finally:
+                forget_shared()
+                gc.collect()
+                return_memory()
 
 
 class _Lane:
