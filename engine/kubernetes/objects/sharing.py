@@ -24,15 +24,20 @@ _KEPT = 4096
 _encoded = msgspec.msgpack.Encoder().encode
 _set = msgspec.structs.force_setattr
 
-_TEXTS = ("scheduler_name", "priority_class_name", "preemption_policy", "node_name")
+_OF_METADATA = ("namespace", "creation_timestamp")
+_OF_PODS = ("scheduler_name", "priority_class_name", "preemption_policy", "node_name")
 _OF_POD_CONDITIONS = ("type", "status", "reason", "message", "last_transition_time")
 _OF_CONDITIONS = ("type", "status", "reason", "message")
+_OF_STATUSES = ("phase", "start_time")
 _OF_OWNERS = ("kind", "name", "uid", "api_version")
 
 
 def forget_shared() -> None:
     """Let go of the parts that are kept for further objects; those decoded so far keep theirs."""
-    for kept in (*_OF_PODS, _amounts, _texts, _owners, _node_conditions):
+    for kept in (
+        *(_containers, _tolerations, _volumes, _container_statuses, _pod_conditions, _status),
+        *(_node_conditions, _owners, _amounts, _texts),
+    ):
         kept.cache_clear()
 
 
@@ -53,9 +58,7 @@ def share(item: Object) -> None:
 
 
 def _share_metadata(metadata: Metadata) -> None:
-    _set(metadata, "namespace", intern(metadata.namespace))
-    if metadata.creation_timestamp is not None:
-        _set(metadata, "creation_timestamp", intern(metadata.creation_timestamp))
+    _intern((metadata,), _OF_METADATA)
     for name in ("labels", "annotations"):
         texts = getattr(metadata, name)
         _set(metadata, name, {intern(key): intern(text) for key, text in texts.items()})
@@ -65,10 +68,7 @@ def _share_metadata(metadata: Metadata) -> None:
 
 def _share_pod(pod: Pod) -> None:
     spec = pod.spec
-    for name in _TEXTS:
-        text = getattr(spec, name)
-        if text:
-            _set(spec, name, intern(text))
+    _intern((spec,), _OF_PODS)
     _set(spec, "containers", _containers(_encoded(spec.containers)))
     if spec.init_containers:
         _set(spec, "init_containers", _containers(_encoded(spec.init_containers)))
@@ -129,9 +129,7 @@ def _pod_conditions(data: bytes) -> tuple[PodCondition, ...]:
 def _status(data: bytes) -> PodStatus:
     """Return a status; those that differ as a whole have equal parts."""
     found: PodStatus = _decoder(PodStatus).decode(data)
-    _set(found, "phase", intern(found.phase))
-    if found.start_time is not None:
-        _set(found, "start_time", intern(found.start_time))
+    _intern((found,), _OF_STATUSES)
     if found.container_statuses:
         shared = _container_statuses(_encoded(found.container_statuses))
         _set(found, "container_statuses", shared)
@@ -167,6 +165,3 @@ def _amounts(data: bytes) -> ResourceList:
 def _texts(data: bytes) -> dict[str, str]:
     found: dict[str, str] = _decoder(dict[str, str]).decode(data)
     return found
-
-
-_OF_PODS = (_containers, _tolerations, _volumes, _container_statuses, _pod_conditions, _status)

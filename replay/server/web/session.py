@@ -115,9 +115,8 @@ def session(log: Log, look: Look) -> Session:
     moment = log.moment(look.at)
     reach_cache(log, moment, [look.release])
     own = look.get("conf") == BUILT_IN
-    ran = log.session(at=moment, release=look.release, conf=chosen_conf(own=own), trace=True)
-    answer = ran.without_cache()
-    del ran  # Its cache may be large.
+    conf = chosen_conf(own=own)
+    answer = log.session(at=moment, release=look.release, conf=conf, trace=True).without_cache()
     result, names = answer.result, names_at(log, moment)
     action, about = look.get("action"), look.get("about").strip()
     steps = [
