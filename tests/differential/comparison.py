@@ -129,12 +129,14 @@ def _leave_out(case: bytes, steps: Sequence[Step]) -> None:
     """Leave out what is chance, or what a new process knows nothing of.
 
     Which hypernode's failures are told last is chance. Gauges of scalars that a process set before
-    a restart are told until somebody sets them anew, which depends on who asks.
+    a restart, or before it panicked, are told until somebody sets them anew, which depends on who
+    asks.
     """
+    ended = b'"RESTART"' in case or any(step.get("panic") for step in steps)
     for step in steps:
         if b'"HyperNode"' in case:
             step["fit"] = {}
-        if b'"RESTART"' in case:
+        if ended:
             step["shares"] = {
                 queue: {name: one for name, one in of.items() if "scalar" not in name}
                 for queue, of in step["shares"].items()

@@ -38,7 +38,7 @@ def allocate_in_hypernodes(
             if span is None:
                 continue
             spans[name] = span
-            rest = tasks.clone()
+            rest = tasks.pushed_again()
             ssn.jobs.reset_fit_errors(job)
             statement = placing.allocate_tasks(rest, job, queue, rows, name)
             if statement is None or not statement.operations:

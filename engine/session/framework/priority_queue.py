@@ -34,7 +34,11 @@ class Queue(Protocol[T]):
         ...
 
     def clone(self) -> Queue[T]:
-        """Return a queue with the same items."""
+        """Return a copy, whose items come out as those of this one would."""
+        ...
+
+    def pushed_again(self) -> Queue[T]:
+        """Return a queue into which the items were pushed in their current order."""
         ...
 
 
@@ -68,6 +72,10 @@ class KeyedQueue(Generic[T]):
         other: KeyedQueue[T] = KeyedQueue(self._key)
         other._heap = self._heap.copy()
         return other
+
+    def pushed_again(self) -> KeyedQueue[T]:
+        """Return a copy: the keys are still the same."""
+        return self.clone()
 
 
 class PriorityQueue(Generic[T]):
@@ -106,7 +114,21 @@ class PriorityQueue(Generic[T]):
         return items.pop()
 
     def clone(self) -> PriorityQueue[T]:
-        """Return a new queue with the same items, pushed in their current order."""
+        """Return a copy of the heap as it is, also where ranks have changed since.
+
+        Source: ``PriorityQueue.Clone`` since v1.14.
+        """
+        other = PriorityQueue(self._less)
+        other._items = self._items.copy()
+        return other
+
+    def pushed_again(self) -> PriorityQueue[T]:
+        """Return a queue into which the items were pushed in their current order.
+
+        Items whose ranks have changed are put where they belong.
+
+        Source: ``PriorityQueue.Clone`` until v1.13.
+        """
         return PriorityQueue(self._less, self._items)
 
     def _down(self, size: int) -> None:

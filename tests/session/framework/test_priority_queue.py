@@ -26,6 +26,19 @@ def test_a_rank_that_changes_inside_does_not_move_an_element() -> None:
     assert queue.pop() == "c"
 
 
+def test_a_copy_keeps_the_place_of_an_element_whose_rank_changed() -> None:
+    """Since v1.14 a queue is copied as it is; until v1.13 its elements were pushed again."""
+    rank = {"a": 1, "b": 2, "c": 3}
+    queue: PriorityQueue[str] = PriorityQueue(lambda left, right: rank[left] < rank[right])
+    for item in "abc":
+        queue.push(item)
+    rank["a"] = 4
+    copied, again = queue.clone(), queue.pushed_again()
+    assert [copied.pop() for _ in range(3)] == ["a", "b", "c"]
+    assert [again.pop() for _ in range(3)] == ["b", "c", "a"]
+    assert len(queue) == 3
+
+
 @given(st.lists(st.integers()))
 def test_distinct_ranks_come_out_sorted(items: list[int]) -> None:
     queue: PriorityQueue[int] = PriorityQueue(lambda left, right: left < right)
@@ -51,7 +64,8 @@ def test_under_different_keys_every_heap_gives_the_same_order(
         compared.push(number)
         if pops:
             assert keyed.pop() == compared.pop()
-    clone = keyed.clone()
+    clone, again = keyed.clone(), keyed.pushed_again()
     rest = [compared.pop() for _ in range(len(compared))]
     assert [keyed.pop() for _ in range(len(keyed))] == rest
     assert [clone.pop() for _ in range(len(clone))] == rest
+    assert [again.pop() for _ in range(len(again))] == rest

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.resource import Resource
 from plinian.engine.model.tables import NO_NODE
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework import voting
@@ -181,3 +183,49 @@ def test_hypernodes_are_tried_parent_by_parent() -> None:
     (first,) = tasks(ssn, "first")
     _, row, _ = ssn.tasks.last_transaction[first]
     assert ssn.nodes.names[row] == "n1"
+
+
+@pytest.mark.parametrize("release", ["v1.14.2", "v1.15.1"])
+def test_a_hypernode_without_nodes_is_not_tried(release: str) -> None:
+    """Nothing is idle there: neither where no node has the name, nor where there is no member."""
+    ssn, _ = opened(
+        "network-topology-aware",
+        *(node(f"n{number}") for number in range(2)),
+        hyper_node("s0", 1, "Node", "n0"),
+        hyper_node("s1", 1, "Node", "n1"),
+        hyper_node("s2", 1, "Node", "gone"),
+        hyper_node("s3", 1, "Node"),
+        hyper_node("top", 2, "HyperNode", "s0", "s1", "s2", "s3"),
+        release=release,
+    )
+    least = Resource(1000.0)
+    found = voting.hyper_node_gradient(ssn, "top", 1, "", least, purpose="allocate")
+    assert found == [["s0", "s1"]]
+
+
+@pytest.mark.parametrize("release", ["v1.14.2", "v1.15.1"])
+def test_each_hypernode_is_tried_in_the_order_in_which_tasks_were_queued(release: str) -> None:
+    """The first task is placed in s0, put back, and placed in s1: its bucket counts it twice.
+
+    Pushed into a queue again, it would come after the other, whose bucket is now the larger one.
+    """
+    shuns = {"volcano.sh/task-topology-anti-affinity": "ps"}
+    role = {"volcano.sh/task-spec": "ps"}
+    ssn, _ = opened(
+        "gang predicates task-topology network-topology-aware",
+        queue("default"),
+        *(node(f"n{number}", cpu=cpu) for number, cpu in enumerate((3, 1, 3, 1))),
+        hyper_node("s0", 1, "Node", "n0", "n1"),
+        hyper_node("s1", 1, "Node", "n2", "n3"),
+        hyper_node("top", 2, "HyperNode", "s0", "s1"),
+        group(
+            "g",
+            2,
+            annotations=shuns,
+            networkTopology={"mode": "hard", "highestTierAllowed": 1},
+        ),
+        *(pod(f"p{number}", "g", cpu=2, annotations=role) for number in range(2)),
+        release=release,
+    )
+    with pytest.raises(Panic, match="not sufficient"):
+        ACTIONS["allocate"](ssn, NodeViews(ssn))

@@ -56,7 +56,7 @@ class NetworkTopologyGradients:
         most = arguments.get_int(_EVICT_MOST, _DEFAULT_EVICT_MOST)
         self._evict_most = most if most > 0 else _DEFAULT_EVICT_MOST
         tree = ssn.hypernodes
-        self._names = sorted(tree.real_nodes.keys() & tree.infos.keys())
+        self._names = sorted(tree.infos)
         self._index = {each: row for row, each in enumerate(self._names)}
         empty: frozenset[str] = frozenset()
         self._inside: NDArray[np.bool_] = np.array(
