@@ -24,7 +24,7 @@ from .run import NODE, POD, PODGROUP, QUEUE
 MOST = 60
 """How many sessions are run at most to find since when an answer holds."""
 
-_WORK = 9_000
+_WORK = 7_000
 """About how many nodes and pods these sessions may see together."""
 
 EVENTS = 20_000
