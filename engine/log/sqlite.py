@@ -64,7 +64,7 @@ _ADVICE = MappingProxyType(
 )
 
 
-_WRITTEN_KIB, _READ_KIB = 16_384, 4_096
+_WRITTEN_KIB, _READ_KIB = 16_384, 2_048
 """Memory for pages. The system keeps pages that are read, so a reader need not keep many."""
 
 

@@ -284,14 +284,16 @@ class Clock:
 
     def figures(self) -> Figures:
         """Return how exactly the times of all revisions are known."""
-        widths = []
+        rows = sum(block.rows for block in self._index.dated)
+        widths, count = np.empty(rows, np.int64), 0  # One array: a log may have millions.
         for number in range(len(self._index.dated)):
             _, low, high, _ = self._table(_REVISIONS, number)
             both = (low != NO_TIME) & (high != EVER)
-            widths.append(high[both] - low[both])
-        found = np.concatenate([*widths, np.empty(0, np.int64)])
-        median = int(np.median(found)) if len(found) else None
-        return Figures(sum(block.rows for block in self._index.dated), len(found), median)
+            found = high[both] - low[both]
+            widths[count : count + len(found)] = found
+            count += len(found)
+        median = int(np.median(widths[:count], overwrite_input=True)) if count else None
+        return Figures(rows, count, median)
 
     def requests_of(self, positions: Sequence[int]) -> dict[int, int]:
         """Return the positions of the requests that made some versions, by those of the versions.

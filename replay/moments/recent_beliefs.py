@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from .stored_belief import CacheBasis
 
-MOST_BYTES = 8 * 2**20
+MOST_BYTES = 4 * 2**20
 """How much memory they may take."""
 
 END = 2**63 - 1
