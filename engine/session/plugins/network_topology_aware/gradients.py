@@ -251,8 +251,8 @@ class NetworkTopologyGradients:
         return [name for name in waiting if infos[name].tier <= highest]
 
     def _has_room(self, name: str, least: Resource, rooms: Sequence[Floats]) -> bool:
-        row = self._index.get(name)
-        return row is None or any(
+        row = self._index[name]
+        return any(
             least.less_equal(Resource.from_vector(self._ssn.dims, room[row].tolist()), ZERO)
             for room in rooms
         )
