@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 
 from ..kubernetes.quantity import format_binary, format_decimal, parse
 from .panic import Panic
@@ -66,20 +67,7 @@ class Resource:
 
         Source: resource_info.go NewResource.
         """
-        made = cls()
-        for name, text in (quantities or {}).items():
-            quantity = parse(text)
-            if name == "cpu":
-                made.cpu += float(quantity.milli_value())
-            elif name == "memory":
-                made.memory += float(quantity.value())
-            elif name == PODS:
-                made.max_task_num += quantity.value()
-                if name not in ignored:
-                    made.add_scalar(name, float(quantity.value()))
-            elif name == "ephemeral-storage" or (is_scalar_name(name) and name not in ignored):
-                made.add_scalar(name, float(quantity.milli_value()))
-        return made
+        return _read(tuple(quantities.items()), ignored).clone() if quantities else cls()
 
     @classmethod
     def from_vector(cls, dims: Sequence[str], amounts: Iterable[float]) -> Resource:
@@ -498,3 +486,22 @@ def share(part: float, whole: float) -> float:
     if whole == 0:
         return 0.0 if part == 0 else 1.0
     return part / whole
+
+
+@lru_cache(maxsize=4096)
+def _read(quantities: tuple[tuple[str, str | float], ...], ignored: frozenset[str]) -> Resource:
+    """Return the amounts of a resource list; never to be changed."""
+    made = Resource()
+    for name, text in quantities:
+        quantity = parse(text)
+        if name == "cpu":
+            made.cpu += float(quantity.milli_value())
+        elif name == "memory":
+            made.memory += float(quantity.value())
+        elif name == PODS:
+            made.max_task_num += quantity.value()
+            if name not in ignored:
+                made.add_scalar(name, float(quantity.value()))
+        elif name == "ephemeral-storage" or (is_scalar_name(name) and name not in ignored):
+            made.add_scalar(name, float(quantity.milli_value()))
+    return made

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from ...engine.cache.projector import Projector
-from ...engine.events import Event
+from ...engine.events import Event, Reference
 from ...engine.invariants.controllers import JOB
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.timeline import Breach
@@ -23,43 +24,56 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.clock import clock_of, placed
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.stored_belief import start_of
+from ..moments.stored_belief import last_stored, start_of
 from .known import Knowledge
 
 _TRIES = 4
 _FARTHER = 4
 """Each try begins so many times as far before the moment as the one before."""
 
+_AT_ONCE = 1024
+"""Payloads of Jobs that are read together."""
+
+
+class _Job(NamedTuple):
+    """The last version of a Job, by the position of its event."""
+
+    position: int
+    reference: Reference
+    revision: int | None
+
 
 class Begin:
     """A moment at which a check may begin, with the scheduler's cache.
 
     :ivar revision: the last revision that the cache has.
+    :param jobs: those that exist then.
     """
 
-    def __init__(self, log: Log, end: Moment, projector: Projector, revision: int) -> None:
-        self.projector, self.revision = projector, revision
-        self._log = log
-        self._moment = msgspec.structs.replace(
-            end, revision=revision, time=None, label=f"rv:{revision}"
-        )
+    def __init__(
+        self, log: Log, moment: Moment, projector: Projector, jobs: Sequence[_Job]
+    ) -> None:
+        assert moment.revision is not None, "a stored cache has a revision"
+        self.projector, self.revision = projector, moment.revision
+        self._log, self._moment, self._jobs = log, moment, jobs
 
     def fill(self, view: ClusterView, actors: dict[int, str]) -> None:
         """Give a view what the cache does not have: Jobs, and deletions of PodGroups."""
         view.presume_history()
-        view.owners.presumed = _replaced(self._log.store, self._moment.cluster)
-        entries = self._log.entries(JOB, at=self._moment)
-        positions = [entry.position for entry in entries]
-        payloads = self._log.store.payloads(positions, self._moment.branch)
-        for entry in entries:
-            event = Event(
-                kind="job.observed",
-                reference=entry.reference,
-                payload=payloads[entry.position],
-                revision=entry.revision,
-            )
-            view.owners.take(event, lambda _: False)
-        for position, event in _deletions(self._log.store, self._moment):
+        store, branch = self._log.store, self._moment.branch
+        view.owners.presumed = _replaced(store, self._moment.cluster)
+        for start in range(0, len(self._jobs), _AT_ONCE):
+            some = self._jobs[start : start + _AT_ONCE]
+            payloads = store.payloads([job.position for job in some], branch)
+            for position, reference, revision in some:
+                event = Event(
+                    kind="job.observed",
+                    reference=reference,
+                    payload=payloads[position],
+                    revision=revision,
+                )
+                view.owners.take(event, lambda _: False)
+        for position, event in _deletions(store, self._moment):
             actor = actors.get(position, event.actor)
             view.note_deletion(event.reference, Deletion(event.reference.uid, position, actor))
 
@@ -80,16 +94,46 @@ def begins(
         last = extent.last_revision or 0
     then, distance = end, 0
     for _ in range(_TRIES):
-        start = start_of(log.store, then, behaviours)
-        if start is None or start.revision <= 0:
+        begin = _last_begin(log, then, behaviours)
+        if begin is None:
             return
-        known = all(knowledge.at(one.kinds, start.revision) for one in checked if one.kinds)
-        if known:
-            yield Begin(log, end, start.projector, start.revision)
-        distance = max(distance, last - start.revision, 1) * _FARTHER
+        distance = max(distance, last - begin.revision, 1) * _FARTHER
+        if all(knowledge.at(one.kinds, begin.revision) for one in checked if one.kinds):
+            yield begin
+        del begin  # Before the next one is opened: a cache can be large.
         if last - distance <= 0:
             return
         then = msgspec.structs.replace(end, revision=last - distance, time=None)
+
+
+def _last_begin(log: Log, until: Moment, behaviours: Behaviours) -> Begin | None:
+    """Return the last stored cache up to a moment, if there is one.
+
+    The Jobs are read before it, so that it is not in memory together with the state of the log.
+    """
+    moment = _at(until, last_stored(log.store, until, behaviours))
+    jobs = _jobs(log, moment)
+    start = start_of(log.store, until, behaviours)
+    if start is None or start.revision <= 0:
+        return None
+    if start.revision != moment.revision:  # What is stored after it is no longer valid.
+        moment = _at(until, start.revision)
+        jobs = _jobs(log, moment)
+    return Begin(log, moment, start.projector, jobs)
+
+
+def _at(moment: Moment, revision: int) -> Moment:
+    return msgspec.structs.replace(moment, revision=revision, time=None, label=f"rv:{revision}")
+
+
+def _jobs(log: Log, moment: Moment) -> list[_Job]:
+    """Return the last versions of all Jobs, and drop the state that has them."""
+    if moment.revision is None or moment.revision <= 0:
+        return []
+    entries = log.entries(JOB, at=moment)
+    found = [_Job(one.position, one.reference, one.revision) for one in entries]
+    log.make_room()
+    return found
 
 
 def is_exact(found: Iterable[Breach], view: ClusterView) -> bool:

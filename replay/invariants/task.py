@@ -260,6 +260,7 @@ class _Check:
                 walk = self._walk(actors, progress, begin)
                 if is_exact(walk.timeline.holding(walk.place), walk.view):
                     return walk
+                del begin, walk  # before the next cache is opened
         return self._walk(actors, progress, None)
 
     def _walk(self, actors: dict[int, str], progress: Progress | None, begin: Begin | None) -> Walk:

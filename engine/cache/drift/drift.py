@@ -22,6 +22,9 @@ ABSENT = None
 DEFAULT = ""
 """Used as the name of a class: the priority of jobs without a class."""
 
+_MOST_REQUESTS = 4096
+"""Requests of pods that are kept for further ones."""
+
 Unit = tuple[str, str]
 """Kind and name of a unit of comparison: a PodGroup includes the pods that name it."""
 
@@ -57,6 +60,7 @@ class PodIndex:
 
     def __init__(self, pods: Iterable[Pod] = (), uncounted: frozenset[str] = frozenset()) -> None:
         self._uncounted = uncounted
+        self._requests: dict[tuple[int, ...], tuple[tuple[object, ...], Resource]] = {}
         self._pods: dict[str, tuple[Pod, Resource]] = {}
         self._by_node: dict[str, dict[str, None]] = {}
         self._by_job: dict[str, dict[str, None]] = {}
@@ -71,11 +75,24 @@ class PodIndex:
         key = pod.metadata.key
         self.remove(key)
         if request is None:
-            request = pod_request(pod, self._uncounted)
+            request = self._request_of(pod)
         self._pods[key] = (pod, request)
         for index, name in self._places(pod):
             index.setdefault(name, {})[key] = None
         return request
+
+    def _request_of(self, pod: Pod) -> Resource:
+        """Return the request of a pod; those that share their parts share it."""
+        spec = pod.spec
+        parts = (spec.containers, spec.init_containers, spec.overhead)
+        place = tuple(map(id, parts))
+        known = self._requests.get(place)
+        if known is None:
+            if len(self._requests) >= _MOST_REQUESTS:
+                self._requests.clear()
+            # The parts are held too, so that no others get their ids.
+            known = self._requests[place] = (parts, pod_request(pod, self._uncounted))
+        return known[1]
 
     def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:
         """Remove a pod; return it with its request, or None if there is none of that name."""

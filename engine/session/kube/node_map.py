@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...model.tables import NO_JOB, NO_NODE, Status
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
-from .requests import pod_requests, requests_on_nodes
+from .requests import PodRequests, pod_requests, requests_on_nodes
 
 if TYPE_CHECKING:
     from ...model.tables import Ints
@@ -323,9 +323,17 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
         how.overhead_scored_in_cores,
         how.extended_spread_constraints,
     )
+    asked: dict[tuple[int, ...], PodRequests] = {}
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
-        made = known[info.klass] = class_of(info.pod, known.get(info.klass), reading)
+        before = known.get(info.klass)
+        if before is None:
+            # Pods share equal parts, which live as long as the pods do.
+            spec = info.pod.spec
+            parts = (id(spec.containers), id(spec.init_containers), id(spec.overhead))
+            before = PodClass(info.pod, asked.get(parts), reading)
+            asked[parts] = before.requests
+        made = known[info.klass] = class_of(info.pod, before, reading)
         classes[number] = made
         request = made.requests
         if reading.overhead_in_cores and info.pod.spec.overhead:
