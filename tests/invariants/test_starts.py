@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import plinian
+from plinian.engine.invariants.view import ClusterView
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.invariants import task
+from plinian.replay.invariants import starts, task
+from plinian.replay.invariants.known import Knowledge
 from plinian.replay.invariants.task import CheckTask, check
 from plinian.replay.moments import ordered_events
 from plinian.replay.moments.log import Log
@@ -53,3 +55,21 @@ def test_from_a_stored_cache_and_from_the_first_event(
     assert used or tenth < 3
     monkeypatch.setattr(task, "begins", lambda *_: iter(()))
     assert check_document(check(recorded, asked)) == from_stored
+
+
+def test_the_jobs_are_those_of_the_cache_that_is_opened(
+    recorded: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is stored last may no longer be valid; then an earlier cache is opened."""
+    expected = _jobs_at_the_begin(recorded)
+    assert expected
+    monkeypatch.setattr(starts, "last_stored", lambda *_: 1)  # There are no Jobs yet.
+    assert _jobs_at_the_begin(recorded) == expected
+
+
+def _jobs_at_the_begin(log: Log) -> dict[str, Any]:
+    end = log.moment("end")
+    begin = next(starts.begins(log, end, HOW, Knowledge(log, end, log.clock(end)), ()))
+    view = ClusterView(begin.projector)
+    begin.fill(view, {})
+    return dict(view.owners.jobs)
