@@ -54,3 +54,21 @@ def test_a_pattern_finds_what_go_finds(pattern: str, text: str, *, found: bool) 
 def test_a_pattern_that_go_does_not_compile_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r"^error parsing regexp: "):
         compile_go(pattern)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "most"),
+    [("(", ")", 999), ("(?:", ")*", 999), ("(", ")+", 499), ("(?:", ")", 2000)],
+)
+def test_groups_nest_as_deeply_as_in_go(begin: str, end: str, most: int) -> None:
+    """The numbers are those of Go 1.26; groups that do not capture have no limit."""
+    assert compile_go(begin * most + end * most).found_in("a")
+    if most < 1000:
+        with pytest.raises(ValueError, match="nests too deeply"):
+            compile_go(begin * (most + 1) + end * (most + 1))
+
+
+@pytest.mark.parametrize("escape", [r"\pL", r"\PN"])
+def test_classes_that_would_take_all_memory_are_refused(escape: str) -> None:
+    with pytest.raises(ValueError, match="too large"):
+        compile_go(escape * 100_000)

@@ -17,6 +17,15 @@ import re2
 _MOST_MEMORY = 8 * 2**20
 """The memory for one pattern in bytes, and again as much during a search: RE2's default."""
 
+_MOST_HEIGHT = 1000
+"""The height of a parsed pattern (``maxHeight``): a group that captures or repeats is a level."""
+
+_MOST_CLASSES = 4096
+"""Unicode classes in a pattern. Each takes 32 KB while RE2 parses, which its limit of memory does
+not count; Go refuses some 25,000 of them (``maxRunes``)."""
+
+_REPEATS = ("*", "+", "?", "{")
+
 _FAULTS = MappingProxyType(
     {
         "missing ]": "missing closing ]",
@@ -56,6 +65,8 @@ def compile_go(pattern: str) -> GoRegexp:
     options.log_errors = False
     options.max_mem = _MOST_MEMORY
     _refuse_what_only_re2_takes(pattern)
+    if pattern.count("\\p") + pattern.count("\\P") > _MOST_CLASSES:
+        raise _fault("expression too large", "")
     try:
         return GoRegexp(re2.compile(pattern.encode(), options))
     except UnicodeEncodeError:
@@ -72,8 +83,9 @@ def _fault(what: str, place: str) -> ValueError:
 
 
 def _refuse_what_only_re2_takes(pattern: str) -> None:
-    r"""Refuse ``\C`` (one byte), and two groups of one name."""
+    r"""Refuse ``\C`` (one byte), two groups of one name, and too many groups in one another."""
     names = list[str]()
+    levels = _Levels(pattern)
     place, in_class = 0, False
     while place < len(pattern):
         two = pattern[place : place + 2]
@@ -96,10 +108,39 @@ def _refuse_what_only_re2_takes(pattern: str) -> None:
             continue
         else:
             names += _name_at(pattern, place)
+            levels.take(place)
         place += 1
     for name, count in Counter(names).items():
         if count > 1:
             raise _fault("duplicate capture group name", name)
+
+
+class _Levels:
+    """The height of a pattern's groups: each that captures or repeats is higher than its parts."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._heights = [1]  # Of the parts so far of each group that is open.
+        self._captures: list[bool] = []
+
+    def take(self, place: int) -> None:
+        """Read a character outside classes and escapes.
+
+        :raises ValueError: Go would say that the pattern nests too deeply.
+        """
+        character = self._pattern[place]
+        if character == "(":
+            captures = not self._pattern.startswith("(?", place) or bool(
+                _name_at(self._pattern, place)
+            )
+            self._captures.append(captures)
+            self._heights.append(1)
+        elif character == ")" and self._captures:
+            repeats = self._pattern.startswith(_REPEATS, place + 1)
+            height = self._heights.pop() + self._captures.pop() + repeats
+            self._heights[-1] = max(self._heights[-1], height)
+            if height > _MOST_HEIGHT:
+                raise _fault("expression nests too deeply", self._pattern)
 
 
 def _name_at(pattern: str, place: int) -> list[str]:
