@@ -175,6 +175,7 @@ def what_if(
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
     check_confs([given], sorted({original, tried or original}), assume=assume)
+    _note_unread(variants)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
@@ -184,6 +185,18 @@ def what_if(
         else:
             asked = Asked(opened_log, log, moment, variants, original)
             _live_on(asked, how, output, jobs=jobs, named=bool(release))
+
+
+def _note_unread(variants: Sequence[Variant]) -> None:
+    """Note the fields that are changed and that no session reads: they may be mistyped."""
+    from ..what_if.changes import SetField
+    from ..what_if.unread import unread_of
+
+    changes = [change for one in variants for change in one.changes]
+    found = [unread_of(change) for change in changes if isinstance(change, SetField)]
+    for unread in dict.fromkeys(found):
+        if unread is not None:
+            note(unread.text)
 
 
 class _How(NamedTuple):

@@ -83,6 +83,27 @@ def test_a_release_is_a_change_if_it_is_the_only_one_or_the_second(
 
 
 @pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("queue/gold.spec.wieght=2", "spec.wieght of a Queue, so it changes nothing; did you mean"),
+        ("queue/gold.spec.capabilty.cpu=1", "did you mean spec.capability?"),
+        ("node/node-3.spec.unschedulabel=true", "did you mean spec.unschedulable?"),
+        ("queue/gold.spec.weight=2", ""),
+        ("queue/gold.spec.guarantee.resource.cpu=2", ""),
+        ("pod/gpu-2-gpu-0.spec.nodeSelector.disk=ssd", ""),
+        ("pod/gpu-2-gpu-0.metadata.labels.a=b", ""),
+        ("pod/gpu-2-gpu-0.spec.tolerations=[]", ""),
+        ("node/node-3.status.allocatable.cpu=2", ""),
+    ],
+)
+def test_fields_that_no_session_reads_are_named(ask: Run, field: str, said: str) -> None:
+    ran = ask("what-if", "--set", field)
+    assert ran.exit_code == 0
+    assert said in ran.stderr
+    assert ("no session reads" in ran.stderr) is bool(said)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "nothing is changed"),
