@@ -1,6 +1,7 @@
 """A real vc-scheduler schedules on a branch, where one is found: it is built outside the project.
 
-``PLINIAN_TEST_VC_SCHEDULER`` names its binary, built from ``./cmd/scheduler`` of Volcano.
+``PLINIAN_TEST_VC_SCHEDULER`` names its binary, built from ``./cmd/scheduler`` of Volcano, and
+``PLINIAN_TEST_VC_RELEASE`` the release, if it is not v1.12.1.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from serving import Running, ended, run, serving
 import plinian
 
 BINARY = os.environ.get("PLINIAN_TEST_VC_SCHEDULER", "")
+RELEASE = os.environ.get("PLINIAN_TEST_VC_RELEASE", "v1.12.1")
 MOMENT = "rv:391"
 """A moment of the demo's log at which two gangs have just come, and fit."""
 
@@ -41,7 +43,7 @@ def bound(place: Path) -> set[str]:
 
 def predicted(place: Path) -> set[str]:
     """Return the pods that a session at the moment binds."""
-    answer = run("session", "--log", str(place), "--at", MOMENT, "--release", "v1.12.1")
+    answer = run("session", "--log", str(place), "--at", MOMENT, "--release", RELEASE)
     return set(re.findall(r"^bind +default/(\S+)", answer.stdout, re.MULTILINE))
 
 
@@ -88,8 +90,11 @@ def test_a_real_scheduler_binds_what_a_session_predicts(demo_log: Path, tmp_path
     assert actors == {Path(BINARY).name}
     logged = run("ingest", str(tmp_path / "scheduler.log"), "--log", str(place), "--branch", BRANCH)
     assert logged.returncode == 0, logged.stderr
-    since = ("--since", f"{BRANCH}@1160")
-    compared = run("fidelity", "--log", str(place), "--branch", BRANCH, *since, "-o", "json")
+    with plinian.open(place) as log:
+        fork = next(one.fork for one in log.store.branches() if one.name == BRANCH)
+    asked = ("--branch", BRANCH, "--since", f"{BRANCH}@{fork}", "--release", RELEASE)
+    compared = run("fidelity", "--log", str(place), *asked, "-o", "json")
+    assert compared.stdout, compared.stderr
     found = json.loads(compared.stdout)
     assert found["bindings"]["recorded"] == len(wanted)
     assert found["sessions"]["exact"] == found["sessions"]["run"] > 0, found["differences"]
