@@ -10,11 +10,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import lru_cache
 
-from ..kubernetes.quantity import format_binary, format_decimal, parse
+from ..kubernetes.quantity import format_binary, format_decimal
 from .panic import Panic
-from .resource_names import PODS, is_scalar_name
+from .resource_lists import amounts_of
+from .resource_names import PODS
 
 MIN_RESOURCE = 0.1
 """Amounts that differ by less than this are equal (``minResource``)."""
@@ -67,7 +67,10 @@ class Resource:
 
         Source: resource_info.go NewResource.
         """
-        return _read(tuple(quantities.items()), ignored).clone() if quantities else cls()
+        if not quantities:
+            return cls()
+        cpu, memory, scalars, most = amounts_of(tuple(quantities.items()), ignored)
+        return cls(cpu, memory, None if scalars is None else dict(scalars), most)
 
     @classmethod
     def from_vector(cls, dims: Sequence[str], amounts: Iterable[float]) -> Resource:
@@ -486,22 +489,3 @@ def share(part: float, whole: float) -> float:
     if whole == 0:
         return 0.0 if part == 0 else 1.0
     return part / whole
-
-
-@lru_cache(maxsize=4096)
-def _read(quantities: tuple[tuple[str, str | float], ...], ignored: frozenset[str]) -> Resource:
-    """Return the amounts of a resource list; never to be changed."""
-    made = Resource()
-    for name, text in quantities:
-        quantity = parse(text)
-        if name == "cpu":
-            made.cpu += float(quantity.milli_value())
-        elif name == "memory":
-            made.memory += float(quantity.value())
-        elif name == PODS:
-            made.max_task_num += quantity.value()
-            if name not in ignored:
-                made.add_scalar(name, float(quantity.value()))
-        elif name == "ephemeral-storage" or (is_scalar_name(name) and name not in ignored):
-            made.add_scalar(name, float(quantity.milli_value()))
-    return made
