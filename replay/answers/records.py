@@ -281,6 +281,7 @@ class Placement(Reason, frozen=True, kw_only=True, tag="placement"):
 class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     """Whether an action that evicts looked for victims for a pod, and what it found.
 
+    :param room: for how many pods of its gang evictions make room, which the session takes back.
     :param votes: by plugin, how many victims it chose at most on a node.
     """
 
@@ -289,6 +290,7 @@ class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     tried: bool
     nodes: int = 0
     candidates: int = 0
+    room: int = 0
     votes: dict[str, int] = {}
 
 
