@@ -51,6 +51,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue has and holds, as a plugin compared it.
 
     :param compared: the name of the limit that was compared, ``realCapability`` or ``deserved``.
+    :param limit: empty if none was computed, as while the tree of queues is invalid.
     :param left: of each wanted resource, what the limit leaves beside all else that counts.
     :param exceeded: the resources of which there is not enough.
     :param checked: whether the release checks this queue, and came to it.

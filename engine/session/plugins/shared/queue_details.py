@@ -55,8 +55,6 @@ def queue_level(
     if demand.point == JOB_ENQUEUEABLE:
         needed = needed.add(account.inqueue).sub_unchecked(account.elastic)
     capability = ssn.queues[queue].capability if ssn.queues[queue].queue.spec.capability else None
-    bound = limit or Resource()
-    names = bound.resource_names() if demand.point == OVERUSED else wanted.resource_names()
     return QueueLevel(
         queue,
         demand.compared,
@@ -68,21 +66,32 @@ def queue_level(
         inqueue=plain(account.inqueue),
         elastic=plain(account.elastic),
         wanted=plain(wanted),
-        left={name: bound.get(name) - needed.get(name) + wanted.get(name) for name in names},
-        exceeded=_exceeded(account, needed, limit, demand),
+        left=_left(needed, limit, demand),
+        exceeded=() if limit is None else _exceeded(account, needed, limit, demand),
         checked=checked,
     )
 
 
+def _left(needed: Resource, limit: Resource | None, demand: Demand) -> dict[str, float]:
+    """Return what a limit leaves of what is wanted, beside all else that counts against it."""
+    if limit is None:
+        return {}
+    wanted = demand.wanted
+    named = limit if demand.point == OVERUSED else wanted
+    return {
+        name: limit.get(name) - needed.get(name) + wanted.get(name)
+        for name in named.resource_names()
+    }
+
+
 def _exceeded(
-    account: Account, needed: Resource, limit: Resource | None, demand: Demand
+    account: Account, needed: Resource, limit: Resource, demand: Demand
 ) -> tuple[str, ...]:
     """Return the resources of which there is not enough, each compared by itself."""
     wanted, names = demand.wanted, needed.resource_names()
     if demand.point == OVERUSED:
-        bound = limit or Resource()
-        some = bound.resource_names()
-        return tuple(name for name in some if account.allocated.get(name) >= bound.get(name))
+        some = limit.resource_names()
+        return tuple(name for name in some if account.allocated.get(name) >= limit.get(name))
     if demand.point == ALLOCATABLE:
         fits = FITS[demand.comparison]
         used = account.allocated
