@@ -126,6 +126,21 @@ class TestQueues:
         checks = {row[0]: row[-1] for row in table.rows}
         assert checks == {"big": "not computed", "root": "not checked"}
 
+    def test_a_capability_has_only_the_resources_that_it_names(self, ask: Any) -> None:
+        found = ask(
+            "queue/q",
+            CAPACITY,
+            node("n1", 8, "16Gi"),
+            *ROOT,
+            queue("q", parent="root", capability={"cpu": "4"}),
+            group("g", 1, "Running", queue="q"),
+            pod("g-0", "g", 2, "n1"),
+        )
+        own, root = links(found, QueuePath)[0].accounts
+        assert own.capability == {"cpu": "4"}
+        assert own.limit["memory"] == "16Gi"
+        assert root.capability == {}
+
     def test_a_capability_of_the_root_that_the_release_does_not_use_is_said(self, ask: Any) -> None:
         found = ask("podgroup/pg", CAPACITY, *above_root("10M", nodes=30))
         assert found.sentence.endswith(

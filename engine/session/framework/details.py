@@ -30,6 +30,7 @@ class QueueLevel(NamedTuple):
 
     :param compared: the name of the limit: ``realCapability`` or ``deserved``.
     :param limit: the limit; None if none was computed, and then nothing is left or exceeded.
+    :param capability: what the queue's own capability names; None if it has none.
     :param wanted: what was asked for; ``left``: of each of these, the limit minus what counts
         against it.
     :param exceeded: the resources of which there is not enough.

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ....model.resource import Resource
 from ....volcano.session.queues import Comparison
-from ...framework.details import Holder, QueueLevel
+from ...framework.details import Amounts, Holder, QueueLevel
 from ...framework.session import Session
 from .amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
@@ -54,12 +54,11 @@ def queue_level(
     needed, wanted = demand.wanted.clone().add(account.allocated), demand.wanted
     if demand.point == JOB_ENQUEUEABLE:
         needed = needed.add(account.inqueue).sub_unchecked(account.elastic)
-    capability = ssn.queues[queue].capability if ssn.queues[queue].queue.spec.capability else None
     return QueueLevel(
         queue,
         demand.compared,
         limit=None if limit is None else plain(limit),
-        capability=None if capability is None else plain(capability),
+        capability=_capability(ssn, queue),
         deserved=plain(account.deserved),
         guarantee=plain(account.guarantee),
         allocated=plain(account.allocated),
@@ -70,6 +69,15 @@ def queue_level(
         exceeded=() if limit is None else _exceeded(account, needed, limit, demand),
         checked=checked,
     )
+
+
+def _capability(ssn: Session, queue: str) -> Amounts | None:
+    """Return the amounts that a queue's capability names; None if it has none."""
+    info = ssn.queues[queue]
+    named = info.queue.spec.capability
+    if not named:
+        return None
+    return {name: amount for name, amount in plain(info.capability).items() if name in named}
 
 
 def _left(needed: Resource, limit: Resource | None, demand: Demand) -> dict[str, float]:
