@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from answer_worlds import CAPACITY, NODES, versions, watched_log
 
 from clusters import initial_end, watched
@@ -169,6 +170,29 @@ def test_with_few_sessions_the_bounds_are_said(tmp_path: Path, monkeypatch: Any)
     assert changed.exact is False
     assert (changed.not_at, changed.at) != ("rv:5", "rv:6")
     assert int(changed.not_at.removeprefix("rv:")) < 6 <= int(changed.at.removeprefix("rv:"))
+
+
+@pytest.mark.parametrize("named", ["pod/a", "podgroup/pg"])
+def test_the_past_begins_when_the_object_was_created_again(tmp_path: Path, named: str) -> None:
+    def life(uid: str) -> list[Any]:
+        made = [group("pg", 1), pod("a", "pg", 8)]
+        return [{**one, "metadata": {**one["metadata"], "uid": uid + one["kind"]}} for one in made]
+
+    found = asked(
+        tmp_path,
+        named,
+        NODES,
+        *added(queue("default"), node("n1", 8), *life("first")),
+        ("MODIFIED", node("n1", 4)),
+        *(("DELETED", one) for one in life("first")),
+        *added(*life("second")),
+        *added(queue("later")),
+    )
+    assert found.began is not None
+    assert found.stages[0].since.at == f"rv:{found.began.revision}"
+    (stage,) = (one for one in found.stages if one.cause == "no-node")
+    assert not stage.since.or_earlier
+    assert stage is found.stages[-1]
 
 
 def test_what_does_not_wait_has_no_past(tmp_path: Path) -> None:
