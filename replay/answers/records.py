@@ -407,6 +407,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """A time during which one answer held.
 
     :param cause: as in :class:`Why`. :param since: from when on.
+    :param sentence: the answer at that moment; its numbers may change while the cause stays.
     """
 
     cause: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, versions, watched_log
+from answer_worlds import CAPACITY, NODES, OTHER, versions, watched_log
 
 from clusters import initial_end, watched
 from plinian.replay.answers import since
@@ -193,6 +193,20 @@ def test_the_past_begins_when_the_object_was_created_again(tmp_path: Path, named
     (stage,) = (one for one in found.stages if one.cause == "no-node")
     assert not stage.since.or_earlier
     assert stage is found.stages[-1]
+
+
+def test_a_stage_says_what_held_when_it_began(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "queue/q",
+        NODES,
+        *added(node("n1", 1), queue("default"), group("none", 1, "Running"), OTHER, queue("q")),
+        *added(group("runs", 1, "Running", queue="q"), pod("r-0", "runs", 1, "n1")),
+        *added(group("pg", 1, queue="q"), pod("a", "pg", 8), pod("b", "pg", 8)),
+    )
+    idle, *_ = found.stages
+    assert idle.cause == "idle"
+    assert idle.sentence == "queue q lets no job wait: it has 0 jobs"
 
 
 def test_what_does_not_wait_has_no_past(tmp_path: Path) -> None:
