@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ...engine.model.status import Status
-from ...engine.session.framework.details import EvictionSearch, EvictionVotes
+from ...engine.session.framework.details import EvictionSearch, EvictionVotes, GangCounts
 from .amounts import counted, joined
-from .placing import placed
+from .placing import DISCARD, PIPELINE, placed
 from .records import EvictionTry, Link
 from .run import Run
 
@@ -50,8 +50,12 @@ def _tried(run: Run, action: str, pod: str, job: str) -> EvictionTry:
     forbidden = next((one.forbidden for one in found if one.forbidden), "")
     nodes = max(one.nodes for one in found)
     candidates = max(one.candidates for one in found)
+    gang = run.detail(GangCounts, "gang", job)
+    room = _room_taken_back(run, action, job)
     if forbidden:
         text = f"{action}: the pod may not evict others: {forbidden}"
+    elif room and gang is not None:
+        text = f"{action}: {_incomplete(room, gang)}"
     elif not nodes:
         text = f"{action}: on no node could evictions help"
     elif not candidates:
@@ -66,8 +70,34 @@ def _tried(run: Run, action: str, pod: str, job: str) -> EvictionTry:
         tried=True,
         nodes=nodes,
         candidates=candidates,
+        room=room,
         votes=votes,
     )
+
+
+def _room_taken_back(run: Run, action: str, job: str) -> int:
+    """Return for how many pods of a job an action made room at most, before it took that back."""
+    waiting = {pod for pod in run.waiting_pods(job) if placed(run, pod) is None}
+    held: set[str] = set()
+    most = 0
+    for step in run.trace.steps:
+        if step.action == action and step.what == PIPELINE and step.about in waiting:
+            held.add(step.about)
+        elif step.action == action and step.what == DISCARD:
+            most = max(most, len(held))
+            held.clear()
+    return most
+
+
+def _incomplete(room: int, gang: GangCounts) -> str:
+    """Return that evictions make room for a part of a gang only."""
+    text = f"evictions would make room for {counted(room, 'pod')}, but its gang "
+    has = gang.ready + gang.waiting
+    if room + has < gang.least:
+        text += f"needs {gang.least}{f', and has {has}' if has else ''}"
+    else:
+        text += "does not become complete with that"
+    return f"{text}, so the session takes it back"
 
 
 def _votes(run: Run, action: str, pod: str, job: str) -> dict[str, int]:

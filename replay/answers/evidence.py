@@ -45,6 +45,16 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
     return sorted(by_then, key=lambda one: (one.event.revision or 0, one.position))
 
 
+def of_the_last(versions: list[Recorded]) -> list[Recorded]:
+    """Return the events of the last of several objects that had one name after the other.
+
+    :param versions: as of :func:`versions_of`.
+    """
+    uid = versions[-1].event.reference.uid if versions else ""
+    places = (place for place, one in enumerate(versions) if one.event.reference.uid == uid)
+    return versions[next(places, 0) :]
+
+
 def last_versions(log: Log, moment: Moment, about: Iterable[ObjectKey]) -> Iterator[Evidence]:
     """Yield the last event of each object by a moment; objects without a name are skipped."""
     last = [

@@ -26,8 +26,9 @@ PLACING = ("allocate", "backfill")
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
 _NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
-_PLACED = ("allocate", "pipeline")
-_DISCARD = "discard"
+PIPELINE, DISCARD = "pipeline", "discard"
+"""Steps of a trace: a node is kept for a pod, and what was planned is taken back."""
+_PLACED = ("allocate", PIPELINE)
 
 
 def placed(run: Run, pod: str) -> Placement | None:
@@ -135,7 +136,7 @@ def places(run: Run, key: str) -> list[dict[str, str]]:
             continue
         if step.what in _PLACED:
             held.append((step.about, step.outcome))
-        elif step.what == _DISCARD:
+        elif step.what == DISCARD:
             found.append({pod: node for pod, node in held if pod in waiting})
             count = int(step.outcome.partition(" ")[0])
             del held[max(0, len(held) - count) :]

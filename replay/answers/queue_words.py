@@ -51,8 +51,10 @@ def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     full = _first_full(check)
     held = _ranked(check.holders, full, point)
     names = [level.queue for level in check.levels]
-    if full is None:
+    if full is None and check.permits:
         text = f"{check.plugin} permits it in {_path(names)}"
+    elif full is None:
+        text = f"{check.plugin} refuses it in {_path(names)}"
     else:
         text = f"{check.plugin} refuses it: {_full(run, check, full, held)}"
     return QueuePath(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...engine.cache.cache import SchedulerCache
 from ...engine.model.status import Status
 from ...engine.session.framework.details import QueueCheck, QueueLevel
-from .amounts import apart, counted, in_order, joined
+from .amounts import apart, counted, in_order, joined, words
 from .drift import differences
 from .enqueueing import closed
 from .finding import Blocked, Finding, ObjectKey
@@ -132,7 +132,10 @@ def _account_links(run: Run, name: str) -> Iterator[Link]:
 
 def _held(level: QueueLevel) -> str:
     """Return how much of its limit a queue holds."""
-    limit, parts = level.limit or {}, []
+    limit, parts = level.limit, []
+    if limit is None:
+        names = [name for name in level.allocated if level.allocated[name]]
+        return f"{words(level.allocated, names) or 'nothing'} (no limit was computed)"
     for name in in_order({*level.allocated, *limit}):
         if level.allocated.get(name) or (name in {"cpu", "memory"} and limit.get(name)):
             pair = (level.allocated.get(name, 0.0), limit.get(name, 0.0))

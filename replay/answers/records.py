@@ -51,6 +51,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue has and holds, as a plugin compared it.
 
     :param compared: the name of the limit that was compared, ``realCapability`` or ``deserved``.
+    :param limit: empty if none was computed, as while the tree of queues is invalid.
     :param left: of each wanted resource, what the limit leaves beside all else that counts.
     :param exceeded: the resources of which there is not enough.
     :param checked: whether the release checks this queue, and came to it.
@@ -281,6 +282,7 @@ class Placement(Reason, frozen=True, kw_only=True, tag="placement"):
 class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     """Whether an action that evicts looked for victims for a pod, and what it found.
 
+    :param room: for how many pods of its gang evictions make room, which the session takes back.
     :param votes: by plugin, how many victims it chose at most on a node.
     """
 
@@ -289,6 +291,7 @@ class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     tried: bool
     nodes: int = 0
     candidates: int = 0
+    room: int = 0
     votes: dict[str, int] = {}
 
 
@@ -404,6 +407,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """A time during which one answer held.
 
     :param cause: as in :class:`Why`. :param since: from when on.
+    :param sentence: the answer at that moment; its numbers may change while the cause stays.
     """
 
     cause: str

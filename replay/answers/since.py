@@ -173,20 +173,11 @@ def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
         before = samples[number - 1] if number else None
         if before is not None and before.finding.cause == sample.finding.cause:
             continue
-        last = _last_like(samples, number)
         yield Stage(
             cause=sample.finding.cause,
-            sentence=samples[last].finding.sentence,
+            sentence=sample.finding.sentence,
             since=_since(log, plan, before, sample),
         )
-
-
-def _last_like(samples: Sequence[Sample], number: int) -> int:
-    """Return the last of a run of samples with the same answer."""
-    cause = samples[number].finding.cause
-    while number + 1 < len(samples) and samples[number + 1].finding.cause == cause:
-        number += 1
-    return number
 
 
 def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since:

@@ -22,7 +22,7 @@ from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import marked
 from .carried import carried
-from .evidence import first_version, last_versions, versions_of
+from .evidence import first_version, last_versions, of_the_last, versions_of
 from .finding import Finding
 from .jobs import job_finding
 from .makers import makers_of
@@ -197,7 +197,7 @@ def _plan(log: Log, question: Question) -> Plan:
     target, moment = question.target, question.scene.moment
     if not target.waits or (target.pair == JOB and not target.podgroup):
         return NO_PLAN
-    return plan_of(log, moment, versions_of(log, moment, target.scheduled))
+    return plan_of(log, moment, of_the_last(versions_of(log, moment, target.scheduled)))
 
 
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:

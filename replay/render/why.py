@@ -223,12 +223,19 @@ def _accounts(accounts: Sequence[Account]) -> Table:
     for account in accounts:
         for name in names:
             amounts = [getattr(account, column).get(name, "") for column in _COLUMNS]
-            check = "exceeded" if name in account.exceeded else "fits"
-            check = check if account.checked else "not checked"
-            rows.append([account.queue, name, *amounts, check])
+            rows.append([account.queue, name, *amounts, _check(account, name)])
     headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
     used = [place for place in range(len(headers)) if _says_something(rows, place)]
     return Table([headers[at] for at in used], [[row[at] or NONE for at in used] for row in rows])
+
+
+def _check(account: Account, name: str) -> str:
+    """Return what comparing a resource of a queue with its limit gave."""
+    if not account.checked:
+        return "not checked"
+    if not account.limit:
+        return "not computed"
+    return "exceeded" if name in account.exceeded else "fits"
 
 
 def _compared(accounts: Sequence[Account]) -> list[str]:

@@ -225,10 +225,12 @@ def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:
 
 
 def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
-    fits = gang.ready + gang.waiting + len(gang.planned)
-    if 0 < fits < gang.least:
-        change = SetField(_group(podgroup), ("spec", "minMember"), fits)
-        yield _one(GANG, 0, f"minMember of the PodGroup: {fits} instead of {gang.least}", change)
+    """Yield a gang of all the pods that a job has, and one of those that have a place."""
+    for fits in (gang.valid, gang.ready + gang.waiting + len(gang.planned)):
+        if 0 < fits < gang.least:
+            text = f"minMember of the PodGroup: {fits} instead of {gang.least}"
+            change = SetField(_group(podgroup), ("spec", "minMember"), fits)
+            yield _one(GANG, gang.least - fits, text, change)
 
 
 def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:

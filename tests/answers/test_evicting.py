@@ -107,6 +107,35 @@ def test_why_there_is_no_victim(
     assert tried.tried
 
 
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
+@pytest.mark.parametrize(("ready", "needs"), [(0, "needs 3"), (1, "needs 4, and has 1")])
+def test_room_for_a_part_of_a_gang_is_taken_back(
+    ask: Any, release: str, ready: int, needs: str
+) -> None:
+    olds = (
+        pod(f"old-{number}", "old", 2, f"n{number // 2}", priority=LOW, **of(LOW))
+        for number in range(4)
+    )
+    runs = [pod("r", "pg", 1, "n2", priority=HIGH, **of(HIGH))] * ready
+    documents = (
+        *(node("n0", 4), node("n1", 4), node("n2", 1)),
+        queue("default"),
+        *CLASSES,
+        group("old", 2, "Running", **of(LOW)),
+        *olds,
+        group("pg", 3 + ready, **of(HIGH)),
+        *runs,
+        *(pod(f"a-{number}", "pg", 2, priority=HIGH, **of(HIGH)) for number in range(3)),
+    )
+    found = ask("podgroup/pg", NO_BUDGETS, *documents, release=release)
+    (tried,) = links(found, EvictionTry)
+    assert tried.text == (
+        f"preempt: evictions would make room for 2 pods, but its gang {needs}, so the session "
+        "takes it back"
+    )
+    assert tried.room == 2
+
+
 @pytest.mark.parametrize("name", ["old-0", "old-1"])
 def test_a_running_pod_that_the_session_evicts_is_told_so(ask: Any, name: str) -> None:
     found = ask(f"pod/{name}", NO_BUDGETS, *world())

@@ -7,6 +7,7 @@ from typing import Any
 from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, links, owned, wants
 
 from plinian.replay.answers.records import Gang, QueuePath, QueueTree
+from plinian.replay.render.why import link_tables
 from sessions import document, group, node, pod, queue
 
 ROOT = [queue("root"), queue("default", parent="root")]
@@ -104,6 +105,41 @@ class TestQueues:
         )
         (tree,) = links(found, QueueTree)
         assert (tree.own["cpu"], tree.theirs["cpu"]) == ("30", "200")
+
+    def test_in_an_invalid_tree_no_limit_is_computed_and_none_is_exceeded(self, ask: Any) -> None:
+        found = ask(
+            "queue/big",
+            CAPACITY,
+            node("n1", 30, "24Gi"),
+            *ROOT,
+            queue("big", parent="root", capability={"cpu": "200", "memory": "200Gi"}),
+            group("g", 1, "Running", queue="big"),
+            pod("g-0", "g", 2, "n1"),
+        )
+        assert found.sentence == (
+            "queue big lets no job wait: it has 1 job; it holds 2 cpu and 1 pods "
+            "(no limit was computed)"
+        )
+        (account, _) = links(found, QueuePath)[0].accounts
+        assert (account.limit, account.left, account.exceeded) == ({}, {}, ())
+        table = link_tables(links(found, QueuePath)[0])[0]
+        checks = {row[0]: row[-1] for row in table.rows}
+        assert checks == {"big": "not computed", "root": "not checked"}
+
+    def test_a_capability_has_only_the_resources_that_it_names(self, ask: Any) -> None:
+        found = ask(
+            "queue/q",
+            CAPACITY,
+            node("n1", 8, "16Gi"),
+            *ROOT,
+            queue("q", parent="root", capability={"cpu": "4"}),
+            group("g", 1, "Running", queue="q"),
+            pod("g-0", "g", 2, "n1"),
+        )
+        own, root = links(found, QueuePath)[0].accounts
+        assert own.capability == {"cpu": "4"}
+        assert own.limit["memory"] == "16Gi"
+        assert root.capability == {}
 
     def test_a_capability_of_the_root_that_the_release_does_not_use_is_said(self, ask: Any) -> None:
         found = ask("podgroup/pg", CAPACITY, *above_root("10M", nodes=30))

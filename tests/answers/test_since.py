@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from answer_worlds import CAPACITY, NODES, versions, watched_log
+import pytest
+from answer_worlds import CAPACITY, NODES, OTHER, versions, watched_log
 
 from clusters import initial_end, watched
 from plinian.replay.answers import since
@@ -169,6 +170,43 @@ def test_with_few_sessions_the_bounds_are_said(tmp_path: Path, monkeypatch: Any)
     assert changed.exact is False
     assert (changed.not_at, changed.at) != ("rv:5", "rv:6")
     assert int(changed.not_at.removeprefix("rv:")) < 6 <= int(changed.at.removeprefix("rv:"))
+
+
+@pytest.mark.parametrize("named", ["pod/a", "podgroup/pg"])
+def test_the_past_begins_when_the_object_was_created_again(tmp_path: Path, named: str) -> None:
+    def life(uid: str) -> list[Any]:
+        made = [group("pg", 1), pod("a", "pg", 8)]
+        return [{**one, "metadata": {**one["metadata"], "uid": uid + one["kind"]}} for one in made]
+
+    found = asked(
+        tmp_path,
+        named,
+        NODES,
+        *added(queue("default"), node("n1", 8), *life("first")),
+        ("MODIFIED", node("n1", 4)),
+        *(("DELETED", one) for one in life("first")),
+        *added(*life("second")),
+        *added(queue("later")),
+    )
+    assert found.began is not None
+    assert found.stages[0].since.at == f"rv:{found.began.revision}"
+    (stage,) = (one for one in found.stages if one.cause == "no-node")
+    assert not stage.since.or_earlier
+    assert stage is found.stages[-1]
+
+
+def test_a_stage_says_what_held_when_it_began(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "queue/q",
+        NODES,
+        *added(node("n1", 1), queue("default"), group("none", 1, "Running"), OTHER, queue("q")),
+        *added(group("runs", 1, "Running", queue="q"), pod("r-0", "runs", 1, "n1")),
+        *added(group("pg", 1, queue="q"), pod("a", "pg", 8), pod("b", "pg", 8)),
+    )
+    idle, *_ = found.stages
+    assert idle.cause == "idle"
+    assert idle.sentence == "queue q lets no job wait: it has 0 jobs"
 
 
 def test_what_does_not_wait_has_no_past(tmp_path: Path) -> None:

@@ -187,6 +187,20 @@ def test_a_smaller_gang_and_an_uncordoned_node_help(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize("least", [3, 5])
+@pytest.mark.parametrize("phase", ["Inqueue", "Pending"])
+def test_a_gang_of_the_pods_that_there_are_helps(tmp_path: Path, least: int, phase: str) -> None:
+    short = (
+        *(queue("default"), node("n1", 8), group("g", least, phase)),
+        *(pod("g-0", "g", 2), pod("g-1", "g", 2)),
+    )
+    with log_of(tmp_path, NODES, *short) as log:
+        for asked in ("podgroup/g", "pod/g-1"):
+            assert [(one.text, one.starts) for one in helps(log, asked).found] == [
+                (f"minMember of the PodGroup: 2 instead of {least}", "now"),
+            ]
+
+
 def test_a_podgroup_that_was_deleted_is_tried_again_as_it_was(tmp_path: Path) -> None:
     lost = group("g", 1, "Inqueue")
     made = [*ROOT, node("n1", 8), lost, pod("g-0", "g", 2)]

@@ -29,7 +29,8 @@ class QueueLevel(NamedTuple):
     """The account of one queue on the way from a job's queue to the root.
 
     :param compared: the name of the limit: ``realCapability`` or ``deserved``.
-    :param limit: the limit; None if there is none yet.
+    :param limit: the limit; None if none was computed, and then nothing is left or exceeded.
+    :param capability: what the queue's own capability names; None if it has none.
     :param wanted: what was asked for; ``left``: of each of these, the limit minus what counts
         against it.
     :param exceeded: the resources of which there is not enough.

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ....model.resource import Resource
 from ....volcano.session.queues import Comparison
-from ...framework.details import Holder, QueueLevel
+from ...framework.details import Amounts, Holder, QueueLevel
 from ...framework.session import Session
 from .amounts import ENOUGH, FITS, plain
 from .inqueue import reserved_by_job
@@ -54,35 +54,52 @@ def queue_level(
     needed, wanted = demand.wanted.clone().add(account.allocated), demand.wanted
     if demand.point == JOB_ENQUEUEABLE:
         needed = needed.add(account.inqueue).sub_unchecked(account.elastic)
-    capability = ssn.queues[queue].capability if ssn.queues[queue].queue.spec.capability else None
-    bound = limit or Resource()
-    names = bound.resource_names() if demand.point == OVERUSED else wanted.resource_names()
     return QueueLevel(
         queue,
         demand.compared,
         limit=None if limit is None else plain(limit),
-        capability=None if capability is None else plain(capability),
+        capability=_capability(ssn, queue),
         deserved=plain(account.deserved),
         guarantee=plain(account.guarantee),
         allocated=plain(account.allocated),
         inqueue=plain(account.inqueue),
         elastic=plain(account.elastic),
         wanted=plain(wanted),
-        left={name: bound.get(name) - needed.get(name) + wanted.get(name) for name in names},
-        exceeded=_exceeded(account, needed, limit, demand),
+        left=_left(needed, limit, demand),
+        exceeded=() if limit is None else _exceeded(account, needed, limit, demand),
         checked=checked,
     )
 
 
+def _capability(ssn: Session, queue: str) -> Amounts | None:
+    """Return the amounts that a queue's capability names; None if it has none."""
+    info = ssn.queues[queue]
+    named = info.queue.spec.capability
+    if not named:
+        return None
+    return {name: amount for name, amount in plain(info.capability).items() if name in named}
+
+
+def _left(needed: Resource, limit: Resource | None, demand: Demand) -> dict[str, float]:
+    """Return what a limit leaves of what is wanted, beside all else that counts against it."""
+    if limit is None:
+        return {}
+    wanted = demand.wanted
+    named = limit if demand.point == OVERUSED else wanted
+    return {
+        name: limit.get(name) - needed.get(name) + wanted.get(name)
+        for name in named.resource_names()
+    }
+
+
 def _exceeded(
-    account: Account, needed: Resource, limit: Resource | None, demand: Demand
+    account: Account, needed: Resource, limit: Resource, demand: Demand
 ) -> tuple[str, ...]:
     """Return the resources of which there is not enough, each compared by itself."""
     wanted, names = demand.wanted, needed.resource_names()
     if demand.point == OVERUSED:
-        bound = limit or Resource()
-        some = bound.resource_names()
-        return tuple(name for name in some if account.allocated.get(name) >= bound.get(name))
+        some = limit.resource_names()
+        return tuple(name for name in some if account.allocated.get(name) >= limit.get(name))
     if demand.point == ALLOCATABLE:
         fits = FITS[demand.comparison]
         used = account.allocated
