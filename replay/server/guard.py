@@ -10,11 +10,13 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -73,10 +75,14 @@ class Guard:
         self._origins = frozenset(settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Answer a request, or refuse it; nobody reads an answer to half a request."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
+        with suppress(ClientDisconnect):
+            await self._guarded(scope, receive, send)
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             _check_request(scope, self._names, self._origins)
             if self._logs_in(scope):

@@ -72,6 +72,15 @@ class PatientProtocol(_Stalling, H11Protocol):
         self._stop_reading()
         super().handle_websocket_upgrade(event)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read; an answer that was being made is not sent after that."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait for anything."""
         super().connection_lost(exc)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import Running, ended, serving
+from serving import TOKEN, Running, ended, serving
 
 import plinian
 from plinian.replay.server.running import _bound
@@ -47,6 +47,37 @@ def test_what_is_appended_is_served(demo_log: Path, tmp_path: Path) -> None:
         log.ingest([node])
     assert running.client.get("/plinian/v1/about").json()["last"] > before
     ended(running)
+
+
+BODIES = (b"Content-Length: 10\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n")
+"""The end of a request whose body never ends, or cannot be read."""
+
+
+def test_a_client_that_goes_away_within_a_body_is_no_fault(demo_log: Path, tmp_path: Path) -> None:
+    place = tmp_path / "log.db"
+    place.write_bytes(demo_log.read_bytes())
+    with plinian.open(place, read_only=False) as log:
+        log.create_branch("other")
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    running = serving(place, "--branch", "other", "--writable", "--token-file", str(token))
+    head = f"HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+    paths = (
+        "plinian/v1/play",
+        "api/v1/namespaces/default/configmaps",
+        "login",
+        "mcp",
+        "plinian/v1/mcp",
+    )
+    for path in paths:
+        for body in BODIES:
+            with socket.create_connection(("127.0.0.1", running.port)) as connection:
+                connection.sendall(f"POST /{path} ".encode() + head + body)
+    running.client.get("/readyz")  # By then it has seen them go.
+    assert running.process is not None
+    running.process.send_signal(signal.SIGINT)
+    _, said = running.process.communicate(timeout=120)
+    assert said == "plinian: interrupted\n"
 
 
 def _refused(*options: str) -> str:

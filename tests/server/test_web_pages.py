@@ -244,6 +244,7 @@ def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Cl
         ("/@1901/session?release=v0.1.0", 400),
         ("/@1901/nodes?resource=nothing", 400),
         ("/@1901/behaviours?subject=nothing", 400),
+        ("/@1901/check?invariant=nothing", 400),
     ],
 )
 def test_what_does_not_exist_is_said_on_a_page(

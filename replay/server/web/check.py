@@ -11,7 +11,7 @@ from ....engine.invariants.timeline import Breach
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.documents import document
 from ...facade.log import Log
-from ...invariants.task import ALL, CheckReport, beginning, severity_of
+from ...invariants.task import ALL, CheckReport, beginning, chosen_invariants, severity_of
 from ...render.events import object_text
 from ..reach import reach_all, reach_cache
 from .bounded import Some, number, some
@@ -106,7 +106,13 @@ def _json(found: Check) -> Any:
     json=_json,
 )
 def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
-    """Check the log up to the moment, or the moment alone; long logs only on demand."""
+    """Check the log up to the moment, or the moment alone; long logs only on demand.
+
+    :raises UsageError: there is no invariant as the one that is asked for.
+    """
+    wanted = (
+        {one.id for one in chosen_invariants([name])} if (name := look.get("invariant")) else ()
+    )
     over = MOMENT if look.get("over") == MOMENT else WHOLE
     asked = look.get("run") == "yes" or look.position <= EAGER
     report = None
@@ -119,13 +125,12 @@ def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
         progress = None if watch is None else partial(watch.report, "Events are checked.")
         report = log.check(at=at, until=until, release=look.release, progress=progress)
     found = [] if report is None else [_violated(one, report) for one in report.violations]
-    wanted = look.get("invariant")
     return Check(
         over=over,
         ran=report is not None,
         release=look.release,
         lines=some(
-            [one for one in found if not wanted or one.invariant == wanted], number(look, "skip")
+            [one for one in found if not wanted or one.invariant in wanted], number(look, "skip")
         ),
         unsettled=0 if report is None else len(report.unsettled),
         settle="" if report is None else f"{report.settle / SECOND_US:g} s",
