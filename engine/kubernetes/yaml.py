@@ -23,6 +23,9 @@ from ..nesting import MAX_DEPTH, TOO_DEEP
 MAX_VALUES = 400_000
 """The most values of one object after aliases are expanded: aliases multiply."""
 
+MOST_REPEATED = 4 * MAX_VALUES
+"""The most values that the aliases of a document stand for, in all its objects together."""
+
 _TEXT_PER_VALUE = 16
 """This many bytes of text count as the memory of one value."""
 
@@ -53,6 +56,9 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 _LIBYAML_TOO_DEEP = "maximum nesting depth"
 """How libyaml's own limit reads. It looks ahead, so it may refuse a text before the reader does."""
+
+_MANY_DIGITS = 64
+"""An integer with so many digits is a float, or a text, and takes long to convert."""
 
 _EXACT_FLOAT = 1e21
 """From here on Go writes a float with an exponent."""
@@ -97,6 +103,7 @@ class YamlReader:
         self._parser = _LOADER(self._guard)
         self._anchors: dict[str, _Anchored] = {}
         self._values = self._bytes = self._kept = 0
+        self._repeats = 0  # Values that aliases of the document stand for.
         self._deepest = 0
         self._line = 1
 
@@ -126,7 +133,7 @@ class YamlReader:
             raise YamlFault(f"not YAML: {reason}", self._line) from None
         self._line = event.start_mark.line + 1 if event.start_mark else self._line
         if isinstance(event, yaml.DocumentStartEvent):
-            self._anchors, self._kept = {}, 0
+            self._anchors, self._kept, self._repeats = {}, 0, 0
             self.begin_object()
         return event
 
@@ -210,6 +217,9 @@ class YamlReader:
         if found is None:
             raise YamlFault(f"the anchor {event.anchor!r} is not known", self._line)
         self._count(found.size, found.bytes)
+        self._repeats += found.size + found.bytes // _TEXT_PER_VALUE
+        if self._repeats > MOST_REPEATED:
+            raise YamlFault("the aliases of this YAML stand for too much", self._line)
         self._go_down(depth + found.height)
         return found.value
 
@@ -317,7 +327,7 @@ def resolve_yaml(text: str) -> Any:
         return text
     plain = text.replace("_", "")
     integer = _INTEGER.fullmatch(plain)
-    if integer is not None:
+    if integer is not None and len(plain) < _MANY_DIGITS:
         return _integer(integer)
     if _FLOAT.fullmatch(plain) is None:
         return text
@@ -329,8 +339,7 @@ def _integer(match: re.Match[str]) -> int | float:
     for name, base in (("hex", 16), ("bin", 2), ("oct", 8), ("dec", 10)):
         digits = match[name]
         if digits is not None:
-            # A number of many digits takes long to convert, and ends as a float anyway.
-            number = int(digits, base) if len(digits) < 64 else 2**256
+            number = int(digits, base)
             break
     number = -number if match["sign"] == "-" else number
     if -(2**63) <= number < 2**64:

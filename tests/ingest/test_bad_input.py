@@ -25,6 +25,13 @@ from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
 
 GOOD = watched(("ADDED", pod("a", 1)), ("MODIFIED", pod("a", 2)))
+SURROGATE = watched(("ADDED", pod("a", 1, annotations={"by": "half"}))).replace(b"half", rb"\ud83d")
+REPEATED = b"""\
+apiVersion: v1
+kind: List
+items:
+- &a {apiVersion: v1, kind: Pod, metadata: {name: a, uid: u, resourceVersion: '5', labels: {x: %s}}}
+""" % (b"x" * 100_000)
 DEEP = b'{"type":"ADDED","object":' + b'{"spec":' * 100_000
 
 BAD = {
@@ -62,6 +69,9 @@ BAD = {
         EventMalformed,
     ),
     "json that is broken in the middle": (GOOD + b'{"type":"ADDED",,}\n' + GOOD, EventMalformed),
+    "a lone surrogate": (SURROGATE, EventMalformed),
+    "a lone surrogate among others": (GOOD + SURROGATE + GOOD, EventMalformed),
+    "aliases that repeat an object": (REPEATED + b"- *a\n" * 1000, EventMalformed),
     "a manifest": (b"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n", FormatUnknown),
     "a table for people": (b"NAME    READY   STATUS\nweb-0   1/1     Running\n", FormatUnknown),
     "a Table": (b'{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}', FormatUnknown),
@@ -268,3 +278,17 @@ def test_a_list_of_200_mb_on_one_line_is_read_in_less_than_600_mb(tmp_path: Path
 
 def test_every_error_of_an_input_exits_with_2() -> None:
     assert {error.exit_code for _, error in BAD.values() if issubclass(error, PlinianError)} == {2}
+
+
+@pytest.mark.parametrize(
+    "after", [b"", b"}", b',"more":"xxxxxxxxxxxxxxxxxxxxxxxx"', b',"b":"\\u0041"']
+)
+@pytest.mark.parametrize("begin", [b"", GOOD])
+def test_a_lone_surrogate_is_named_wherever_it_is(
+    begin: bytes, after: bytes, log: LogStore, tmp_path: Path
+) -> None:
+    line = b'{"type":"ADDED","object":{"a":"\\ud83d"' + after + b"}}\n"
+    line = line.replace(b'"}}}', b'"}}')
+    with pytest.raises(EventMalformed, match="a lone surrogate"):
+        ingest(log, put(tmp_path, watch__jsonl=begin + line))
+    assert log.last() == 0

@@ -66,6 +66,14 @@ def test_the_table_has_the_words_that_libraries_disagree_about() -> None:
     assert len(OUTCOMES) > 100
 
 
+@pytest.mark.parametrize("sign", ["", "-", "+"])
+def test_an_integer_of_many_digits_is_the_nearest_float_or_a_text(sign: str) -> None:
+    """As in version 1.4.0 of that library: from 1e309 on Go has no float."""
+    assert load(f"k: {sign}{'9' * 100}\n") == {"k": float(f"{sign}1e100")}
+    assert load(f"k: {sign}{'9' * 64}\n") == {"k": float(f"{sign}{'9' * 64}")}
+    assert load(f"k: {sign}{'9' * 400}\n") == {"k": sign + "9" * 400}
+
+
 def test_a_key_that_occurs_twice_is_refused_where_go_takes_the_last() -> None:
     with pytest.raises(YamlFault, match="'a' occurs twice") as fault:
         load("b: 1\na: 1\na: 2\n")

@@ -29,6 +29,12 @@ _AT_BYTE = re.compile(r"(?:JSON is malformed: )?(.*?) \(byte (\d+)\)")
 _BETWEEN = re.compile(rb"[\s,]*")
 _SPACE = re.compile(rb"\s*")
 _TRUNCATED = "Input data was truncated"
+_ENDS_IN_SURROGATE = re.compile(rb'\\u[dD][89abAB][0-9a-fA-F]{2}"[\s\]}]*$')
+_TAIL = 64
+_NO_SECOND_HALF = re.compile("utf-16 surrogate pair|unexpected end of hex escape")
+
+LONE_SURROGATE = "a lone surrogate: half of a character, which JSON cannot carry"
+"""What is wrong with a text that has only the first of two escapes for one character."""
 
 
 def json_documents(
@@ -74,6 +80,8 @@ class _Splitter:
                     return self._take(int(trailing[1]) - 1)
                 if str(fault) != _TRUNCATED:
                     self._reject(str(fault))
+                elif self._ended and ends_in_lone_surrogate(self._buffer):
+                    self._reject(LONE_SURROGATE)
                 elif self._ended:
                     self._report_cut(cut_is_normal=cut_is_normal)
                     return None
@@ -143,7 +151,8 @@ class _Splitter:
         what, offset = fault, 0
         at = _AT_BYTE.fullmatch(fault)
         if at is not None:
-            what, offset = f"not JSON: {at[1]}", int(at[2])
+            what = LONE_SURROGATE if _NO_SECOND_HALF.search(at[1]) else f"not JSON: {at[1]}"
+            offset = int(at[2])
         line = self._line + self._buffer.count(b"\n", self._start, self._start + offset)
         self._context.reject(what, line=line, now=now)
         self._move(min(self._start + max(offset, 1), len(self._buffer)))
@@ -222,6 +231,14 @@ def report_cut(what: str, context: Context, line: int) -> None:
         ) from None
 
 
+def ends_in_lone_surrogate(text: bytes | bytearray) -> bool:
+    """Return whether the last text in a JSON value ends with a lone surrogate.
+
+    The decoder then says that the value is cut off: it looks for the other half behind the end.
+    """
+    return _ENDS_IN_SURROGATE.search(text[-_TAIL:]) is not None
+
+
 def fault_of(fault: Exception) -> tuple[str, str]:
     """Return why JSON could not be decoded: what is wrong, and the JSON path or an empty text."""
     if isinstance(fault, RecursionError):
@@ -231,6 +248,8 @@ def fault_of(fault: Exception) -> tuple[str, str]:
     what, _, path = str(fault).partition(" - at `")
     if isinstance(fault, msgspec.ValidationError):
         return what, path.rstrip("`")
+    if _NO_SECOND_HALF.search(what):
+        return LONE_SURROGATE, ""
     return f"not JSON: {what.removeprefix('JSON is malformed: ')}", ""
 
 

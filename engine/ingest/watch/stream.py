@@ -24,7 +24,14 @@ from ..lists.listing import list_event, scope
 from ..objects.derived import extra_events
 from ..objects.versions import decode_slim, revision_of, version_event
 from ..reading.formats import Context, InitialList
-from ..reading.json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
+from ..reading.json_text import (
+    LONE_SURROGATE,
+    MAX_DOCUMENT,
+    ends_in_lone_surrogate,
+    fault_of,
+    json_documents,
+    repeated_key,
+)
 from ..reading.lines import numbered_lines
 from .fast_path import UsualLines
 from .span import WatchSpan
@@ -154,7 +161,9 @@ class _Reader:
             self._reject(fault.what.replace("$", "$.object", 1), line)
             return ()
         except _DECODE_FAULTS as fault:
-            if may_be_cut and not isinstance(fault, RecursionError):
+            if ends_in_lone_surrogate(text):
+                self._reject(LONE_SURROGATE, line)
+            elif may_be_cut and not isinstance(fault, RecursionError):
                 self._context.notes.append(
                     f"line {line} is cut off, as the recording ended; what came before it is kept"
                 )
