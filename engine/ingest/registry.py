@@ -50,7 +50,7 @@ _WHOLE = "fetch whole objects: kubectl get ... -o json"
 
 
 def recognise(head: bytes, name: str) -> Format | None:
-    """Return the format of a document by its first bytes (up to 64 KiB), None if there is none.
+    """Return the format of a document by its first bytes, None if there is none.
 
     :param name: the document's file name, a hint only.
     """

@@ -258,6 +258,8 @@ class _Reading:
         self, file: InputFile, document: Document, year: int | None, *, final: bool
     ) -> None:
         found = recognise(document.head, document.name)
+        if found is None and document.look_further():
+            found = recognise(document.head, document.name)
         if found is None:
             self._skip_document(document)
             return

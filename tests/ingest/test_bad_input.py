@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from clusters import compact, initial_end, listed, pod, recorded, watched
 from plinian.engine.errors import (
@@ -292,3 +295,20 @@ def test_a_lone_surrogate_is_named_wherever_it_is(
     with pytest.raises(EventMalformed, match="a lone surrogate"):
         ingest(log, put(tmp_path, watch__jsonl=begin + line))
     assert log.last() == 0
+
+
+@pytest.mark.parametrize("size", [60_000, 70_000, 900_000])
+@pytest.mark.parametrize("write", [lambda one: json.dumps(one, indent=2), yaml.safe_dump])
+def test_an_object_is_known_however_large_what_comes_before_its_metadata(
+    write: Callable[[Any], str], size: int, log: LogStore, tmp_path: Path
+) -> None:
+    about = {"name": "a", "namespace": "d", "uid": "u", "resourceVersion": "5"}
+    one = {"apiVersion": "v1", "data": {"x": "y z " * (size // 4)}, "kind": "ConfigMap"}
+    ingest(log, put(tmp_path, it__txt=write({**one, "metadata": about}).encode()))
+    assert [each.event.reference.kind for each in log.read(Query())] == ["ConfigMap"]
+
+
+def test_what_is_no_object_is_refused_however_far_one_looks(log: LogStore, tmp_path: Path) -> None:
+    manifest = b"apiVersion: v1\nkind: ConfigMap\ndata:\n  x: " + b"y" * 5_000_000 + b"\n"
+    with pytest.raises(FormatUnknown, match="a manifest"):
+        ingest(log, put(tmp_path, it__yaml=manifest))

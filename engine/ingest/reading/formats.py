@@ -142,7 +142,7 @@ class Format(Protocol):
     """As in ``docs/reference``: ``watch-stream``, ``audit-log`` …"""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Say whether a document that begins with ``head`` (up to 64 KiB) is of this format.
+        """Say whether a document that begins with ``head`` (64 KiB, or more if that says nothing) is of this format.
 
         :param name: the document's file name, a hint only.
         """

@@ -35,6 +35,10 @@ STDIN = "-"
 HEAD = 2**16
 """Bytes that a format may look at to recognise a document."""
 
+LONG_HEAD = 4 * 2**20
+"""Bytes that they may look at if these are not enough: keys of an object are sorted, so a large
+``data`` comes before its ``kind`` and ``metadata``."""
+
 _MAX_DEPTH = 5
 """Archives within archives."""
 
@@ -95,6 +99,15 @@ class Document(msgspec.Struct):
     head: bytes
     stream: BinaryIO
     named: bool
+
+    def look_further(self) -> bool:
+        """Make the head longer; return False if it has all of the document already."""
+        before = len(self.head)
+        if before < HEAD - len(_BYTE_ORDER_MARK) or before > HEAD:
+            return False
+        self.head = self.stream.read(LONG_HEAD)
+        self.stream = _Counted(self.stream, lambda _size: None, ahead=self.head).buffered()
+        return len(self.head) > before
 
 
 def find_files(
