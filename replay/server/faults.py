@@ -87,6 +87,14 @@ def fault_document(fault: PlinianError) -> dict[str, Any]:
     return {"error": {"what": told, "where": "", "now": _SEE_TERMINAL}}
 
 
+def told_to_client(fault: PlinianError) -> dict[str, str]:
+    """Return what a client reads of an error; the terminal shows what is withheld."""
+    if status_of(fault) >= 500 and not isinstance(fault, _OURS):
+        report(fault)
+    said: dict[str, str] = fault_document(fault)["error"]
+    return said
+
+
 def report(fault: Exception) -> None:
     """Print to the terminal of the server what a client does not read."""
     where = getattr(fault, "where", "")
@@ -99,9 +107,7 @@ async def json_fault(_request: Request, fault: Exception) -> Response:
     assert isinstance(fault, PlinianError), "it is registered for these alone"
     status = status_of(fault)
     headers = {"Retry-After": "1"} if is_passing(fault) else None
-    if status >= 500 and not isinstance(fault, _OURS):
-        report(fault)
-    return PlainJSON(fault_document(fault), status_code=status, headers=headers)
+    return PlainJSON({"error": told_to_client(fault)}, status_code=status, headers=headers)
 
 
 async def json_failure(_request: Request, _fault: Exception) -> Response:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from serving import Running, ended, serving
 from starlette.requests import Request
+from web_pages import pages_of
 
 from plinian.engine.errors import (
     LogCorrupt,
@@ -188,3 +189,17 @@ def test_a_budget_ends_a_check(server: Running) -> None:
     answer = server.client.get("/plinian/v1/check", params={"budget": "1ms"})
     assert answer.status_code == 503
     assert "the answer takes longer than 0.001 s" in answer.json()["error"]["what"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/pods", "/version", ABOUT, "/@1"])
+def test_every_door_says_of_a_log_that_is_gone_no_more_than_that(
+    demo_log: Path, tmp_path: Path, path: str
+) -> None:
+    place = tmp_path / "log.db"
+    place.write_bytes(demo_log.read_bytes())
+    with pages_of(place) as client:
+        place.rename(tmp_path / "moved.db")
+        answer = client.get(path)
+    assert answer.status_code == 503
+    assert "the log is not there any more" in answer.text
+    assert "plinian ingest" not in answer.text

@@ -14,7 +14,7 @@ from plinian.replay.server.web.axis import PARTS, axis_of
 from plinian.replay.server.web.lanes import drawing_of
 from plinian.replay.server.web.lives import life_of, set_by, setter
 from plinian.replay.server.web.look import Look
-from plinian.replay.server.web.positions import position_of, time_at
+from plinian.replay.server.web.positions import position_of, time_at, version_by
 from plinian.replay.server.web.rows import fields_of, rows_around
 from plinian.replay.server.web.steps import step
 
@@ -50,6 +50,15 @@ def test_positions_are_where_their_state_is(log: Log) -> None:
     position = position_of(log, AFTER)
     assert abs(axis.share(position) - axis.share_of(moment.time)) < 0.5
     assert time_at(log, position)[1] == DRAINED
+
+
+def test_the_last_positions_are_where_their_state_is(log: Log) -> None:
+    axis = axis_of(log, 1, log.store.last())
+    (last,) = log.store.read(version_by(log.branch, log.cluster, log.store.last()))
+    time = log.clock().last()
+    assert time is not None
+    shares = [axis.share(at) for at in (last.position - 14, last.position, log.store.last())]
+    assert shares[0] < shares[1] == shares[2] == axis.share_of(time)
 
 
 def test_lines_of_logs_do_not_move_the_time_of_the_state(log: Log) -> None:

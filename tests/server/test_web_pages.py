@@ -239,6 +239,8 @@ def test_a_search_for_races_is_bounded_and_says_what_it_assumes(client: httpx.Cl
         ("/@1901/why/job/default/nobody", 404),
         ("/@1901/blame/queue/nobody", 404),
         ("/@99999/jobs", 404),
+        ("/@1901/diff?vs=@99999", 404),
+        ("/@1901?vs=99999", 404),
         ("/@1901/nokind/x", 400),
         ("/@1901/blame/queue/gold?number=nothing", 400),
         ("/@1901/session?release=v0.1.0", 400),

@@ -146,7 +146,8 @@ def _check_match(
 ) -> None:
     """Refuse what an API server refuses.
 
-    Source: k8s.io/apimachinery pkg/apis/meta/internalversion/validation.
+    Source: k8s.io/apimachinery pkg/apis/meta/internalversion/validation; of ``continue`` with a
+    revision, k8s.io/apiserver pkg/storage/etcd3.
     """
     if match and match not in {"Exact", "NotOlderThan"}:
         raise StatusError(400, f"resourceVersionMatch: unsupported value {match!r}")
@@ -162,6 +163,8 @@ def _check_match(
         raise StatusError(400, "resourceVersionMatch needs a resourceVersion, and no continue")
     if match == "Exact" and not revision:
         raise StatusError(400, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+    if token and revision and not watch:
+        raise StatusError(400, "specifying resource version is not allowed when using continue")
 
 
 def _selection(resource: Resource, namespace: str, query: Mapping[str, str]) -> Selection:

@@ -146,7 +146,7 @@ def refusal(method: str, label: str, ways: Sequence[str] = ()) -> StatusError:
 
 
 def of_fault(fault: PlinianError) -> StatusError:
-    """Return an error of ours as a Status."""
-    code = faults.status_of(fault)
-    parts = [fault.what, *([fault.now] if fault.now else [])]
-    return StatusError(code, "; ".join(parts))
+    """Return an error of ours as a Status, without what is only for the terminal of the server."""
+    said = faults.told_to_client(fault)
+    parts = [said["what"], *([said["now"]] if said["now"] else [])]
+    return StatusError(faults.status_of(fault), "; ".join(parts))

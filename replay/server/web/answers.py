@@ -75,13 +75,17 @@ class Found(NamedTuple):
 
 
 def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
-    """Return the answer, or why there is none yet."""
+    """Return the answer, or why there is none yet.
+
+    :raises PointUnknown: the position, or the one to compare with, is beyond the end of the log.
+    """
     last = log.store.last(log.branch)
     position = fixed_position(asked.point, last)
     if position is None:
         return Moved(position_of(log, asked.point))
     digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
     look = _look(asked, position, last)
+    fixed_position(look.get("vs").removeprefix("@"), last)  # Refuses one beyond the end.
     if asked.is_work:
         return Later(look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest))
     tag = _tag(asked, digest)

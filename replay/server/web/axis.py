@@ -1,7 +1,7 @@
 """The axis of the timeline: which position is at which time, and how many events there are when.
 
 The times of a few hundred positions are read, however long the log is. Each stands for the events
-up to the next one.
+up to the next one. The last object version is read, too: from it on, time stands still.
 
 A position is drawn at the time of the last object version by then: that is what the state at the
 position shows. Lines of logs have no version, and may be far from it in the log; they are counted
@@ -21,6 +21,7 @@ from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.clock import StoreKey, clock_of
 from ...moments.times import with_spans
+from .positions import version_by
 
 SAMPLES = 1200
 """Positions whose times are read."""
@@ -90,6 +91,7 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     some = np.unique(np.linspace(begin, end, SAMPLES).astype(int)).tolist()
     clock = clock_of(store, branch=branch, cluster=cluster)
     found = list(store.read(Query(branch=branch, positions=tuple(some))))
+    ending = list(store.read(version_by(branch, cluster, end)))
     gaps = np.diff([*some, end + 1]).tolist()
     samples = [
         _Sample(one.position, span.estimate, one.event.revision is not None, gap)
@@ -99,6 +101,11 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     if not samples:
         return _undated(some, begin, end)
     placed = [one for one in samples if one.versioned] or samples
+    placed += [
+        _Sample(one.position, span.estimate, versioned=True, stands_for=0)
+        for one, span in with_spans(ending, clock)
+        if span.estimate is not None and one.position > placed[-1].position
+    ]
     times = list(accumulate((one.time for one in placed), max))
     whole = begin == 1 and end == _last
     low, high = (times[0], times[-1])

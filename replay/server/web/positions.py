@@ -51,19 +51,23 @@ def time_at(log: Log, position: int) -> tuple[str, str]:
     Both are empty if it is not known. The lines of a scheduler's log that come before the
     position in the log may be later: they are no part of the state.
     """
-    query = Query(
-        branch=log.branch,
-        cluster=log.cluster,
+    found = list(log.store.read(version_by(log.branch, log.cluster, position)))
+    for _, span in with_spans(found, log.clock()):
+        if span.estimate is not None:
+            return span_text(span), time_text(span.estimate)
+    return "", ""
+
+
+def version_by(branch: str, cluster: str | None, position: int) -> Query:
+    """Return the query for the last object version by a position."""
+    return Query(
+        branch=branch,
+        cluster=cluster,
         until=position,
         revisions=(0, None),
         newest_first=True,
         limit=1,
     )
-    found = list(log.store.read(query))
-    for _, span in with_spans(found, log.clock()):
-        if span.estimate is not None:
-            return span_text(span), time_text(span.estimate)
-    return "", ""
 
 
 def _last_by(moment: Moment) -> Query:

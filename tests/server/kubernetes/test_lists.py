@@ -58,6 +58,7 @@ def test_every_list_is_what_the_log_holds(server: Running, at: str) -> None:
 def test_the_revision_of_a_list_is_that_of_the_whole_cluster(server: Running) -> None:
     assert got(server, f"/at/rv:391{PODS}")["metadata"] == {"resourceVersion": "391"}
     whole = got(server, "/api/v1/nodes")["metadata"]["resourceVersion"]
+    assert got(server, f"/at/rv:99999999{PODS}")["metadata"]["resourceVersion"] == whole
     assert whole == "2059", "the last revision of the log, which is of no node"
 
 
@@ -100,6 +101,16 @@ def test_pages_make_up_the_list_even_if_each_is_asked_for_at_another_moment(
         query["continue"] = page["metadata"]["continue"]
     assert found == whole
     assert len(whole) > 10
+
+
+def test_a_page_goes_on_at_no_other_revision(server: Running) -> None:
+    first = got(server, PODS, limit="3")["metadata"]
+    query = {"limit": "3", "continue": first["continue"]}
+    assert got(server, PODS, **query, resourceVersion="0")["items"]
+    answer = server.client.get(PODS, params={**query, "resourceVersion": "100"})
+    assert answer.status_code == 400
+    said = "specifying resource version is not allowed when using continue"
+    assert answer.json()["message"] == said
 
 
 def test_a_revision_can_be_asked_for_exactly(server: Running) -> None:
