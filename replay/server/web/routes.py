@@ -27,7 +27,7 @@ from .answers import Asked, Found, Later, Moved, Same, look_up
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
 from .files import file_of, html_of, part_of
-from .look import MISSED, TWIN, Look
+from .look import TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
@@ -214,7 +214,7 @@ async def _step(request: Request) -> Response:
         except PointUnknown:
             if as_json:
                 raise
-            return look.here(**{MISSED: f"{parts['what']}/{parts['way']}"})
+            return look.here(missed=f"{parts['what']}/{parts['way']}")
 
     try:
         place = await served(request).readers.ask(found)
