@@ -123,7 +123,7 @@ def _position(digits: str, last: int) -> int:
     if position > last:
         raise PointUnknown(
             f"position @{position} is beyond the end of the log (last is @{last})",
-            now=f"use --at @{last}, or --at end",
+            now=f"use @{last}, or end",
         )
     return position
 
@@ -138,7 +138,7 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
         raise PointTooEarly(
             f"rv:{revision} is before the log's first revision, rv:{extent.first_revision}",
             first=f"rv:{extent.first_revision}",
-            now=f"use --at rv:{extent.first_revision}, or ingest older recordings",
+            now=f"use rv:{extent.first_revision}, or ingest older recordings",
         )
     refuse_earlier(store, revision=revision)
     last = extent.last_revision

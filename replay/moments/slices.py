@@ -62,11 +62,11 @@ def refuse_earlier(
         raise PointTooEarly(
             f"{said} is before this slice of a log begins, at rv:{begin.revision}",
             first=f"rv:{begin.revision}",
-            now=f"use --at rv:{begin.revision} or later, or ask for a pack of more time",
+            now=f"use rv:{begin.revision} or later, or ask for a pack of more time",
         )
     if position is not None and 0 < position < begin.position:
         raise PointTooEarly(
             f"@{position} is before the state at the begin of this slice is complete",
             first=f"@{begin.position}",
-            now=f"use --at @{begin.position} or later",
+            now=f"use @{begin.position} or later",
         )

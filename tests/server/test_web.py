@@ -127,7 +127,6 @@ def test_nothing_inline_may_run(server: Running) -> None:
         ("/@1901/no-such-page", 404, "no such page"),
         ("/@1901?part=nothing", 400, "has no part"),
         ("/@1901/step/dance/next", 400, "no step"),
-        ("/@4446/step/event/next", 404, "there is no event after"),
     ],
 )
 def test_a_fault_is_a_page_with_a_way_out(
@@ -138,6 +137,28 @@ def test_a_fault_is_a_page_with_a_way_out(
     assert words in answer.text
     assert 'href="/@4446"' in answer.text
     assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("/@4446/step/event/next", "There is no event after @4446."),
+        ("/@4446/step/session/next", "There is no session after @4446."),
+        ("/@1/step/object/previous", "There is no event of the selected object before @1."),
+    ],
+)
+def test_a_step_that_leads_nowhere_leads_back(server: Running, step: str, said: str) -> None:
+    look = "?sel=job/default/big-gang"
+    answer = server.client.get(f"{step}{look}")
+    assert answer.status_code == 302
+    back = answer.headers["location"]
+    assert back.startswith(f"{step.split('/step', maxsplit=1)[0]}{look}")
+    page = server.client.get(back).text
+    assert said in page
+    assert "missed=" not in page
+    told = server.client.get(step, headers={"Accept": "application/json"})
+    assert told.status_code == 404
+    assert said[1:-1] in told.json()["error"]["what"]
 
 
 def test_an_object_that_never_was_is_said_in_the_panel(server: Running) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from .words import ASSUME, PAGES, STRICT
 
 CONF_NAME = "volcano-scheduler.conf"
 """The name of a configuration that comes with a request."""
+
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 _SHARED = frozenset({"limit", "cursor", "budget"})
 """Parameters that the server reads itself."""
@@ -120,6 +123,16 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether it is about one release, which a request need not name."""
         return any(one.name == "release" and not one.required for one in self.parameters)
 
+    def in_own_words(self, text: str) -> str:
+        """Return what an error says with parameters in place of the options of the command.
+
+        :param text: one that names a whole command stays as it is.
+        """
+        if "plinian " in text:
+            return text
+        names = {one.flag: one.name for one in self.parameters if one.flag}
+        return _OPTION.sub(lambda found: names.get(found[0], found[0]), text)
+
     def command_line(self, asked: Asked) -> str:
         """Return the command that answers a question in the terminal; empty if there is none."""
         if not self.command:
@@ -132,12 +145,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
             told = _told(self, asked, one)
             if one.absent and not told:
                 options.append(one.absent)
-            flag = f"--{one.name.replace('_', '-')}" if one.option == "--" else one.option
             for value in told:
-                if not flag:
+                if not one.flag:
                     names.append(str(value))
                 else:
-                    options += [flag] if value is True else [flag, f"{one.prefix}{value}"]
+                    options += [one.flag] if value is True else [one.flag, f"{one.prefix}{value}"]
         return shlex.join(["plinian", *self.command, *names, *options])
 
 

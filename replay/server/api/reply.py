@@ -55,6 +55,7 @@ class Reply:
                 raise
             except PlinianError as fault:
                 _clean(fault, log)
+                fault.what, fault.now = map(operation.in_own_words, (fault.what, fault.now))
                 raise
             text = ascii_json(msgspec.to_builtins(found))
             check_size(text, self._most)

@@ -181,8 +181,9 @@ def _question(uri: str) -> tuple[str, dict[str, list[str]]]:
     """
     kind, *parts = map(unquote, uri.removeprefix(_SCHEME).split("/"))
     if kind == "events" and len(parts) == 1 and parts[0].isascii() and parts[0].isdigit():
-        after = max(int(parts[0][:18]) - 1, 0)
-        return "events", {"after": [f"@{after}"], "limit": ["1"], "payload": ["true"]}
+        position = int(parts[0][:18])
+        only = {"after": [f"@{max(position - 1, 0)}"], "until": [f"@{position}"]}
+        return "events", {**only, "limit": ["1"], "payload": ["true"]}
     if kind == "objects" and len(parts) in {3, 4}:
         at, of, *namespace, name = parts
         texts = {"at": [at], "kind": [of], "name": [name], "namespace": namespace}

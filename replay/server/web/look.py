@@ -16,6 +16,9 @@ from ...moments.times import time_text
 SHARED = ("release", "vs", "sel", "lanes", "from", "to")
 """Names of the query that a link to another page keeps."""
 
+MISSED = "missed"
+"""In the query: the step from here that leads nowhere, as in ``session/next``. No link keeps it."""
+
 TWIN = ".json"
 """At the end of a path: the data of the page before it.
 
@@ -137,7 +140,8 @@ class Look(NamedTuple):
     def _link(
         self, path: str, at: int | None, kept: dict[str, str], changes: dict[str, str | int | None]
     ) -> str:
-        kept.pop("standalone", None)
+        for name in (MISSED, "standalone"):
+            kept.pop(name, None)
         for name, value in changes.items():
             kept[name.rstrip("_")] = "" if value is None else str(value)
         kept.pop("part", None)

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ....engine.errors import ObjectNotFound, PlinianError
+from ....engine.errors import ObjectNotFound, PlinianError, PointUnknown
 from ...facade.log import Log
 from ...pages.templates import rendered
 from ..faults import fault_document, is_passing, status_of
@@ -202,21 +202,27 @@ async def _to_point(request: Request, point: str) -> Response:
 
 
 async def _step(request: Request) -> Response:
-    """Go to the next or the previous event of a sort, and keep the look."""
+    """Go to the next or the previous event of a sort, or back if there is none; keep the look."""
     parts = request.path_params
     query = tuple(request.query_params.multi_items())
+    as_json = "application/json" in request.headers.get("accept", "")
 
     def found(log: Log) -> str:
         look = Look(parts["position"], log.store.last(log.branch), query=query)
-        return look.here(at=step(log, look, parts["what"], forwards=parts["way"] == "next"))
+        try:
+            return look.here(at=step(log, look, parts["what"], forwards=parts["way"] == "next"))
+        except PointUnknown:
+            if as_json:
+                raise
+            return look.here(missed=f"{parts['what']}/{parts['way']}")
 
     try:
         place = await served(request).readers.ask(found)
     except PlinianError as fault:
-        if "application/json" in request.headers.get("accept", ""):
+        if as_json:
             return JSONResponse(fault_document(fault), status_code=status_of(fault))
         return await _fault_page(request, fault)
-    if "application/json" in request.headers.get("accept", ""):
+    if as_json:
         return JSONResponse({"link": place})
     return RedirectResponse(place, status_code=302, headers={"Cache-Control": NO_STORE})
 

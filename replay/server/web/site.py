@@ -16,6 +16,7 @@ from .assets import assets
 from .look import Look
 from .page import Page
 from .positions import time_at
+from .steps import missed
 
 
 class Place(NamedTuple):
@@ -73,7 +74,7 @@ def site_of(
             for one in pages
             if one.nav
         ],
-        notices=look.notices(page.panes),
+        notices=[*look.notices(page.panes), *missed(look)],
     )
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ....engine.errors import PointUnknown, UsageError
 from ...facade.log import Log
 from .lives import life_of
-from .look import Look
+from .look import MISSED, Look
 from .pane import selected
 from .rows import fields_of, next_position
 
@@ -36,9 +36,19 @@ def step(log: Log, look: Look, what: str, *, forwards: bool) -> int:
     """
     found = _found(log, look, what, forwards=forwards)
     if found is None:
-        side = "after" if forwards else "before"
-        raise PointUnknown(f"there is no {WAYS[what]} {side} @{look.position}")
+        raise PointUnknown(_none(look, what, forwards=forwards))
     return found
+
+
+def missed(look: Look) -> list[str]:
+    """Return a sentence for the step that led back to where it began, if one did."""
+    what, _, way = look.get(MISSED).partition("/")
+    none = _none(look, what, forwards=way == "next") if what in WAYS else ""
+    return [f"{none[0].upper()}{none[1:]}."] if none else []
+
+
+def _none(look: Look, what: str, *, forwards: bool) -> str:
+    return f"there is no {WAYS[what]} {'after' if forwards else 'before'} {look.at}"
 
 
 def _found(log: Log, look: Look, what: str, *, forwards: bool) -> int | None:

@@ -37,6 +37,8 @@ API = "/plinian/v1"
         ("objects/cows", "", ""),
         ("compare", "release is missing", ""),
         ("session?release=v9.9.9", "", ""),
+        ("bisect?releases=v1.8.0..v1.9.0", "exactly one of bound, pending", "as in: bound default"),
+        ("bisect?bound=x", "bound x: expected", "as in: bound default/train-0"),
         (f"why?object={'x' * 1001}", "object has 1001 characters", "at most 1000"),
         ("events?" + "&".join(["kind=pod.*"] * 101), "kind: 101 values", "at most 100"),
     ],
@@ -64,6 +66,14 @@ def test_what_does_not_exist_is_not_found(server: Running, path: str, status: in
     answer = server.client.get(f"{API}/{path}")
     assert answer.status_code == status
     assert set(answer.json()["error"]) == {"what", "where", "now"}
+
+
+def test_a_position_beyond_the_end_is_said_without_options(server: Running) -> None:
+    fault = server.client.get(f"{API}/events?after=@999999").json()["error"]
+    assert (fault["what"], fault["now"]) == (
+        "position @999999 is beyond the end of the log (last is @4446)",
+        "use @4446, or end",
+    )
 
 
 def test_nothing_but_reading_is_allowed(server: Running) -> None:
