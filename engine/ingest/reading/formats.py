@@ -142,8 +142,9 @@ class Format(Protocol):
     """As in ``docs/reference``: ``watch-stream``, ``audit-log`` …"""
 
     def sniff(self, head: bytes, name: str) -> bool:
-        """Say whether a document that begins with ``head`` (64 KiB, or more if that says nothing) is of this format.
+        """Say whether a document is of this format.
 
+        :param head: its first 64 KiB, or more of it if no format knows those.
         :param name: the document's file name, a hint only.
         """
 
