@@ -60,14 +60,13 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     option: str | None = "--"
     prefix: str = ""
     absent: str = ""
+    in_path: bool = False
 
     @property
     def flag(self) -> str:
-        """Return the option of the command line with its name; empty if there is none."""
+        """The option of the command line; empty if there is none."""
         usual = f"--{self.name.replace('_', '-')}"
         return usual if self.option == "--" else self.option or ""
-
-    in_path: bool = False
 
     @property
     def keyword(self) -> str:
