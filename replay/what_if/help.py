@@ -36,7 +36,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
         ``topology``, ``gang``, ``node``, ``gone``, ``release``.
     :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
         pods can be created.
-    :param evicts: pods that the session then evicts.
+    :param evicts: pods that the session then evicts, and the original one does not.
     :param no_longer: pods that the original session binds, and this one does not.
     """
 
@@ -144,12 +144,12 @@ def _tried(
     starts = starts_in(answer, target)
     if not starts:
         return None
-    binds = dict(answer.result.binds)
+    binds, evicted = dict(answer.result.binds), dict(original.result.evictions)
     return Remedy(
         kind=suggestion.kind,
         text=suggestion.text,
         starts=starts,
-        evicts=tuple(pod for pod, _ in answer.result.evictions),
+        evicts=tuple(pod for pod, _ in answer.result.evictions if pod not in evicted),
         no_longer=tuple(pod for pod, _ in original.result.binds if pod not in binds),
     )
 

@@ -201,6 +201,27 @@ def test_a_gang_of_the_pods_that_there_are_helps(tmp_path: Path, least: int, pha
             ]
 
 
+def test_pods_that_are_evicted_anyway_are_no_cost_of_a_change(tmp_path: Path) -> None:
+    reclaims = CAPACITY.replace("allocate, backfill", "allocate, reclaim")
+    world = (
+        *ROOT,
+        node("n1", 4),
+        queue("rich", parent="root", reclaimable=True),
+        queue("poor", parent="root", deserved={"cpu": "2"}),
+        queue("third", parent="root", deserved={"cpu": "2"}),
+        group("old", 1, "Running", queue="rich"),
+        *(pod(f"old-{number}", "old", 2, "n1") for number in range(2)),
+        group("a", 1, "Inqueue", queue="poor"),
+        pod("a-0", "a", 2),
+        group("b", 2, "Inqueue", queue="third"),
+        *(pod(f"b-{number}", "b", 2) for number in range(2)),
+    )
+    with log_of(tmp_path, reclaims, *world) as log:
+        (smaller,) = [one for one in helps(log, "podgroup/b").found if one.kind == "gang"]
+        assert smaller.starts == "after evictions"
+        assert smaller.evicts == (), "the session evicts both of old in any case"
+
+
 def test_a_podgroup_that_was_deleted_is_tried_again_as_it_was(tmp_path: Path) -> None:
     lost = group("g", 1, "Inqueue")
     made = [*ROOT, node("n1", 8), lost, pod("g-0", "g", 2)]
