@@ -75,7 +75,7 @@ class Guard:
         self._origins = frozenset(settings.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it; nobody reads an answer to half a request."""
+        """Answer a request, or refuse it; half a request gets no answer."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
