@@ -21,7 +21,7 @@ from .words import ASSUME, PAGES, STRICT
 CONF_NAME = "volcano-scheduler.conf"
 """The name of a configuration that comes with a request."""
 
-_OPTION = re.compile(r"--[a-z][a-z-]*")
+_OPTION = re.compile(r"(?<!-)--[a-z]+(?:-[a-z]+)*")
 
 _SHARED = frozenset({"limit", "cursor", "budget"})
 """Parameters that the server reads itself."""
