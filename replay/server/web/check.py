@@ -108,11 +108,7 @@ def _json(found: Check) -> Any:
 def check(log: Log, look: Look, watch: Watch | None = None) -> Check:
     """Check the log up to the moment, or the moment alone; long logs only on demand.
 
-<<<<<<< HEAD
     :raises UsageError: there is no invariant of that name.
-=======
-    :raises UsageError: the query names an invariant that does not exist.
->>>>>>> f3
     """
     wanted = (
         {one.id for one in chosen_invariants([name])} if (name := look.get("invariant")) else ()
