@@ -48,12 +48,18 @@ def parse_patch(text: str) -> Patch:
     address, equals, change = text.partition("=")
     kind, _, rest = address.partition("/")
     namespace, slash, name = rest.partition("/")
+    if not equals or not kind or not rest or not change:
+        raise UsageError(
+            f"{text!r} is not a patch: it is not of the form TYPE/NAME=JSON", now=_FORM
+        )
     try:
         document = msgspec.json.decode(change)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise UsageError(f"{text!r} is not a patch: {fault}", now=_FORM) from fault
-    if not equals or not isinstance(document, dict):
-        raise UsageError(f"{text!r} is not a patch", now=_FORM)
+        what = f"what follows the = is not JSON: {fault}"
+        raise UsageError(f"{text!r} is not a patch: {what}", now=_FORM) from fault
+    if not isinstance(document, dict):
+        what = "what follows the = is not a JSON object"
+        raise UsageError(f"{text!r} is not a patch: {what}", now=_FORM)
     named = object_named(f"{kind}/{name if slash else rest}")
     return Patch(named, namespace if slash else "default", document)
 

@@ -78,6 +78,21 @@ def test_what_is_no_patch_is_refused(text: str) -> None:
         parse_patch(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("node/n1", "it is not of the form TYPE/NAME=JSON"),
+        ("=", "it is not of the form TYPE/NAME=JSON"),
+        ("node/n1=", "it is not of the form TYPE/NAME=JSON"),
+        ("node/n1={", "what follows the = is not JSON"),
+        ("node/n1=[1]", "what follows the = is not a JSON object"),
+    ],
+)
+def test_a_refusal_says_what_a_patch_lacks(text: str, what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        parse_patch(text)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=2),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=1), inner),
