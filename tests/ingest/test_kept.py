@@ -71,6 +71,10 @@ def test_of_a_secret_its_place_type_labels_owners_and_finalizers_are_kept() -> N
         ('{"kind":"Secret","data":{"a":"b"}}', '{"kind":"Secret"}'),
         ("no: v1.Secret{Data: x}", "no: v1.[the content of a Secret is left out]"),
         (
+            'c.go:100] *v1.Secret: {"metadata":{},"stringData":{"p":"x"}}',
+            "c.go:100] *v1.[the content of a Secret is left out]",
+        ),
+        (
             'Secret "s" is invalid: data: Invalid value: "x": no',
             'Secret "s" is invalid: data: Invalid value: [left out]',
         ),

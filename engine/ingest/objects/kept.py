@@ -48,9 +48,9 @@ _HINT = re.compile(rb"Secret")
 """Searched in every payload; one expression is quicker than several ``in``."""
 
 _NAMED = re.compile(
-    rb'Secret(?:List)? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
+    rb'Secret(?:List)?:? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
 )
-_DUMPED = re.compile(r'\bSecret(?:List)?\{|"kind\\*" ?: ?\\*"Secret(?:List)?\\*"')
+_DUMPED = re.compile(r'\bSecret(?:List)?(?:: ?)?\{|"kind\\*" ?: ?\\*"Secret(?:List)?\\*"')
 _REFUSED = re.compile(r"\bSecret\b")
 _VALUE = re.compile(r"\b(?:Invalid|Unsupported|Duplicate) value: ")
 
