@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, OTHER, versions, watched_log
+from answer_worlds import CAPACITY, NODES, OTHER, log_of, versions, watched_log
 
 from clusters import initial_end, watched
 from plinian.replay.answers import since
@@ -15,7 +15,7 @@ from plinian.replay.answers.answer import Why
 from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import opened
-from plinian.replay.render.why import why_lines
+from plinian.replay.render.why import since_lines, why_lines
 from sessions import group, node, pod, queue
 
 RELEASE = "v1.12.1"
@@ -254,3 +254,14 @@ def test_a_single_list_does_not_say_since_when_a_pod_waits(tmp_path: Path) -> No
     (only,) = found.stages
     assert only.since.or_earlier is True
     assert f"from {only.since.at} or earlier: for the present reason" in "".join(why_lines(found))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"), [(log_of, "in the log since "), (watched_log, "exists since ")]
+)
+def test_an_object_that_a_list_shows_may_be_older(tmp_path: Path, make: Any, says: str) -> None:
+    world = (node("n1"), queue("default"), group("pg", 1, "Inqueue"), pod("a", "pg", 99))
+    given = [("ADDED", one) for one in world] if make is watched_log else world
+    with make(tmp_path, NODES, *given) as log:
+        found = why_at(log, log.object("pod/a"), "end", namespace="ns", release=RELEASE)
+    assert "".join(since_lines(found)).startswith(says)
