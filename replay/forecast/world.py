@@ -170,7 +170,7 @@ class LiveWorld:
         found = self.find(pair, namespace, name)
         if found is None:
             raise ObjectNotFound(
-                f"there is no {plain_name(*pair)} {_place(pair, namespace, name).key} at "
+                f"the log shows no {plain_name(*pair)} {_place(pair, namespace, name).key} at "
                 f"{self._label}",
                 now="name one that exists then",
             )

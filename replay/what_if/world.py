@@ -121,7 +121,7 @@ class World:
         if held is None:
             where = _key(_place(pair, namespace, name))
             raise ObjectNotFound(
-                f"there is no {plain_name(*pair)} {where} at {self._begin.moment.label}",
+                f"the log shows no {plain_name(*pair)} {where} at {self._begin.moment.label}",
                 now="name one that exists then",
             )
         return held

@@ -109,15 +109,15 @@ def test_fields_that_no_session_reads_are_named(ask: Run, field: str, said: str)
         ((), "nothing is changed"),
         (("--set", "queue/gold=1"), "is no field of an object"),
         (("--set", "job/gpu-2.spec.minAvailable=1"), "sessions do not see a job"),
-        (("--add-node", "like=node-9"), "there is no node node-9 at"),
-        (("--delete", "pod/nothing"), "there is no pod default/nothing at"),
+        (("--add-node", "like=node-9"), "the log shows no node node-9 at"),
+        (("--delete", "pod/nothing"), "the log shows no pod default/nothing at"),
         (("--release", "v1.11.0", "--release", "v1.12.0", "--release", "v1.13.0"), "more than two"),
         (("-f", "nothing.yaml"), "nothing.yaml"),
     ],
 )
 def test_what_cannot_be_tried_is_refused(ask: Run, words: tuple[str, ...], said: str) -> None:
     ran = ask("what-if", *words)
-    absent = said.startswith("there is no")
+    absent = said.startswith("the log shows no")
     assert ran.exit_code == (1 if absent else 2)
     assert said in ran.stderr
     assert not ran.stdout
@@ -189,14 +189,14 @@ def test_a_course_is_kept_as_a_branch(run: Run, demo_log: str, tmp_path: Path) -
         (("--for", "1m", "--run-for", "job/gpu-2"), "'job/gpu-2' gives no duration"),
         (("--for", "1m", "--run-for", "gpu-2=1m"), "'gpu-2' is not an object"),
         (("--for", "1m", "--period", "0s"), "--period: 0s is no time"),
-        (("--for", "1m", "--cordon", "node-9"), "there is no node node-9 at"),
+        (("--for", "1m", "--cordon", "node-9"), "the log shows no node node-9 at"),
         (("--no-arrivals", "--cordon", "node-1"), "--no-arrivals needs --for"),
         (("--period", "1s", "--cordon", "node-1"), "--period needs --for"),
     ],
 )
 def test_a_time_that_cannot_be_run_is_refused(ask: Run, words: tuple[str, ...], said: str) -> None:
     ran = ask("what-if", *words)
-    assert ran.exit_code == (1 if said.startswith("there is no") else 2)
+    assert ran.exit_code == (1 if said.startswith("the log shows no") else 2)
     assert said in ran.stderr
     assert not ran.stdout
 

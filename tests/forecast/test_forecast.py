@@ -286,7 +286,7 @@ def test_what_cannot_be_carried_is_refused(tmp_path: Path) -> None:
     with living_log(tmp_path, NODES, TWO_ON_ONE) as log:
         with pytest.raises(UsageError, match="nothing here acts on a ConfigMap"):
             lived(log, 10, [Apply(settings)])
-        with pytest.raises(ObjectNotFound, match="there is no node n7"):
+        with pytest.raises(ObjectNotFound, match="the log shows no node n7"):
             lived(log, 10, [Cordon("n7")])
 
 
