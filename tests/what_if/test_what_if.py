@@ -142,7 +142,7 @@ def test_what_does_not_exist_or_has_no_effect_is_refused(full: Log) -> None:
         Delete(named_in("pod/nothing", "ns")),
         Cordon("nothing"),
     ):
-        with pytest.raises(ObjectNotFound, match=r"there is no \w+ (ns/)?nothing"):
+        with pytest.raises(ObjectNotFound, match=r"the log shows no \w+ (ns/)?nothing"):
             tried(full, change)
     with pytest.raises(UsageError, match="not a valid object"):
         tried(full, set_field("queue/top.spec.weight=heavy"))
