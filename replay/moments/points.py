@@ -141,10 +141,6 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
             now=f"use rv:{extent.first_revision}, or ingest older recordings",
         )
     refuse_earlier(store, revision=revision)
-    last = extent.last_revision
-    if last is not None and revision > last:
-        note = f"{text} is after the last revision of the log (rv:{last}): showing the end"
-        return msgspec.structs.replace(moment, note=note)
     return msgspec.structs.replace(moment, revision=revision, label=f"rv:{revision}")
 
 

@@ -68,16 +68,6 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
     assert "after the last event" in remarks_on(now)[0]
 
 
-def test_a_revision_past_the_end_is_the_end_and_said_to_be_so(store: LogStore) -> None:
-    assert remarks_on(resolve(store, "rv:20")) == []
-    moment = resolve(store, "rv:21")
-    assert (moment.revision, moment.label) == (None, "@2")
-    assert remarks_on(moment) == [
-        "rv:21 is after the last revision of the log (rv:20): showing the end"
-    ]
-    assert resolve(store, "rv:20", as_known_at="@1").label == "@1"
-
-
 @pytest.mark.parametrize("text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5"])
 def test_what_is_no_time_is_refused(store: LogStore, text: str) -> None:
     with pytest.raises(PointUnknown, match="invalid point"):
