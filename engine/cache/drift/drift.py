@@ -67,15 +67,11 @@ class PodIndex:
         for pod in pods:
             self.put(pod)
 
-    def put(self, pod: Pod, request: Resource | None = None) -> Resource:
-        """Add a pod, or a new version of one; return its request.
-
-        :param request: the request, if it is known.
-        """
+    def put(self, pod: Pod) -> Resource:
+        """Add a pod, or a new version of one; return its request."""
         key = pod.metadata.key
         self.remove(key)
-        if request is None:
-            request = self._request_of(pod)
+        request = self._request_of(pod)
         self._pods[key] = (pod, request)
         for index, name in self._places(pod):
             index.setdefault(name, {})[key] = None
@@ -246,17 +242,6 @@ class Comparison:
             return []
         truth = str(defaults[-1]) if defaults else "0"
         return [Difference("PriorityClass", "", "default", truth, str(held))]
-
-
-def asks_the_same(pod: Pod, other: Pod) -> bool:
-    """Return whether two pods certainly request the same."""
-    mine, theirs = pod.spec, other.spec
-    return (
-        mine.containers == theirs.containers
-        and mine.init_containers == theirs.init_containers
-        and mine.overhead == theirs.overhead
-        and mine.resources == theirs.resources
-    )
 
 
 def same_version(true: Object | None, held: Object | None) -> bool:

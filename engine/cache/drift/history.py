@@ -6,11 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...events import KINDS, Effect, Event, Reference
 from ...kubernetes.objects import Pod
-from ...model.resource import Resource
-from ...model.task import pod_request
 from ..job_cache import job_of
 from ..projector import WATCHED, Projector, key_of
-from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit, asks_the_same
+from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit
 from .settled import Settled
 
 _OF_A_NODE = frozenset({"Node", "CSINode"})
@@ -30,7 +28,6 @@ class DriftHistory:
         self._ignored = self._cache.node_cache.ignored
         self._pods = PodIndex(uncounted=self._cache.node_cache.uncounted)
         self._settled = Settled(self._cache)
-        self._requests: dict[int, Resource] = {}
         self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
         self._differing: dict[str, dict[Unit, None]] = {}
 
@@ -85,19 +82,8 @@ class DriftHistory:
         self._ignored = self._cache.node_cache.ignored
         self._pods = PodIndex(uncounted=self._cache.node_cache.uncounted)
         self._settled = Settled(self._cache)
-        self._requests = {}
         for pod in self._cache.stores.of("Pod").values():
-            self._settled.put(pod, self._pods.put(pod, self._request_of(pod)))
-
-    def _request_of(self, pod: Pod) -> Resource | None:
-        """Return the request of a pod that is a task; tasks of one class request the same."""
-        task = self._cache.job_cache.find_task(job_of(pod), pod.uid)
-        if task is None or task.pod is not pod:
-            return None
-        known = self._requests.get(task.klass)
-        if known is None:
-            known = self._requests[task.klass] = pod_request(pod, self._cache.node_cache.uncounted)
-        return known
+            self._settled.put(pod, self._pods.put(pod))
 
     def _comparison(self) -> Comparison:
         return Comparison(self._cache, self._cache.stores, self._pods)
@@ -141,10 +127,7 @@ class DriftHistory:
         if before is not None and request is not None:
             self._settled.remove(before, request)
         if now is not None:
-            known = self._request_of(now)
-            if known is None and before is not None and asks_the_same(before, now):
-                known = request
-            self._settled.put(now, self._pods.put(now, known))
+            self._settled.put(now, self._pods.put(now))
         units = dict(self._differing.get(key, {}))
         for pod in (before, now):
             if pod is not None:

@@ -23,6 +23,7 @@ from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
 from .requests import PodRequests, pod_requests, requests_on_nodes
 
 if TYPE_CHECKING:
+    from ...kubernetes.objects import Pod
     from ...model.tables import Ints
     from ..framework.session import Session
 
@@ -326,13 +327,7 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     asked: dict[tuple[int, ...], PodRequests] = {}
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
-        before = known.get(info.klass)
-        if before is None:
-            # Pods share equal parts, which live as long as the pods do.
-            spec = info.pod.spec
-            parts = (id(spec.containers), id(spec.init_containers), id(spec.overhead))
-            before = PodClass(info.pod, asked.get(parts), reading)
-            asked[parts] = before.requests
+        before = known.get(info.klass) or _new_class(info.pod, reading, asked)
         made = known[info.klass] = class_of(info.pod, before, reading)
         classes[number] = made
         request = made.requests
@@ -342,3 +337,15 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
             request = requests_on_nodes(info.pod, request, sidecars=reading.sidecars)
         vectors[number] = (*request, 1)
     return classes, vectors
+
+
+def _new_class(pod: Pod, reading: Reading, asked: dict[tuple[int, ...], PodRequests]) -> PodClass:
+    """Return a class with this pod; pods share equal parts, so their requests are known by these.
+
+    :param asked: requests so far, by the parts of pods that live on.
+    """
+    spec = pod.spec
+    parts = (id(spec.containers), id(spec.init_containers), id(spec.overhead))
+    made = PodClass(pod, asked.get(parts), reading)
+    asked[parts] = made.requests
+    return made

@@ -305,10 +305,8 @@ class PodClass:
         )
 
 
-def class_of(pod: Pod, before: PodClass | None, reading: Reading = PRESENT) -> PodClass:
+def class_of(pod: Pod, before: PodClass, reading: Reading = PRESENT) -> PodClass:
     """Return the class of a pod: the earlier one, or the parts of it that are still valid."""
-    if before is None:
-        return PodClass(pod, reading=reading)
     if before.pod is pod:
         return before
     same = _read(pod) == _read(before.pod)
