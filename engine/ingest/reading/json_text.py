@@ -151,8 +151,7 @@ class _Splitter:
         what, offset = fault, 0
         at = _AT_BYTE.fullmatch(fault)
         if at is not None:
-            what = LONE_SURROGATE if _NO_SECOND_HALF.search(at[1]) else f"not JSON: {at[1]}"
-            offset = int(at[2])
+            what, offset = _not_json(at[1]), int(at[2])
         line = self._line + self._buffer.count(b"\n", self._start, self._start + offset)
         self._context.reject(what, line=line, now=now)
         self._move(min(self._start + max(offset, 1), len(self._buffer)))
@@ -248,9 +247,12 @@ def fault_of(fault: Exception) -> tuple[str, str]:
     what, _, path = str(fault).partition(" - at `")
     if isinstance(fault, msgspec.ValidationError):
         return what, path.rstrip("`")
-    if _NO_SECOND_HALF.search(what):
-        return LONE_SURROGATE, ""
-    return f"not JSON: {what.removeprefix('JSON is malformed: ')}", ""
+    return _not_json(what.removeprefix("JSON is malformed: ")), ""
+
+
+def _not_json(what: str) -> str:
+    """Return what is wrong with a text, by the words of the decoder."""
+    return LONE_SURROGATE if _NO_SECOND_HALF.search(what) else f"not JSON: {what}"
 
 
 def repeated_key(text: bytes, canonical: bytes, *, quotes: int = 0) -> str | None:
