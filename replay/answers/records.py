@@ -46,6 +46,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     by: str = ""
 
+    @property
+    def is_creation(self) -> bool:
+        """Whether the object came into being with it; it may be older than another first event."""
+        return self.kind.endswith(".created")
+
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What a queue has and holds, as a plugin compared it.

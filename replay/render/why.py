@@ -120,14 +120,10 @@ def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Ite
         yield from lines_of(_steps(found.steps), style=style)
 
 
-_CREATED = ".created"
-"""How the kind of an object's first event ends, unless the object is older than the log."""
-
-
 def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield since when it waits, and when the reason changed."""
     if found.began is not None:
-        begin = "exists" if found.began.kind.endswith(_CREATED) else "in the log"
+        begin = "exists" if found.began.is_creation else "in the log"
         yield paragraph(f"{begin} since {found.began.time} (@{found.began.position})", style)
     for stage in found.stages[:-1]:
         yield paragraph(f"{_when(stage.since)}: {stage.sentence}{_by(stage)}", style)

@@ -101,11 +101,12 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     if not samples:
         return _undated(some, begin, end)
     placed = [one for one in samples if one.versioned] or samples
-    placed += [
+    last = [
         _Sample(one.position, span.estimate, versioned=True, stands_for=0)
         for one, span in with_spans(ending, clock)
         if span.estimate is not None and one.position > placed[-1].position
     ]
+    placed = [*placed, *last]
     times = list(accumulate((one.time for one in placed), max))
     whole = begin == 1 and end == _last
     low, high = (times[0], times[-1])
