@@ -151,12 +151,12 @@ class LoggedState:
     def revision(self) -> int:
         """The last revision that had happened."""
         moment = self.moment
-        if moment.revision is not None:
-            return moment.revision
         extent = self._log.store.extent(
             known=moment.known, cluster=moment.cluster, branch=moment.branch
         )
-        return extent.last_revision or 0
+        last = extent.last_revision or 0
+        # A moment may be given by a revision that is yet to come.
+        return last if moment.revision is None else min(moment.revision, last)
 
     @property
     def time(self) -> int | None:
