@@ -41,8 +41,8 @@ class Running(NamedTuple):
         return found
 
 
-def serving(place: Path, *options: str) -> Running:
-    """Start a server, and return once it listens."""
+def serving(place: Path | str, *options: str) -> Running:
+    """Start a server of a file or of a URL, and return once it listens."""
     process = subprocess.Popen(
         [sys.executable, "-m", "plinian", "serve", "--log", str(place), "--port", "0", *options],
         stderr=subprocess.PIPE,
@@ -54,7 +54,7 @@ def serving(place: Path, *options: str) -> Running:
         said.append(process.stderr.readline())
         assert said[-1], f"the server does not listen: {said}"
         found = re.search(r"https?://\S+:\d+", said[-1])
-    return Running(process, httpx.Client(base_url=found[0], timeout=120), place, tuple(said))
+    return Running(process, httpx.Client(base_url=found[0], timeout=120), Path(place), tuple(said))
 
 
 def ended(running: Running) -> None:
