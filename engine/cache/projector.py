@@ -78,8 +78,8 @@ class Projector:
         skipped.
     :ivar crashes: the panics that ended processes, in order.
     :ivar listed: by scope, the last list without a revision.
-    :ivar doomed: objects that a list lacked, but that still have later events. A uid alone does
-        not name an object: lists that people wrote may repeat one.
+    :ivar doomed: objects with later events that a list lacked whose revision is a lower bound. A
+        uid alone does not name an object: lists that people wrote may repeat one.
     :ivar taken_out: the objects that the last event removed because a list lacked them.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
@@ -114,8 +114,9 @@ class Projector:
         """Deliver an event to the scheduler; events that it does not watch are skipped.
 
         :param position: the event's position in its log; 0 if it is in none.
-        :param lives_on: returns whether an object has later versions. A complete list that
-            lacks an object shows that it is gone; it is removed after its last version.
+        :param lives_on: returns whether an object has later versions. A list that lacks such an
+            object was not complete; or it is younger, if its revision is a lower bound: then the
+            object is removed after its last version.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
         self._position, self.taken_out = position, []
@@ -211,17 +212,23 @@ class Projector:
                 reference = Reference(
                     listing.group, listing.listed, item.namespace, item.name, item.uid
                 )
-                self.doomed[reference] = None
-                self._fulfil(reference, lives_on)
+                if not lives_on(reference):
+                    self._take_out(reference)
+                elif not listing.exact:
+                    self.doomed[reference] = None
 
     def _fulfil(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> None:
         """Remove an object that a list lacked, if it has no later events."""
         if reference in self.doomed and not lives_on(reference):
-            del self.doomed[reference]
-            self.taken_out.append(reference)
-            held = self.driver.cache.stores.get(reference.kind, key_of(reference))
-            self._delete(reference.kind, held, reference, held)
-            self.driver.work()
+            self._take_out(reference)
+
+    def _take_out(self, reference: Reference) -> None:
+        """Remove an object that a list lacked."""
+        self.doomed.pop(reference, None)
+        self.taken_out.append(reference)
+        held = self.driver.cache.stores.get(reference.kind, key_of(reference))
+        self._delete(reference.kind, held, reference, held)
+        self.driver.work()
 
     def _control(self, control: str) -> None:
         driver = self.driver

@@ -72,6 +72,8 @@ class Owners:
         self.presumed: frozenset[str] = frozenset()
         self._pods: dict[str, set[str]] = {}
         self._lists: dict[tuple[str, ...], frozenset[str]] = {}
+        # Jobs with later events that a list lacked whose revision is a lower bound.
+        self._doomed: set[Reference] = set()
 
     def pods_of(self, uid: str) -> int:
         """Return how many pods a Job with a uid controls."""
@@ -117,6 +119,8 @@ class Owners:
             held = self.jobs.get(key)
             if held is not None and reference.uid in {"", held.reference.uid}:
                 del self.jobs[key]
+        if reference in self._doomed and not lives_on(reference):
+            self._remove(reference)
         return [reference]
 
     def _without_lacked(
@@ -130,14 +134,21 @@ class Owners:
         if not listing.exact:
             self._lists[listing.namespaces] = frozenset(listing.uids)
         lacked = lacked_by(listing, before)
-        gone = [
-            one.reference
-            for one in self.jobs.values()
-            if lacked(one.reference.namespace, one.reference.uid) and not lives_on(one.reference)
-        ]
+        every = [one.reference for one in self.jobs.values()]
+        lacking = [one for one in every if lacked(one.namespace, one.uid)]
+        gone = [one for one in lacking if not lives_on(one)]
         for reference in gone:
-            del self.jobs[key_of(reference)]
+            self._remove(reference)
+        if not listing.exact:
+            self._doomed.update({*lacking} - {*gone})
         return gone
+
+    def _remove(self, reference: Reference) -> None:
+        """Remove a Job that a list lacked, unless another one has its name."""
+        self._doomed.discard(reference)
+        held = self.jobs.get(key_of(reference))
+        if held is not None and held.reference.uid == reference.uid:
+            del self.jobs[key_of(reference)]
 
 
 def job_owner(pod: Pod) -> OwnerReference | None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-VERSION = 3
+VERSION = 4
 """Version of facts and the fold; sidecars and checkpoints of another version are not read."""
 
 Resources: TypeAlias = dict[str, float]

@@ -8,8 +8,11 @@ not on where a fold began. Three rules ensure this:
   log has the version that it made, that version counts and the event does not.
 * Of each object the last version or deletion counts. A binding counts while no version shows a
   node; a write with an unknown result marks the object as touched until the next version.
-* A complete list dooms the objects in its scope that it lacks. A doomed object does not exist after
-  its last version: it was deleted at some time between that version and the list.
+* A complete list shows that the objects in its scope that it lacks do not exist: each was deleted at
+  some time between its last version and the list. An object with a later version existed when the
+  list was made, as a uid never comes back: the list was not complete, and shows nothing of it. If
+  the revision of the list is a lower bound, the list may be younger than that version: then the
+  object is doomed, and does not exist after its last version.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     :param object: the store's id. :param key: order of its last version (twice the revision).
     :param bound: position of a binding after the last version, 0 if none.
     :param touched: key of the last write with an unknown result after the last version, -1 if none.
-    :param doomed: a complete list lacks it.
+    :param absent: a list with a revision lacks it, and no later version shows it.
+    :param doomed: a list whose revision is a lower bound lacks it.
     :param origin: where the fact is in the sidecar, or NO_ORIGIN.
     :param fact: the fact as encoded in a checkpoint, if it came from one.
     """
@@ -45,6 +49,7 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     revision: int
     bound: int = 0
     touched: int = -1
+    absent: bool = False
     doomed: bool = False
     origin: int = NO_ORIGIN
     fact: bytes = b""
@@ -241,7 +246,7 @@ class Fold:
         record.bound = position
 
     def _apply_list(self, position: int) -> None:
-        """Doom existing objects that a complete list lacks; see :func:`.lacked_by`."""
+        """Mark existing objects that a complete list lacks; see :func:`.lacked_by`."""
         listing = msgspec.json.decode(self._payload(position), type=ListObserved)
         shape = (listing.group, listing.listed, listing.namespaces)
         lacked = lacked_by(listing, self.listed.get(shape, frozenset()))
@@ -250,17 +255,20 @@ class Fold:
             if (reference.group, reference.kind) == shape[:2] and lacked(
                 reference.namespace, reference.uid
             ):
-                record.doomed = True
+                record.absent = record.absent or listing.exact
+                record.doomed = record.doomed or not listing.exact
         if not listing.exact:
             self.listed[shape] = frozenset(listing.uids)
 
     def alive(self, has_later: Callable[[Record], bool]) -> Collection[Record]:
         """Return the records of the objects that exist at the end.
 
-        :param has_later: says whether a doomed object has later versions.
+        :param has_later: says whether an object that a list lacks has later versions.
         """
         return [
-            record for record in self.records.values() if not record.doomed or has_later(record)
+            record
+            for record in self.records.values()
+            if not (record.absent or record.doomed) or has_later(record)
         ]
 
 

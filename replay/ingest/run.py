@@ -29,7 +29,7 @@ from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.clock import clock_of
-from .split_lists import SUMMING_UP, split_lists, without_list
+from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
@@ -238,9 +238,17 @@ class _Reading:
                 self._read_file(file, year, frozenset(self._undated[file.path]))
         if not self.summary.formats:
             self._refuse_all(paths)
-        parts, notes = split_lists(self._initial_lists)
+        parts, notes = split_lists(self._initial_lists, self._begun_before(store))
         self.parts |= parts
         self.summary.notes += notes
+
+    def _begun_before(self, store: LogStore | None) -> list[InitialList]:
+        if store is None:
+            return []
+        options = self._options
+        return begun_before(
+            store, self._initial_lists, branch=options.branch, cluster=options.cluster
+        )
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; only those in ``only``, if given."""

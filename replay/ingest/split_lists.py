@@ -1,4 +1,4 @@
-"""Lists that were split into parts, among the inputs of one call: no part is complete.
+"""Lists that were split into parts, among the inputs of one call or of two: no part is complete.
 
 A page of a list says that it is one. The second part of a split watch file does not: it has the
 bookmark that completes the initial list, but lacks the objects in the first part.
@@ -14,6 +14,7 @@ import msgspec
 from ...engine.events import Event, canonical_json
 from ...engine.events.payloads import WatchFollowed
 from ...engine.ingest.reading.formats import InitialList
+from ...engine.log.store import LogStore, Query
 
 _A_REST: Final = "completeness of a list: it may be the rest of a split one"
 
@@ -23,25 +24,51 @@ SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})
 _DECODE = msgspec.json.Decoder(WatchFollowed).decode
 
 
-def split_lists(runs: Sequence[InitialList]) -> tuple[dict[tuple[str, str, int], str], list[str]]:
+def split_lists(
+    runs: Sequence[InitialList], earlier: Sequence[InitialList] = ()
+) -> tuple[dict[tuple[str, str, int], str], list[str]]:
     """Return the lists that may be the rest of a split one, and notes about them.
 
     Another watch of the kind ends before its list is complete, and its objects are not in them.
 
+    :param earlier: lists that the log has the begin of; see :func:`begun_before`.
     :returns: (group, kind, revision) of these lists, with the reason; notes for the summary.
     """
     parts: dict[tuple[str, str, int], str] = {}
-    notes = list[str]()
-    for begun in runs:
-        if begun.revision is not None:
-            continue
-        notes.append(_ends_early(begun))
+    begins = [run for run in runs if run.revision is None]
+    notes = [_ends_early(begun) for begun in begins]
+    for begun in (*earlier, *begins):
         for rest in runs:
             same = (rest.group, rest.kind) == (begun.group, begun.kind)
             if rest.revision is not None and same and rest.uids.isdisjoint(begun.uids):
                 parts[rest.group, rest.kind, rest.revision] = _A_REST
                 notes.append(_may_go_on(begun, rest))
     return parts, notes
+
+
+def begun_before(
+    store: LogStore, runs: Sequence[InitialList], *, branch: str, cluster: str
+) -> list[InitialList]:
+    """Return the lists of the same kinds whose begin is the last that a log has of the kind.
+
+    Their watch ended before the list was complete, and nothing later is about the kind.
+
+    :param runs: the initial lists of the inputs that are about to be appended.
+    """
+    begun: list[InitialList] = []
+    for group, kind in sorted({(run.group, run.kind) for run in runs}):
+        query = Query(
+            branch=branch, cluster=cluster, objects=((group, kind),), newest_first=True, limit=1
+        )
+        last = next(iter(store.read(query)), None)
+        if last is not None and last.event.kind.endswith(".observed") and last.event.reference.uid:
+            objects = store.objects_of(group, kind, cluster=cluster)
+            uids = frozenset(one.uid for one in objects)
+            source = last.event.source
+            begun.append(
+                InitialList(source=source, group=group, kind=kind, uids=uids, revision=None)
+            )
+    return begun
 
 
 def _ends_early(run: InitialList) -> str:

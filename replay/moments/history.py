@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
-from ...engine.events.payloads import ListObserved
+from ...engine.events.payloads import ListObserved, lacked_by
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
 from ...engine.state.coverage import Gap
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
+
+_INEXACT = b'"exact":false'
+"""What the payload of a list has whose revision is a lower bound; it is canonical JSON."""
 
 _BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
 """Requests whose kind describes a version better than the version's own event kind."""
@@ -300,20 +303,22 @@ def _absences(
             alive[uid] = max(alive.get(uid, -1), event.revision)
         elif _effect(recorded) is Effect.DELETED:
             ended.add(event.reference.uid)
-    waiting = {uid: revision for uid, revision in alive.items() if uid not in ended}
+    waiting = {uid: revision for uid, revision in sorted(alive.items()) if uid not in ended}
     if not waiting:
         return
+    before: dict[tuple[str, ...], frozenset[str]] = {}
     for recorded in _lists_of(store, moment, (named.group, named.kind)):
         payload = recorded.event.payload
         # A list of a large cluster has megabytes of uids, usually with this one among them.
-        missing = [uid for uid in sorted(waiting) if uid.encode() not in payload]
-        if not missing:
+        missing = [uid for uid in waiting if uid.encode() not in payload]
+        if not missing and _INEXACT not in payload:
             continue
         listed = msgspec.json.decode(payload, type=ListObserved)
-        if listed.namespaces and namespace not in listed.namespaces:
-            continue
+        lacked = lacked_by(listed, before.get(listed.namespaces, frozenset()))
+        if not listed.exact:
+            before[listed.namespaces] = frozenset(listed.uids)
         for uid in missing:
-            if (recorded.event.revision or 0) > waiting[uid]:
+            if lacked(namespace, uid) and (recorded.event.revision or 0) > waiting[uid]:
                 del waiting[uid]
                 yield _absence(recorded, named, namespace, uid)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine.events import Recorded, Reference
+from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.log.store import LogStore, Query
 from .moment import Moment
+
+_SHOWING = frozenset({Effect.VERSION, Effect.DELETED, Effect.BOUND})
+"""Effects of events that show that their object existed."""
 
 
 def later_events(
@@ -30,3 +33,12 @@ def later_events(
         limit=limit,
     )
     yield from store.read(query)
+
+
+def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    """Return whether a version or deletion of an object follows that has a revision.
+
+    Only events up to the moment's position count.
+    """
+    later = later_events(store, moment, reference)
+    return any(KINDS[recorded.event.kind].effect in _SHOWING for recorded in later)

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.cache.projector import WATCHED
-from ...engine.events import KINDS, Effect, Event, Reference, kind_of_version
+from ...engine.events import Effect, Event, Reference, kind_of_version
 from ...engine.log.store import NO_REVISION, LogStore, Query, Window
 from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
 from .clock import StoreKey, clock_of, columns_of, placed
-from .later_events import later_events
+from .later_events import has_later_event
 from .moment import Moment
 
 Pair = tuple[str, str]
@@ -245,9 +245,3 @@ def _kind(group: str, kind: str, effect: int) -> str:
     if effect == Effect.BOUND:
         return "pod.bound"
     return kind_of_version(group, kind, _VERBS[Effect(effect)])
-
-
-def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    """Return whether an object has later versions or a deletion, known by a moment's position."""
-    later = later_events(store, moment, reference)
-    return any(KINDS[recorded.event.kind].effect in _CHANGING for recorded in later)

@@ -30,8 +30,9 @@ from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
+from .later_events import has_later_event
 from .moment import Moment
-from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, has_later_event, steering
+from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering
 
 Progress = Callable[[int, int], None]
 

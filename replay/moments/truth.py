@@ -36,7 +36,7 @@ from .clock import (
     times_of,
     without_damage,
 )
-from .later_events import later_events
+from .later_events import has_later_event
 from .moment import Moment
 from .read_coverage import read_coverage
 
@@ -122,7 +122,7 @@ def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
 
 def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
     def lives_on(record: Record) -> bool:
-        return has_later(store, moment, record.reference)
+        return has_later_event(store, moment, record.reference)
 
     def raw_facts(records: Sequence[Record]) -> list[bytes | None]:
         found: list[bytes | None] = [record.fact or None for record in records]
@@ -163,11 +163,6 @@ def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Co
         else record
         for record in records
     ]
-
-
-def has_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    """Return whether an object has events after a moment that were known by then."""
-    return any(True for _ in later_events(store, moment, reference, limit=1))
 
 
 class _Start(NamedTuple):

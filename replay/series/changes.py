@@ -89,12 +89,16 @@ class _Dated:
 
 
 class _Held:
-    """What exists, by name; the rules are those of :class:`plinian.engine.state.Fold`."""
+    """What exists, by name; the rules are those of :class:`plinian.engine.state.Fold`.
+
+    ``_doomed``: objects with later events that a list lacked whose revision is a lower bound.
+    """
 
     def __init__(self, extract: Extract) -> None:
         self._extract = extract
         self._facts: dict[_Name, tuple[Reference, int, Fact]] = {}
         self._listed: dict[tuple[str, str, tuple[str, ...]], frozenset[str]] = {}
+        self._doomed: set[Reference] = set()
 
     def take(
         self, step: OrderedEvent, dated: _Dated, lives_on: Callable[[Reference], bool]
@@ -112,6 +116,8 @@ class _Held:
             yield from self._delete(step, dated.time_of(step))
         elif effect is Effect.BOUND:
             yield from self._bind(step, dated.time_of(step))
+        if reference in self._doomed and not lives_on(reference):
+            yield from self._gone(reference, dated.time_of(step))
 
     def _version(self, step: OrderedEvent, time: int) -> Iterator[Change]:
         reference, name = step.event.reference, _name(step.event.reference)
@@ -157,11 +163,21 @@ class _Held:
             self._listed[shape] = frozenset(listing.uids)
         if shape[:2] not in KINDS_FOLLOWED:
             return
-        for name, (reference, _, fact) in list(self._facts.items()):
-            gone = name[:2] == shape[:2] and lacked(reference.namespace, reference.uid)
-            if gone and not lives_on(reference):
-                del self._facts[name]
-                yield Change(time, reference, fact, None)
+        for name, (reference, _, _) in list(self._facts.items()):
+            if name[:2] != shape[:2] or not lacked(reference.namespace, reference.uid):
+                continue
+            if not lives_on(reference):
+                yield from self._gone(reference, time)
+            elif not listing.exact:
+                self._doomed.add(reference)
+
+    def _gone(self, reference: Reference, time: int) -> Iterator[Change]:
+        """Remove an object that a list lacked, unless another one has its name."""
+        self._doomed.discard(reference)
+        known = self._facts.get(_name(reference))
+        if known is not None and known[0].uid == reference.uid:
+            del self._facts[_name(reference)]
+            yield Change(time, reference, known[2], None)
 
 
 def _name(reference: Reference) -> _Name:

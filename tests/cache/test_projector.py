@@ -114,16 +114,23 @@ def test_an_excerpt_is_compared_with_the_one_before_it() -> None:
 
 
 def test_what_lives_on_goes_after_its_last_version() -> None:
-    made = projected(*seen(*BEGIN, pod("a", "g")))
-    made.apply(listing(), lives_on=lambda reference: reference.uid == "uid-a")
+    made = projected(*seen(*BEGIN, pod("a", "g")), listing("uid-a", exact=False))
+    made.apply(listing(exact=False), lives_on=lambda reference: reference.uid == "uid-a")
     assert list(made.cache.jobs["ns/g"].tasks) == ["uid-a"]
     made.apply(event("updated", pod("a", "g", on="n1"), 9))
     assert made.cache.jobs["ns/g"].tasks == {}
 
 
+def test_an_exact_list_says_nothing_of_what_has_a_later_version() -> None:
+    made = projected(*seen(*BEGIN, pod("a", "g"), pod("b", "g")))
+    made.apply(listing(), lives_on=lambda reference: reference.uid == "uid-a")
+    made.apply(event("updated", pod("a", "g", on="n1"), 9))
+    assert list(made.cache.jobs["ns/g"].tasks) == ["uid-a"]
+
+
 def test_what_a_list_lacks_is_told_from_another_kind_with_its_uid() -> None:
-    made = projected(*seen(*BEGIN, node("n2"), pod("a", "g")))
-    made.apply(listing(), lives_on=lambda reference: reference.kind == "Pod")
+    made = projected(*seen(*BEGIN, node("n2"), pod("a", "g")), listing("uid-a", exact=False))
+    made.apply(listing(exact=False), lives_on=lambda reference: reference.kind == "Pod")
     unlike = node("n2")
     unlike["metadata"]["uid"] = "uid-a"
     made.apply(event("updated", unlike, 9))

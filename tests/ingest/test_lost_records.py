@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import plinian
 from clusters import compact, initial_end, pod, watched
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved, WatchFollowed
@@ -16,7 +17,9 @@ from plinian.engine.ingest.reading import lines
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.watch.stream import FORMAT
 from plinian.engine.log import Query, open_log
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.moments.belief import belief_at
 
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))
@@ -111,6 +114,46 @@ def test_a_file_that_was_split_within_its_list_makes_no_list(
     notes = "\n".join(summary.notes)
     assert f"{first}: it ends within its initial list" in notes
     assert f"may be the rest of the one that begins in {first}" in notes
+
+
+@pytest.mark.parametrize("cut", [1, 2])
+def test_the_rest_of_a_list_whose_begin_is_in_the_log_makes_no_list(
+    cut: int, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "watch.0", tmp_path / "watch.1"
+    first.write_bytes(watched(*BLOCK[:cut]))
+    second.write_bytes(watched(*BLOCK[cut:], initial_end(5)))
+    given(tmp_path, first)
+    summary, kinds = given(tmp_path, second)
+    assert "list.observed" not in kinds
+    assert f"may be the rest of the one that begins in {first}" in "\n".join(summary.notes)
+    with plinian.open(tmp_path / "log.db") as log:
+        assert len(log.truth().of("", "Pod")) == 3
+
+
+def test_a_list_after_a_change_is_no_rest(tmp_path: Path) -> None:
+    first, second = tmp_path / "watch.0", tmp_path / "watch.1"
+    first.write_bytes(watched(*BLOCK[:1], CHANGE))
+    second.write_bytes(watched(*BLOCK[1:], initial_end(12)))
+    given(tmp_path, first)
+    _, kinds = given(tmp_path, second)
+    assert "list.observed" in kinds
+
+
+def test_a_change_after_a_list_contradicts_it(tmp_path: Path) -> None:
+    """Both parts are in the log, but the second one came first."""
+    first, second = tmp_path / "watch.0", tmp_path / "watch.1"
+    first.write_bytes(watched(*BLOCK[:1]))
+    second.write_bytes(watched(*BLOCK[1:], initial_end(5), CHANGE))
+    given(tmp_path, second)
+    given(tmp_path, first)
+    with plinian.open(tmp_path / "log.db") as log:
+        for revision in (5, 8, 9):
+            moment = log.moment(f"rv:{revision}")
+            names = sorted(one.reference.name for one in log.truth(moment).of("", "Pod"))
+            assert names == ["a", "b", "c"]
+            held = belief_at(log.store, moment, resolve("v1.12.1"))
+            assert sorted(held.stores.of("Pod")) == ["default/a", "default/b", "default/c"]
 
 
 def test_a_list_that_has_the_objects_of_an_earlier_watch_is_complete(tmp_path: Path) -> None:

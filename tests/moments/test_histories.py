@@ -118,13 +118,13 @@ def test_a_refused_write_is_part_of_the_history(log: plinian.Log) -> None:
     assert [one.note for one in told(log)] == ["", "update/status refused: 409 Conflict", ""]
 
 
-def a_list(revision: int, *names: str) -> Event:
+def a_list(revision: int, *names: str, exact: bool = True) -> Event:
     """Return a complete list of pods of all namespaces."""
     uids = tuple(sorted(f"uid-of-{name}" for name in names))
     return Event(
         kind="list.observed",
         reference=Reference("", "Pod"),
-        payload=canonical_json(ListObserved(group="", listed="Pod", uids=uids)),
+        payload=canonical_json(ListObserved(group="", listed="Pod", uids=uids, exact=exact)),
         resource_version=str(revision),
         revision=revision,
     )
@@ -137,6 +137,20 @@ def test_an_object_that_a_complete_list_no_longer_holds_went_before_it(log: plin
     assert "it was deleted before" in last.note
     assert [one.revision for one in told(log, "pod/web-1")] == [4]
     assert Effect(4) is Effect.LISTED
+
+
+def test_a_version_after_a_complete_list_contradicts_it(log: plinian.Log) -> None:
+    log.store.append([pod(3), pod(4, "web-1"), a_list(9, "web-1"), pod(11)])
+    assert [one.revision for one in told(log)] == [3, 11]
+    assert sorted(entry.reference.name for entry in log.truth().of("", "Pod")) == ["web-0", "web-1"]
+
+
+def test_an_excerpt_does_not_show_that_an_object_was_deleted(log: plinian.Log) -> None:
+    log.store.append([pod(3), pod(4, "web-1"), a_list(9, "web-1", exact=False)])
+    assert [one.revision for one in told(log)] == [3]
+    log.store.append([a_list(12, "web-0", "web-1", exact=False)])
+    log.store.append([a_list(15, "web-1", exact=False)])
+    assert [one.revision for one in told(log)] == [3, 15]
 
 
 def test_the_same_position_of_two_branches_is_two_events(log: plinian.Log) -> None:

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 from drawn_cluster import DrawnCluster, busy, node, pod, podgroup, queue
-from hypothesis import given
+from happenings import Happening, events_of, happenings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded_cluster import time
 
 import plinian
 from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
+from plinian.engine.events import Reference
 from plinian.engine.state.facts import Fact, QueueFact
 from plinian.replay.demo import recorded_inputs
 from plinian.replay.moments.kinds import ObjectName
@@ -88,6 +90,31 @@ def test_changes_lead_to_the_state_at_any_moment(recording: Log) -> None:
         }
         assert held == truth
         assert len(held) > 5
+
+
+@settings(
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(history=happenings, at=st.lists(st.integers(1, 50), min_size=1, max_size=3))
+def test_changes_of_a_drawn_history_lead_to_its_state(
+    tmp_path_factory: pytest.TempPathFactory, history: list[Happening], at: list[int]
+) -> None:
+    place = tmp_path_factory.mktemp("log") / "log.db"
+    with plinian.open(place, create=True) as made:
+        made.store.append(events_of(history))
+        for moment in (made.moment(), *(made.moment(f"rv:{revision}") for revision in at)):
+            held: dict[Reference, Fact] = {}
+            for change in changes(made, moment):
+                assert held.pop(change.reference, None) == change.before
+                if change.now is not None:
+                    held[change.reference] = change.now
+            truth = {
+                entry.reference: entry.fact
+                for pair in KINDS_FOLLOWED
+                for entry in made.truth(moment).of(*pair)
+            }
+            assert {**held} == truth
 
 
 def test_changes_come_in_the_order_of_their_times(recording: Log) -> None:

@@ -202,6 +202,19 @@ def test_an_exact_list_tells_what_went() -> None:
     assert window.names(until=49) == ["a", "b"]
 
 
+def test_a_later_version_contradicts_an_exact_list() -> None:
+    """The first part of an initial list was ingested before, and the second part ends it."""
+    window = version("a", "u1", 10).add(Effect.VERSION, "c", uid="u3", revision=12)
+    window.listed("u3", revision=30).add(Effect.VERSION, "a", uid="u1", revision=31)
+    assert window.names(until=30) == ["a", "c"]
+    assert window.names(until=31) == ["a", "c"]
+    assert window.names() == ["a", "c"]
+    window.listed("u3", revision=40)
+    assert window.names() == ["c"], "no version after the second list contradicts it"
+    window.add(Effect.DELETED, "c", uid="u3", revision=50)
+    assert window.names() == []
+
+
 def test_a_list_of_unknown_revision_is_compared_with_the_one_before() -> None:
     window = version("a", "u1", 10).add(Effect.VERSION, "b", uid="u2", revision=11)
     window.add(Effect.VERSION, "c", uid="u3", revision=12)
@@ -319,7 +332,8 @@ def test_a_record_survives_a_checkpoint_whole() -> None:
     fold = window.fold()
     fold.advance(window.columns(), window.placed())
     record = fold.records[0]
-    record.fact, record.touched, record.doomed, record.bound = b"\x90", 41, True, 7
+    record.fact, record.touched, record.bound = b"\x90", 41, 7
+    record.doomed = record.absent = True
     again, _ = decode_checkpoint(
         encode_checkpoint(fold, 0),
         references=window.references,
