@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -61,10 +61,14 @@ def _of_queue(ask: Asking, resource: str) -> Blame:
     def counts(place: str, fact: PodFact) -> bool:
         return _is_placed(fact) and queue_of.get((place, fact.podgroup), fact.queue) in within
 
-    below = counted(len(within) - 1, "queue")
-    more = f" and of the {below} below it" if len(within) > 1 else ""
-    how = f"{_what(resource)} of queue {ask.key}{more} that have a node and have not ended"
+    how = f"{_what(resource)} of {_named(ask, within)} that have a node and have not ended"
     return _of_pods(ask, _Pods(resource, counts), how)
+
+
+def _named(ask: Asking, within: Collection[str]) -> str:
+    """Return words for a queue and those below it that count with it."""
+    below = counted(len(within) - 1, "queue")
+    return f"queue {ask.key}" + (f" and of the {below} below it" if len(within) > 1 else "")
 
 
 def _of_node(ask: Asking, resource: str) -> Blame:
@@ -171,7 +175,7 @@ def _inqueue(ask: Asking, resource: str) -> Blame:
     ]
     parts = _parts(ask, PODGROUP, found, resource, lambda one: value_at(one, ("status", "phase")))
     value = exact_amount(resource, sum(amount for _, amount in found))
-    how = f"minResources of the PodGroups of queue {ask.key} in phase Inqueue"
+    how = f"minResources of the PodGroups of {_named(ask, within)} in phase Inqueue"
     return made_of(ask, value, how, parts)
 
 

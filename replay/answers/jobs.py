@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
@@ -29,6 +29,8 @@ from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorde
 from .run import POD, PODGROUP, QUEUE, Run
 
 _DEFAULT_QUEUE = "default"
+_PLACEMENTS = 16
+"""Of how many pods at most an answer says where the session places them."""
 
 
 def job_finding(run: Run, key: str, subject: str) -> Finding:
@@ -265,7 +267,7 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     job = run.cache.jobs[key]
     binds = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "bind"]
     later = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "pipeline"]
-    links: list[Link] = [one for pod in (*binds, *later) if (one := placed(run, pod)) is not None]
+    links = _placements(run, [*binds, *later])
     about: tuple[ObjectKey, ...] = tuple((POD, pod) for pod in (*binds, *later)[:2])
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
@@ -285,6 +287,15 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     phase = "" if job.pod_group is None else job.pod_group.status.phase
     states = f", pods: {joined(counts)}" if counts else ""
     return Finding(f"{subject} does not wait: its PodGroup is {phase}{states}", False, "runs")
+
+
+def _placements(run: Run, pods: Sequence[str]) -> list[Link]:
+    """Return which nodes the session gives to pods; of many pods, for some."""
+    links: list[Link] = [one for pod in pods[:_PLACEMENTS] if (one := placed(run, pod)) is not None]
+    rest = len(pods) - _PLACEMENTS
+    if rest > 0:
+        links.append(Note(text=f"the session places {counted(rest, 'more pod')} of it"))
+    return links
 
 
 def leaving(run: Run, nodes: Collection[str]) -> str:

@@ -36,8 +36,10 @@ def placed(run: Run, pod: str) -> Placement | None:
     for decision, nodes in (("bind", run.binds), ("pipeline", run.pipelined)):
         node = nodes.get(pod)
         if node is not None:
-            says = "binds it to" if decision == "bind" else "keeps for it, until pods are gone,"
-            text = f"the session at this moment {says} node {node}"
+            does = f"binds pod {pod} to node {node}"
+            if decision == "pipeline":
+                does = f"keeps node {node} for pod {pod} until pods are gone"
+            text = f"the session at this moment {does}"
             return Placement(text=text, pod=pod, decision=decision, node=node)
     return None
 
@@ -107,7 +109,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
             yield nodes_link(run, pod, seen, demands_of(run, pod))
     for step in run.steps(pod, "score"):
         scores = {name: float(str(score)) for name, score in step.numbers.items()}
-        text = f"action {step.action} scores nodes for it: {', '.join(_scores(scores))}"
+        text = f"action {step.action} scores nodes for pod {pod}: {', '.join(_scores(scores))}"
         yield Score(text=text, pod=pod, scores=scores)
 
 

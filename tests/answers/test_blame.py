@@ -97,6 +97,9 @@ def test_what_is_idle_on_a_node_is_what_it_has_less_what_pods_take(log: Log) -> 
 def test_what_is_reserved_for_enqueued_jobs_of_queues_below(log: Log) -> None:
     found = asked(log, "queue/top", "inqueue.cpu")
     assert (found.value, parts(found)) == ("3", [("3", "podgroup/ns/a", 4)])
+    assert found.how == (
+        "minResources of the PodGroups of queue top and of the 1 queue below it in phase Inqueue"
+    )
 
 
 @pytest.mark.parametrize("number", ["capability.cpu", "spec.capability.cpu"])

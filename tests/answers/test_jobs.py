@@ -127,3 +127,13 @@ def test_a_pod_that_is_larger_than_every_node(ask: Any) -> None:
     )
     fits = ask("pod/b", NODES, *WORLD, *old, group("pg", 1), pod("b", "pg", 4))
     assert fits.sentence.endswith("n1 lacks 1 cpu")
+
+
+def test_what_the_next_session_places_is_said_of_each_pod_of_the_first_ones(ask: Any) -> None:
+    pods = [pod(f"w-{number:02}", "pg", 1) for number in range(20)]
+    found = ask("podgroup/pg", PROPORTION, node("n1", 40), queue("default"), group("pg", 20), *pods)
+    texts = [link.text for link in found.chain]
+    placed = [text for text in texts if text.startswith("the session at this moment binds pod ns/")]
+    assert len(set(placed)) == 16
+    assert "the session at this moment binds pod ns/w-00 to node n1" in placed
+    assert "the session places 4 more pods of it" in texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, links, owned, wants
 
 from plinian.replay.answers.records import Gang, QueuePath, QueueTree
@@ -307,6 +308,34 @@ class TestQueuesAndNodesThemselves:
             "may not exceed its share: it deserves 1 cpu and holds 0, and needs 2 more; all "
             "nodes together have 1"
         )
+
+    @pytest.mark.parametrize("target", ["queue/top", "podgroup/gang"])
+    def test_a_gang_of_a_queue_is_told_of_the_full_queue_above(self, ask: Any, target: str) -> None:
+        """The last pod is the one that is refused, and few pods of each job are followed."""
+        found = ask(
+            target,
+            CAPACITY,
+            node("n1", 16),
+            queue("root"),
+            queue("top", parent="root", capability={"cpu": "4"}),
+            queue("leaf", parent="top"),
+            group("gang", 5, "Inqueue", queue="leaf"),
+            *(pod(f"gang-{number}", "gang", 1) for number in range(5)),
+        )
+        assert found.sentence.endswith("leaf is full: it wants 1 cpu, 0 of 4 are left")
+        assert "ns/gang-4 has none, because the job's queue" in found.sentence
+
+    def test_a_gang_of_a_queue_is_told_of_the_share_of_its_queue(self, ask: Any) -> None:
+        found = ask(
+            "queue/default",
+            PROPORTION,
+            node("n1", 4),
+            queue("default"),
+            group("gang", 5, "Inqueue"),
+            *(pod(f"gang-{number}", "gang", 1) for number in range(5)),
+        )
+        assert "may not exceed its share" in found.sentence
+        assert "plugin proportion refuses" not in found.sentence
 
     def test_a_queue_without_waiting_jobs(self, ask: Any) -> None:
         world = (node("n1", 4), queue("default"), group("a", 1, "Running"), pod("a", "a", 1, "n1"))

@@ -72,6 +72,7 @@ class Trace:
         self.steps: list[TraceStep] = []
         self.action = ""
         self.opening = ""
+        self._refusing: dict[tuple[str, str], str] = {}
 
     def add(
         self,
@@ -96,6 +97,18 @@ class Trace:
     def follows(self, about: str) -> bool:
         """Return whether details about an object are kept."""
         return self.on and about in self.closely
+
+    def follows_refused(self, pod: str, group: str) -> bool:
+        """Return whether details about the refusal of a pod are kept.
+
+        A trace follows the pod, or its PodGroup and the pod is the first that the running action
+        refuses of it: the others would give the same reason.
+
+        :param group: key of its PodGroup.
+        """
+        if self.follows(pod):
+            return True
+        return self.follows(group) and pod == self._refusing.setdefault((self.action, group), pod)
 
     def detail(self, what: str, about: str, seen: Detail) -> None:
         """Keep details about an object, instead of earlier ones of the same action."""

@@ -200,10 +200,16 @@ class Proportion:
         return self._verdict(overused, deserved=attr.deserved, allocated=attr.allocated)
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
-        request, name = self._ssn.tasks.info[task].request, self._ssn.task_name(task)
+        ssn = self._ssn
+        request, name = ssn.tasks.info[task].request, ssn.task_name(task)
         verdict = self._takes(queue, request)
-        if self._ssn.trace.follows(name):
-            self._detail(ALLOCATABLE, name, queue, request, permits=verdict.vote > 0)
+        permits = verdict.vote > 0
+        if (
+            ssn.trace.follows(name)
+            if permits
+            else ssn.trace.follows_refused(name, ssn.jobs.keys[ssn.tasks.job[task]])
+        ):
+            self._detail(ALLOCATABLE, name, queue, request, permits=permits)
         return verdict
 
     def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:

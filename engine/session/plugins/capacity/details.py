@@ -33,9 +33,15 @@ class Check(NamedTuple):
     full: QueueAttr | None = None
 
 
-def follow(ssn: Session, attr: QueueAttr, check: Check) -> None:
-    """Keep the accounts from a queue up to the root, if the trace follows the object."""
-    if not ssn.trace.follows(check.about):
+def follow(ssn: Session, attr: QueueAttr, check: Check, group: str = "") -> None:
+    """Keep the accounts from a queue up to the root, if the trace follows the object.
+
+    :param group: key of the PodGroup of a pod; see :meth:`.Trace.follows_refused`.
+    """
+    refused = check.full is not None
+    if not (
+        ssn.trace.follows_refused(check.about, group) if refused else ssn.trace.follows(check.about)
+    ):
         return
     everything = isinstance(attr, QueueAttrOfEverything)
     comparison = Comparison.EVERYTHING if everything else Comparison.REQUESTED

@@ -243,8 +243,8 @@ class Capacity:
         request = info.request
         full = next((one for one in attr.lineage if not one.takes(request)), None)
         if self._ssn.trace.on:
-            name = self._ssn.task_name(task)
-            follow(self._ssn, attr, Check(ALLOCATABLE, name, request, attr.lineage, full))
+            name, group = self._ssn.task_name(task), self._ssn.jobs.keys[self._ssn.tasks.job[task]]
+            follow(self._ssn, attr, Check(ALLOCATABLE, name, request, attr.lineage, full), group)
         if full is not None:
             return self._verdict(REJECT, full, "realCapability", full.real_capability, request)
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
