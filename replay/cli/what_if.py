@@ -189,14 +189,10 @@ def what_if(
 
 def _note_unread(variants: Sequence[Variant]) -> None:
     """Note the fields that are changed and that no session reads: they may be mistyped."""
-    from ..what_if.changes import SetField
-    from ..what_if.unread import unread_of
+    from ..what_if.unread import unread_texts
 
-    changes = [change for one in variants for change in one.changes]
-    found = [unread_of(change) for change in changes if isinstance(change, SetField)]
-    for unread in dict.fromkeys(found):
-        if unread is not None:
-            note(unread.text)
+    for text in unread_texts(change for one in variants for change in one.changes):
+        note(text)
 
 
 class _How(NamedTuple):

@@ -133,6 +133,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "not_modelled": list(found.not_modelled),
         "not_known": [document_of(one) for one in found.not_known],
         "missing": list(found.missing),
+        "unread": list(found.unread),
         "calibration": None
         if calibration is None
         else {**msgspec.to_builtins(calibration), "until": format_time(calibration.until)},

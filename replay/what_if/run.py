@@ -23,6 +23,7 @@ from ..sessions.session import SessionAnswer, SessionInputs, answer_document, sc
 from ..tabular.table import Table, texts
 from ..tabular.tabular import Tabular
 from .changes import Change
+from .unread import unread_texts
 from .world import Beginning
 
 ORIGINAL = "original"
@@ -61,11 +62,13 @@ class WhatIf(Tabular):
     """Sessions side by side; the first one is the original.
 
     :param decisions: those that are not the same on all sides.
+    :param unread: sentences: the changed fields that no session reads.
     """
 
     sides: tuple[Side, ...]
     decisions: tuple[Differing, ...]
     not_known: tuple[Unknown, ...]
+    unread: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the decisions that differ, with a column for each session."""
@@ -150,6 +153,7 @@ def what_if(
         tuple(sides),
         tuple(differing([decisions_of(side.answer) for side in sides])),
         tuple(unknown_at(log, moment, SCHEDULING)),
+        unread_texts(change for one in variants for change in one.changes),
     )
 
 
@@ -158,6 +162,7 @@ def what_if_document(found: WhatIf) -> dict[str, Any]:
     return {
         "at": found.sides[0].answer.at,
         "not_known": [document_of(one) for one in found.not_known],
+        "unread": list(found.unread),
         "sides": [
             {"name": side.name, "changes": list(side.texts), **_short(side.answer)}
             for side in found.sides

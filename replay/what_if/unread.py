@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.cache.projector import WATCHED
-from .changes import SetField
+from .changes import Change, SetField
 
 
 class Unread(NamedTuple):
@@ -29,6 +29,12 @@ class Unread(NamedTuple):
         """A sentence about it."""
         similar = f"; did you mean {self.similar}?" if self.similar else ""
         return f"no session reads {self.field} of a {self.kind}, so it changes nothing{similar}"
+
+
+def unread_texts(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return a sentence for each field that is changed and that no session reads."""
+    found = (unread_of(change) for change in changes if isinstance(change, SetField))
+    return tuple(dict.fromkeys(unread.text for unread in found if unread is not None))
 
 
 def unread_of(change: SetField) -> Unread | None:

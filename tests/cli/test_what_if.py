@@ -101,6 +101,9 @@ def test_fields_that_no_session_reads_are_named(ask: Run, field: str, said: str)
     assert ran.exit_code == 0
     assert said in ran.stderr
     assert ("no session reads" in ran.stderr) is bool(said)
+    printed = json.loads(ask("what-if", "--set", field, "-o", "json").stdout)
+    assert [text for text in printed["unread"] if said in text] == printed["unread"]
+    assert bool(printed["unread"]) is bool(said)
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,14 @@ def test_two_releases_begin_at_the_first_difference(client: httpx.Client) -> Non
     assert "the same" not in [row[-1] for row in only.tables[""]]
 
 
+def test_a_changed_field_that_no_session_reads_is_named(client: httpx.Client) -> None:
+    text = "no session reads spec.wieght of a Queue, so it changes nothing"
+    for more in ("", "&for=5s"):
+        path = f"{AT}/what-if?set=queue/gold.spec.wieght=2{more}"
+        assert text in page_at(client, path).text
+        assert text in data_at(client, path)["unread"][0]
+
+
 def test_a_change_that_cannot_be_made_says_why(client: httpx.Client) -> None:
     page = page_at(client, f"{AT}/what-if?add_node=nowhere")
     assert "nowhere" in page.text

@@ -198,10 +198,11 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",
         "what-would-help": "found:[Remedy] tried:integer left:integer unchanged:string",
-        "what-if": "at:string sides:[ShortSession] decisions:[OneDecision] not_known:[Gap]",
+        "what-if": "at:string sides:[ShortSession] decisions:[OneDecision] not_known:[Gap] "
+        "unread:[string]",
         "forecast": "at:string begin:string until:string courses:[Course] "
         "differences:[CourseDifference] assumed:[string] not_modelled:[string] "
-        "calibration:Calibration? missing:[string] not_known:[Gap]",
+        "calibration:Calibration? missing:[string] unread:[string] not_known:[Gap]",
         "session": _SESSION,
         "compare": _COMPARISON,
         "compare-moments": _COMPARISON,

@@ -65,6 +65,7 @@ class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
 
     :param command: gives the same in a terminal. :param nodes: some names, for the form.
     :param branches: of the log. :param courses: None if one session was asked for.
+    :param unread: sentences: the changed fields that no session reads.
     """
 
     form: Form
@@ -79,6 +80,7 @@ class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
     branches: tuple[str, ...]
     assumed: tuple[str, ...]
     not_known: tuple[str, ...]
+    unread: tuple[str, ...]
     found: WhatIf | Forecast | None
 
 
@@ -136,6 +138,7 @@ def what_if(log: Log, look: Look, watch: Watch | None = None) -> WhatIfPage:
         branches=tuple(one.branch for one in log.heads()),
         assumed=assumptions(log, moment, own=False, release=look.release),
         not_known=() if found is None else sentences(found.not_known),
+        unread=() if found is None else found.unread,
         found=found,
     )
 
