@@ -141,7 +141,10 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
             now=f"use rv:{extent.first_revision}, or ingest older recordings",
         )
     refuse_earlier(store, revision=revision)
-    return msgspec.structs.replace(moment, revision=revision, label=f"rv:{revision}")
+    label, last, note = f"rv:{revision}", extent.last_revision, ""
+    if last is not None and revision > last:
+        note = f"{label} is after the last known revision (rv:{last}): showing the end"
+    return msgspec.structs.replace(moment, revision=revision, label=label, note=note)
 
 
 def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:

@@ -68,6 +68,12 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
     assert "after the last event" in remarks_on(now)[0]
 
 
+def test_a_revision_that_is_yet_to_come_is_told_of(store: LogStore) -> None:
+    assert remarks_on(resolve(store, "rv:20")) == []
+    (remark,) = remarks_on(resolve(store, "rv:21"))
+    assert remark == "rv:21 is after the last known revision (rv:20): showing the end"
+
+
 @pytest.mark.parametrize("text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5"])
 def test_what_is_no_time_is_refused(store: LogStore, text: str) -> None:
     with pytest.raises(PointUnknown, match="invalid point"):
