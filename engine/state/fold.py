@@ -8,11 +8,11 @@ not on where a fold began. Three rules ensure this:
   log has the version that it made, that version counts and the event does not.
 * Of each object the last version or deletion counts. A binding counts while no version shows a
   node; a write with an unknown result marks the object as touched until the next version.
-* A complete list shows that the objects in its scope that it lacks do not exist: each was deleted at
-  some time between its last version and the list. An object with a later version existed when the
-  list was made, as a uid never comes back: the list was not complete, and shows nothing of it. If
-  the revision of the list is a lower bound, the list may be younger than that version: then the
-  object is doomed, and does not exist after its last version.
+* A complete list shows that the objects in its scope that it lacks do not exist: each was deleted
+  at some time between its last version and the list. An object with a later version existed when
+  the list was made, as a uid never comes back: the list was not complete, and shows nothing of
+  it. If the revision of the list is a lower bound, the list may be younger than that version:
+  then the object is doomed, and does not exist after its last version.
 """
 
 from __future__ import annotations

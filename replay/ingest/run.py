@@ -238,17 +238,11 @@ class _Reading:
                 self._read_file(file, year, frozenset(self._undated[file.path]))
         if not self.summary.formats:
             self._refuse_all(paths)
-        parts, notes = split_lists(self._initial_lists, self._begun_before(store))
+        runs, branch, cluster = self._initial_lists, self._options.branch, self._options.cluster
+        begun = [] if store is None else begun_before(store, runs, branch=branch, cluster=cluster)
+        parts, notes = split_lists(runs, begun)
         self.parts |= parts
         self.summary.notes += notes
-
-    def _begun_before(self, store: LogStore | None) -> list[InitialList]:
-        if store is None:
-            return []
-        options = self._options
-        return begun_before(
-            store, self._initial_lists, branch=options.branch, cluster=options.cluster
-        )
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; only those in ``only``, if given."""

@@ -8,8 +8,8 @@ from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.log.store import LogStore, Query
 from .moment import Moment
 
-_SHOWING = frozenset({Effect.VERSION, Effect.DELETED, Effect.BOUND})
-"""Effects of events that show that their object existed."""
+SHOWING = (Effect.VERSION, Effect.DELETED)
+"""Effects of events with a revision that show that their object existed then."""
 
 
 def later_events(
@@ -41,4 +41,4 @@ def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bo
     Only events up to the moment's position count.
     """
     later = later_events(store, moment, reference)
-    return any(KINDS[recorded.event.kind].effect in _SHOWING for recorded in later)
+    return any(KINDS[recorded.event.kind].effect in SHOWING for recorded in later)

@@ -20,7 +20,7 @@ from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
 from .clock import StoreKey, clock_of, columns_of, placed
-from .later_events import has_later_event
+from .later_events import SHOWING, has_later_event
 from .moment import Moment
 
 Pair = tuple[str, str]
@@ -174,7 +174,8 @@ class _Stretch:
         self._row = 0
         self._event_kinds: dict[tuple[str, str, int], str] = {}
         self._last: dict[Reference, int] = {}
-        dated = np.flatnonzero(self._rows.revisions >= 0)
+        shown = (self._rows.revisions >= 0) & np.isin(self._rows.effects, SHOWING)
+        dated = np.flatnonzero(shown)
         for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
             self._last[self.references[number]] = row
 

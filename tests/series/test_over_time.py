@@ -8,22 +8,19 @@ from typing import Any
 
 import pytest
 from drawn_cluster import DrawnCluster, busy, node, pod, podgroup, queue
-from happenings import Happening, events_of, happenings
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from recorded_cluster import time
 
 import plinian
 from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
-from plinian.engine.events import Reference
-from plinian.engine.state.facts import Fact, QueueFact
+from plinian.engine.state.facts import QueueFact
 from plinian.replay.demo import recorded_inputs
 from plinian.replay.moments.kinds import ObjectName
 from plinian.replay.moments.session_list import ListedSession
 from plinian.replay.plot.picture import Chart
 from plinian.replay.series import incidents
-from plinian.replay.series.changes import KINDS_FOLLOWED, changes
 from plinian.replay.series.gang import gang
 from plinian.replay.series.incidents import QueueIncidents, scheduler_incidents
 from plinian.replay.series.node_use import CORDONED, GONE, MOST_ROWS, NOT_READY, READY, node_use
@@ -56,70 +53,6 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
 def at(period: Period, second: float) -> int:
     """Return the part of a period that has a second of the small cluster."""
     return period.part_of(time(second))
-
-
-# -- changes ------------------------------------------------------------------------------------
-
-
-def test_changes_lead_to_the_state_at_any_moment(recording: Log) -> None:
-    clock = recording.clock()
-    first, last = clock.begins(), clock.last()
-    assert first is not None
-    assert last is not None
-    revisions = [clock.revision_at(first + (last - first) * part // 6) for part in range(1, 7)]
-    for revision in revisions:
-        moment = recording.moment(f"rv:{revision}")
-        held: dict[tuple[str, ...], Fact] = {}
-        for change in changes(recording, moment):
-            one = change.reference
-            key = (one.group, one.kind, one.namespace, one.name, one.uid)
-            assert held.get(key) == change.before
-            if change.now is None:
-                del held[key]
-            else:
-                held[key] = change.now
-        truth = {
-            (
-                *pair,
-                entry.reference.namespace,
-                entry.reference.name,
-                entry.reference.uid,
-            ): entry.fact
-            for pair in KINDS_FOLLOWED
-            for entry in recording.truth(moment).of(*pair)
-        }
-        assert held == truth
-        assert len(held) > 5
-
-
-@settings(
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(history=happenings, at=st.lists(st.integers(1, 50), min_size=1, max_size=3))
-def test_changes_of_a_drawn_history_lead_to_its_state(
-    tmp_path_factory: pytest.TempPathFactory, history: list[Happening], at: list[int]
-) -> None:
-    place = tmp_path_factory.mktemp("log") / "log.db"
-    with plinian.open(place, create=True) as made:
-        made.store.append(events_of(history))
-        for moment in (made.moment(), *(made.moment(f"rv:{revision}") for revision in at)):
-            held: dict[Reference, Fact] = {}
-            for change in changes(made, moment):
-                assert held.pop(change.reference, None) == change.before
-                if change.now is not None:
-                    held[change.reference] = change.now
-            truth = {
-                entry.reference: entry.fact
-                for pair in KINDS_FOLLOWED
-                for entry in made.truth(moment).of(*pair)
-            }
-            assert {**held} == truth
-
-
-def test_changes_come_in_the_order_of_their_times(recording: Log) -> None:
-    times = [change.time for change in changes(recording, recording.moment())]
-    assert times == sorted(times)
 
 
 # -- periods ------------------------------------------------------------------------------------
