@@ -31,11 +31,13 @@ _AGAIN = 0.005
 """Seconds after which an interrupt that a callback lost is raised again."""
 
 _STUCK = 0.2
-"""Seconds after which it is looked whether an interrupt left the lock of an import locked."""
+"""Seconds after which it is looked whether an interrupt left a lock of Python's own locked."""
 
-_IMPORTS = "<frozen importlib._bootstrap>"
-_OF_LOCKS = frozenset({"acquire", "release"})
-"""Where Python waits for such a lock: a signal while it holds one can leave it locked."""
+_LOCKING = (
+    ("<frozen importlib._bootstrap>", frozenset({"acquire", "release"})),
+    ("/concurrent/futures/thread.py", frozenset({"submit", "shutdown"})),
+)
+"""Where Python waits for a lock that a signal can leave locked: of an import, of an executor."""
 
 _SHOW_CURSOR = b"\x1b[?25h\n"
 """A progress bar hides the cursor; after an interrupt its own output no longer shows it again."""
@@ -93,11 +95,11 @@ class Interruption:
         raise KeyboardInterrupt
 
     def _raise_again(self, _number: int, frame: FrameType | None) -> None:
-        """Raise an interrupt that was lost, or that is stuck in the lock of an import."""
+        """Raise an interrupt that was lost, or that waits for a lock that it left locked."""
         if not self.happened:
             return
         was_lost, self._was_lost = self._was_lost, False
-        if was_lost or (frame is not None and _waits_for_import(frame)):
+        if was_lost or (frame is not None and _waits_for_lock(frame)):
             raise KeyboardInterrupt
 
     def _lost(self, lost: sys.UnraisableHookArgs) -> None:
@@ -121,9 +123,9 @@ class Interruption:
         os._exit(INTERRUPTED)
 
 
-def _waits_for_import(frame: FrameType) -> bool:
+def _waits_for_lock(frame: FrameType) -> bool:
     code = frame.f_code
-    return code.co_filename == _IMPORTS and code.co_name in _OF_LOCKS
+    return any(code.co_filename.endswith(end) and code.co_name in names for end, names in _LOCKING)
 
 
 def end_workers() -> None:

@@ -203,6 +203,15 @@ def in_a_program(body: str) -> subprocess.CompletedProcess[str]:
             "  try: interrupt()\n"
             "  finally: lock.release()"
         ),
+        # So it does in that of an executor, at the end of its block.
+        (
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "def command():\n"
+            "  with ThreadPoolExecutor(1) as thread:\n"
+            "    thread.submit(time.sleep, 0).result()\n"
+            "    thread._shutdown_lock.acquire()\n"
+            "    interrupt()"
+        ),
         (
             "class Gone: pass\n"
             "def command():\n  one = Gone()\n  weakref.finalize(one, interrupt)\n  del one\n"
