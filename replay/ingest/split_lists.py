@@ -13,6 +13,7 @@ import msgspec
 
 from ...engine.events import Event, canonical_json
 from ...engine.events.payloads import WatchFollowed
+from ...engine.events.storable import fault_of_text
 from ...engine.ingest.reading.formats import InitialList
 from ...engine.log.store import LogStore, Query
 
@@ -57,6 +58,8 @@ def begun_before(
     """
     begun: list[InitialList] = []
     for group, kind in sorted({(run.group, run.kind) for run in runs}):
+        if fault_of_text(group) or fault_of_text(kind):
+            continue  # No log can hold such a kind.
         query = Query(
             branch=branch, cluster=cluster, objects=((group, kind),), newest_first=True, limit=1
         )
