@@ -52,24 +52,32 @@ def begun_before(
 ) -> list[InitialList]:
     """Return the lists of the same kinds whose begin is the last that a log has of the kind.
 
-    Their watch ended before the list was complete, and nothing later is about the kind.
+    Their watch ended before the list was complete, and nothing later is about the kind. An input
+    that is read again, as an interrupted call stored only a part of it, is not one of them.
 
     :param runs: the initial lists of the inputs that are about to be appended.
     """
     begun: list[InitialList] = []
+    sources = {run.source for run in runs}
     for group, kind in sorted({(run.group, run.kind) for run in runs}):
         if fault_of_text(group) or fault_of_text(kind):
             continue  # No log can hold such a kind.
         query = Query(
             branch=branch, cluster=cluster, objects=((group, kind),), newest_first=True, limit=1
         )
-        last = next(iter(store.read(query)), None)
-        if last is not None and last.event.kind.endswith(".observed") and last.event.reference.uid:
+        last = next((recorded.event for recorded in store.read(query)), None)
+        if last is None or last.source in sources:
+            continue
+        if last.kind.endswith(".observed") and last.reference.uid:  # It is no list.
             objects = store.objects_of(group, kind, cluster=cluster)
-            uids = frozenset(one.uid for one in objects)
-            source = last.event.source
             begun.append(
-                InitialList(source=source, group=group, kind=kind, uids=uids, revision=None)
+                InitialList(
+                    source=last.source,
+                    group=group,
+                    kind=kind,
+                    uids=frozenset(one.uid for one in objects),
+                    revision=None,
+                )
             )
     return begun
 

@@ -131,6 +131,18 @@ def test_the_rest_of_a_list_whose_begin_is_in_the_log_makes_no_list(
         assert len(log.truth().of("", "Pod")) == 3
 
 
+def test_an_input_of_which_a_part_is_stored_is_no_begin(tmp_path: Path) -> None:
+    """An interrupted call stored some objects of one of its two inputs."""
+    first, second = tmp_path / "watch.0", tmp_path / "watch.1"
+    first.write_bytes(watched(*BLOCK[:1]))
+    given(tmp_path, first)
+    first.write_bytes(watched(*BLOCK[:1], initial_end(5)))
+    second.write_bytes(watched(*BLOCK[1:], initial_end(7)))
+    summary, kinds = given(tmp_path, first, second)
+    assert kinds.count("list.observed") == 2
+    assert not summary.notes
+
+
 def test_a_list_after_a_change_is_no_rest(tmp_path: Path) -> None:
     first, second = tmp_path / "watch.0", tmp_path / "watch.1"
     first.write_bytes(watched(*BLOCK[:1], CHANGE))
