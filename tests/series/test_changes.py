@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from happenings import Happening, events_of, happenings
 from hypothesis import HealthCheck, given, settings
@@ -13,18 +11,7 @@ import plinian
 from plinian import Log
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import Fact
-from plinian.replay.demo import recorded_inputs
 from plinian.replay.series.changes import KINDS_FOLLOWED, changes
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """Open the log of the recording that comes with Plinian."""
-    place = tmp_path_factory.mktemp("recording") / "recording.db"
-    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
-        made.ingest(paths)
-    with plinian.open(place, read_only=True) as opened:
-        yield opened
 
 
 def test_changes_lead_to_the_state_at_any_moment(recording: Log) -> None:

@@ -16,7 +16,6 @@ import plinian
 from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.state.facts import QueueFact
-from plinian.replay.demo import recorded_inputs
 from plinian.replay.moments.kinds import ObjectName
 from plinian.replay.moments.session_list import ListedSession
 from plinian.replay.plot.picture import Chart
@@ -37,16 +36,6 @@ SECOND = 1_000_000
 def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
     """Open the log of a small cluster."""
     with busy(tmp_path_factory.mktemp("busy") / "busy.db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """Open the log of the recording that comes with Plinian."""
-    place = tmp_path_factory.mktemp("recording") / "recording.db"
-    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
-        made.ingest(paths)
-    with plinian.open(place, read_only=True) as opened:
         yield opened
 
 
