@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from ..errors import EventMalformed
 from ..events import KINDS as EVENT_KINDS
 from ..events import Effect, Event, Reference
-from ..events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted, lacked_by
+from ..events.complete_lists import CompleteLists
+from ..events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
 from ..kubernetes.objects import KINDS, Object, Pod, decode
 from ..model.panic import Panic
 from .cache import SchedulerCache
@@ -46,9 +47,6 @@ WATCHED: Mapping[tuple[str, str], type[Object]] = MappingProxyType(
 )
 """API group and kind of what the scheduler watches."""
 
-Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""The scope of a list: API group, kind and namespaces. Lists of one scope are compared."""
-
 _SCHEDULER = "scheduler"
 
 
@@ -63,13 +61,6 @@ class Origin(NamedTuple):
     position: int
 
 
-class Listing(NamedTuple):
-    """The objects of a list, by uid, and the position of its event."""
-
-    uids: frozenset[str]
-    position: int
-
-
 class Projector:
     """Delivers the events of a log to one scheduler; when its process panics, a new one starts.
 
@@ -77,9 +68,7 @@ class Projector:
     :ivar malformed: objects that Go cannot decode, or whose amounts are malformed; they are
         skipped.
     :ivar crashes: the panics that ended processes, in order.
-    :ivar listed: by scope, the last list without a revision.
-    :ivar doomed: objects with later events that a list lacked whose revision is a lower bound. A
-        uid alone does not name an object: lists that people wrote may repeat one.
+    :ivar lists: what complete lists show.
     :ivar taken_out: the objects that the last event removed because a list lacked them.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
@@ -88,8 +77,7 @@ class Projector:
         self.driver = CacheDriver(behaviours, options)
         self.malformed: list[str] = []
         self.crashes: list[Panic] = []
-        self.listed: dict[Shape, Listing] = {}
-        self.doomed: dict[Reference, None] = {}
+        self.lists = CompleteLists()
         self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
         self.taken_out: list[Reference] = []
         self._position = 0
@@ -114,9 +102,8 @@ class Projector:
         """Deliver an event to the scheduler; events that it does not watch are skipped.
 
         :param position: the event's position in its log; 0 if it is in none.
-        :param lives_on: returns whether an object has later versions. A list that lacks such an
-            object was not complete; or it is younger, if its revision is a lower bound: then the
-            object is removed after its last version.
+        :param lives_on: returns whether an object has later versions; see
+            :meth:`.CompleteLists.gone`.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
         self._position, self.taken_out = position, []
@@ -127,7 +114,8 @@ class Projector:
                 kind = WATCHED.get((reference.group, reference.kind))
                 if kind is not None:
                     self._change(kind, effect, reference, event.payload)
-                    self._fulfil(reference, lives_on)
+                    if self.lists.goes(reference, lives_on):
+                        self._take_out(reference)
             elif event.kind == "control.marked":
                 self._control(msgspec.json.decode(event.payload, type=ControlMarked).control)
             elif event.kind == "process.started":
@@ -198,33 +186,16 @@ class Projector:
             self.driver.deliver("Pod", msgspec.structs.replace(held, spec=spec))
 
     def _apply_list(self, listing: ListObserved, lives_on: Callable[[Reference], bool]) -> None:
-        """Remove the objects that a complete list lacks; see :func:`.lacked_by`."""
+        """Remove the objects that a complete list lacks."""
         kind = WATCHED.get((listing.group, listing.listed))
         if kind is None:
             return
-        shape = (listing.group, listing.listed, listing.namespaces)
-        before = self.listed[shape].uids if shape in self.listed else frozenset()
-        if not listing.exact:
-            self.listed[shape] = Listing(frozenset(listing.uids), self._position)
-        lacked = lacked_by(listing, before)
-        for item in list(self.driver.cache.stores.of(kind.__name__).values()):
-            if lacked(item.namespace, item.uid):
-                reference = Reference(
-                    listing.group, listing.listed, item.namespace, item.name, item.uid
-                )
-                if not lives_on(reference):
-                    self._take_out(reference)
-                elif not listing.exact:
-                    self.doomed[reference] = None
-
-    def _fulfil(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> None:
-        """Remove an object that a list lacked, if it has no later events."""
-        if reference in self.doomed and not lives_on(reference):
+        existing = self.driver.cache.stores.of(kind.__name__).values()
+        for reference in self.lists.gone(listing, existing, lives_on, self._position):
             self._take_out(reference)
 
     def _take_out(self, reference: Reference) -> None:
         """Remove an object that a list lacked."""
-        self.doomed.pop(reference, None)
         self.taken_out.append(reference)
         held = self.driver.cache.stores.get(reference.kind, key_of(reference))
         self._delete(reference.kind, held, reference, held)

@@ -11,6 +11,7 @@ import msgspec
 import zstandard
 
 from ..errors import LogCorrupt
+from ..events.complete_lists import Listing
 from ..events.payloads import ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
@@ -24,7 +25,7 @@ from ..model.status import Status
 from ..model.task import TaskInfo
 from .job_cache import job_of
 from .node_sync import with_volume_limits
-from .projector import Listing, Origin, Projector
+from .projector import Origin, Projector
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 from .scheduler_flags import CacheOptions
 from .stored import (
@@ -152,12 +153,12 @@ class _Reader:
         projector.malformed = stored.malformed
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
         projector.driver.holds_cleanup = stored.holds_cleanup
-        projector.doomed = dict.fromkeys(stored.doomed)
+        projector.lists.doomed = dict.fromkeys(stored.doomed)
         lists = self._payloads([position for *_, position in stored.listed if position])
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(lists[position], type=ListObserved)
             uids = Listing(frozenset(listing.uids), position)
-            projector.listed[group, kind, tuple(namespaces)] = uids
+            projector.lists.listed[group, kind, tuple(namespaces)] = uids
         self._ignored = frozenset(stored.ignored)
         self._cache.node_cache.ignore(self._ignored)
         tasks = stored.tasks

@@ -225,9 +225,9 @@ class _Writer:
             holds_cleanup=projector.driver.holds_cleanup,
             listed=[
                 (group, kind, list(namespaces), listing.position)
-                for (group, kind, namespaces), listing in projector.listed.items()
+                for (group, kind, namespaces), listing in projector.lists.listed.items()
             ],
-            doomed=[*projector.doomed],
+            doomed=[*projector.lists.doomed],
             stores=self._stores,
             others=self._others,
             selected=list(cache.classes.selected),

@@ -9,7 +9,8 @@ import msgspec
 
 from ..cache.projector import key_of
 from ..events import KINDS, Effect, Event, Reference
-from ..events.payloads import ListObserved, lacked_by
+from ..events.complete_lists import CompleteLists
+from ..events.payloads import ListObserved
 from ..kubernetes.objects import OwnerReference, Pod
 
 GROUP, KIND = "batch.volcano.sh", "Job"
@@ -71,9 +72,7 @@ class Owners:
         self.earlier: dict[str, dict[str, None]] = {}
         self.presumed: frozenset[str] = frozenset()
         self._pods: dict[str, set[str]] = {}
-        self._lists: dict[tuple[str, ...], frozenset[str]] = {}
-        # Jobs with later events that a list lacked whose revision is a lower bound.
-        self._doomed: set[Reference] = set()
+        self._lists = CompleteLists()
 
     def pods_of(self, uid: str) -> int:
         """Return how many pods a Job with a uid controls."""
@@ -119,7 +118,7 @@ class Owners:
             held = self.jobs.get(key)
             if held is not None and reference.uid in {"", held.reference.uid}:
                 del self.jobs[key]
-        if reference in self._doomed and not lives_on(reference):
+        if self._lists.goes(reference, lives_on):
             self._remove(reference)
         return [reference]
 
@@ -130,22 +129,14 @@ class Owners:
         listing = msgspec.json.decode(event.payload, type=ListObserved)
         if (listing.group, listing.listed) != (GROUP, KIND):
             return []
-        before = self._lists.get(listing.namespaces, frozenset())
-        if not listing.exact:
-            self._lists[listing.namespaces] = frozenset(listing.uids)
-        lacked = lacked_by(listing, before)
-        every = [one.reference for one in self.jobs.values()]
-        lacking = [one for one in every if lacked(one.namespace, one.uid)]
-        gone = [one for one in lacking if not lives_on(one)]
+        held = (one.reference for one in self.jobs.values())
+        gone = self._lists.gone(listing, held, lives_on)
         for reference in gone:
             self._remove(reference)
-        if not listing.exact:
-            self._doomed.update({*lacking} - {*gone})
         return gone
 
     def _remove(self, reference: Reference) -> None:
         """Remove a Job that a list lacked, unless another one has its name."""
-        self._doomed.discard(reference)
         held = self.jobs.get(key_of(reference))
         if held is not None and held.reference.uid == reference.uid:
             del self.jobs[key_of(reference)]

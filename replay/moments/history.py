@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
-from ...engine.events.payloads import ListObserved, lacked_by
+from ...engine.events.complete_lists import CompleteLists
+from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
 from ...engine.state.coverage import Gap
@@ -306,7 +307,7 @@ def _absences(
     waiting = {uid: revision for uid, revision in sorted(alive.items()) if uid not in ended}
     if not waiting:
         return
-    before: dict[tuple[str, ...], frozenset[str]] = {}
+    lists = CompleteLists()
     for recorded in _lists_of(store, moment, (named.group, named.kind)):
         payload = recorded.event.payload
         # A list of a large cluster has megabytes of uids, usually with this one among them.
@@ -314,9 +315,7 @@ def _absences(
         if not missing and _INEXACT not in payload:
             continue
         listed = msgspec.json.decode(payload, type=ListObserved)
-        lacked = lacked_by(listed, before.get(listed.namespaces, frozenset()))
-        if not listed.exact:
-            before[listed.namespaces] = frozenset(listed.uids)
+        lacked = lists.lacked(listed)
         for uid in missing:
             if lacked(namespace, uid) and (recorded.event.revision or 0) > waiting[uid]:
                 del waiting[uid]

@@ -228,7 +228,7 @@ def _start(
     except LogCorrupt:
         return None
     then = msgspec.structs.replace(moment, revision=found.revision, time=None)
-    if not all(has_later_event(store, then, one) for one in projector.doomed):
+    if not all(has_later_event(store, then, one) for one in projector.lists.doomed):
         return None
     if _came_back(store, moment, projector, found):
         return None

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.events import KINDS, Effect, Event, Reference
-from ...engine.events.payloads import ListObserved, PodBound, lacked_by
+from ...engine.events.complete_lists import CompleteLists
+from ...engine.events.payloads import ListObserved, PodBound
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact, PodFact
 from ..moments.log import Log, Progress
@@ -89,16 +90,12 @@ class _Dated:
 
 
 class _Held:
-    """What exists, by name; the rules are those of :class:`plinian.engine.state.Fold`.
-
-    ``_doomed``: objects with later events that a list lacked whose revision is a lower bound.
-    """
+    """What exists, by name; the rules are those of :class:`plinian.engine.state.Fold`."""
 
     def __init__(self, extract: Extract) -> None:
         self._extract = extract
         self._facts: dict[_Name, tuple[Reference, int, Fact]] = {}
-        self._listed: dict[tuple[str, str, tuple[str, ...]], frozenset[str]] = {}
-        self._doomed: set[Reference] = set()
+        self._lists = CompleteLists()
 
     def take(
         self, step: OrderedEvent, dated: _Dated, lives_on: Callable[[Reference], bool]
@@ -116,7 +113,7 @@ class _Held:
             yield from self._delete(step, dated.time_of(step))
         elif effect is Effect.BOUND:
             yield from self._bind(step, dated.time_of(step))
-        if reference in self._doomed and not lives_on(reference):
+        if self._lists.goes(reference, lives_on):
             yield from self._gone(reference, dated.time_of(step))
 
     def _version(self, step: OrderedEvent, time: int) -> Iterator[Change]:
@@ -157,23 +154,15 @@ class _Held:
         self, event: Event, time: int, lives_on: Callable[[Reference], bool]
     ) -> Iterator[Change]:
         listing = msgspec.json.decode(event.payload, type=ListObserved)
-        shape = (listing.group, listing.listed, listing.namespaces)
-        lacked = lacked_by(listing, self._listed.get(shape, frozenset()))
-        if not listing.exact:
-            self._listed[shape] = frozenset(listing.uids)
-        if shape[:2] not in KINDS_FOLLOWED:
+        pair = (listing.group, listing.listed)
+        if pair not in KINDS_FOLLOWED:
             return
-        for name, (reference, _, _) in list(self._facts.items()):
-            if name[:2] != shape[:2] or not lacked(reference.namespace, reference.uid):
-                continue
-            if not lives_on(reference):
-                yield from self._gone(reference, time)
-            elif not listing.exact:
-                self._doomed.add(reference)
+        held = [reference for name, (reference, _, _) in self._facts.items() if name[:2] == pair]
+        for reference in self._lists.gone(listing, held, lives_on):
+            yield from self._gone(reference, time)
 
     def _gone(self, reference: Reference, time: int) -> Iterator[Change]:
         """Remove an object that a list lacked, unless another one has its name."""
-        self._doomed.discard(reference)
         known = self._facts.get(_name(reference))
         if known is not None and known[0].uid == reference.uid:
             del self._facts[_name(reference)]

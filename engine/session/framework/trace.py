@@ -98,16 +98,16 @@ class Trace:
         """Return whether details about an object are kept."""
         return self.on and about in self.closely
 
-    def follows_refused(self, pod: str, group: str) -> bool:
-        """Return whether details about the refusal of a pod are kept.
+    def follows_check(self, pod: str, group: str, *, permits: bool) -> bool:
+        """Return whether details about a check of a pod are kept.
 
-        A trace follows the pod, or its PodGroup and the pod is the first that the running action
-        refuses of it: the others would give the same reason.
+        They are if the pod is followed; or if its PodGroup is, and the pod is the first that the
+        running action refuses of it: the others would give the same reason.
 
-        :param group: key of its PodGroup.
+        :param group: key of its PodGroup. :param permits: whether the check permits the pod.
         """
-        if self.follows(pod):
-            return True
+        if permits or self.follows(pod):
+            return self.follows(pod)
         return self.follows(group) and pod == self._refusing.setdefault((self.action, group), pod)
 
     def detail(self, what: str, about: str, seen: Detail) -> None:

@@ -204,11 +204,7 @@ class Proportion:
         request, name = ssn.tasks.info[task].request, ssn.task_name(task)
         verdict = self._takes(queue, request)
         permits = verdict.vote > 0
-        if (
-            ssn.trace.follows(name)
-            if permits
-            else ssn.trace.follows_refused(name, ssn.jobs.keys[ssn.tasks.job[task]])
-        ):
+        if ssn.trace.follows_check(name, ssn.jobs.keys[ssn.tasks.job[task]], permits=permits):
             self._detail(ALLOCATABLE, name, queue, request, permits=permits)
         return verdict
 

@@ -36,12 +36,9 @@ class Check(NamedTuple):
 def follow(ssn: Session, attr: QueueAttr, check: Check, group: str = "") -> None:
     """Keep the accounts from a queue up to the root, if the trace follows the object.
 
-    :param group: key of the PodGroup of a pod; see :meth:`.Trace.follows_refused`.
+    :param group: key of the PodGroup of a pod.
     """
-    refused = check.full is not None
-    if not (
-        ssn.trace.follows_refused(check.about, group) if refused else ssn.trace.follows(check.about)
-    ):
+    if not ssn.trace.follows_check(check.about, group, permits=check.full is None):
         return
     everything = isinstance(attr, QueueAttrOfEverything)
     comparison = Comparison.EVERYTHING if everything else Comparison.REQUESTED

@@ -1,0 +1,93 @@
+"""What complete lists show of objects that they lack, while events come in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, TypeAlias
+
+from .kinds import Reference
+from .payloads import ListObserved, lacked_by
+
+Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""The scope of a list: API group, kind and namespaces. Lists of one scope are compared."""
+
+
+class Named(Protocol):
+    """What a list may have or lack: an object, or a reference to one."""
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace, empty for kinds without one."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def uid(self) -> str:
+        """Its uid."""
+
+
+class Listing(NamedTuple):
+    """The objects of a list, by uid, and the position of its event, 0 if it is in no log."""
+
+    uids: frozenset[str]
+    position: int
+
+
+class CompleteLists:
+    """The lists of a log up to some event, and what they show.
+
+    :ivar listed: by scope, the last list without a revision.
+    :ivar doomed: objects with later events that a list lacked whose revision is a lower bound. A
+        uid alone does not name an object: lists that people wrote may repeat one.
+    """
+
+    def __init__(self) -> None:
+        self.listed: dict[Shape, Listing] = {}
+        self.doomed: dict[Reference, None] = {}
+
+    def lacked(self, listing: ListObserved, position: int = 0) -> Callable[[str, str], bool]:
+        """Take the next list, and return what :func:`.lacked_by` does.
+
+        :param position: of its event.
+        """
+        shape = (listing.group, listing.listed, listing.namespaces)
+        before = self.listed.get(shape)
+        if not listing.exact:
+            self.listed[shape] = Listing(frozenset(listing.uids), position)
+        return lacked_by(listing, frozenset() if before is None else before.uids)
+
+    def gone(
+        self,
+        listing: ListObserved,
+        existing: Iterable[Named],
+        lives_on: Callable[[Reference], bool],
+        position: int = 0,
+    ) -> list[Reference]:
+        """Take the next list, and return the objects that no longer exist as it lacks them.
+
+        A list that lacks an object with later versions was not complete; or it is younger, if its
+        revision is a lower bound: then the object goes after its last version, see :meth:`goes`.
+
+        :param existing: all objects of its kind that exist.
+        :param lives_on: returns whether an object has later versions.
+        """
+        lacked, found = self.lacked(listing, position), []
+        for one in existing:
+            if not lacked(one.namespace, one.uid):
+                continue
+            reference = Reference(listing.group, listing.listed, one.namespace, one.name, one.uid)
+            if not lives_on(reference):
+                self.doomed.pop(reference, None)
+                found.append(reference)
+            elif not listing.exact:
+                self.doomed[reference] = None
+        return found
+
+    def goes(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> bool:
+        """Return whether an object no longer exists after its event, as a list lacked it before."""
+        if reference not in self.doomed or lives_on(reference):
+            return False
+        del self.doomed[reference]
+        return True
