@@ -1,4 +1,4 @@
-"""What tests share: a log on each database, and one Postgres server for the whole session."""
+"""What tests share: logs on each database, one of a recording, and one Postgres server."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
+import plinian
+from plinian import Log
+from plinian.replay.demo import recorded_inputs
 from postgres import NoPostgres, server_url, stop_server
 
 _SCHEMAS = count(1)
@@ -40,6 +43,16 @@ def _few_objects_to_look_at() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+    """Open the log of the recording that comes with Plinian."""
+    place = tmp_path_factory.mktemp("recording") / "recording.db"
+    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
+        made.ingest(paths)
+    with plinian.open(place, read_only=True) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

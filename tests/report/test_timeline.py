@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
-import plinian
 from plinian import Log
 from plinian.engine.kubernetes.units import format_time
-from plinian.replay.demo import recorded_inputs
 from plinian.replay.report.question import earlier, time_at
 from plinian.replay.report.timeline import PARTS, extent_of, timeline_of
 
@@ -18,13 +15,9 @@ AT = "2026-11-21T01:53:36Z"
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """Open the log of the recording that comes with Plinian."""
-    place = tmp_path_factory.mktemp("recording") / "recording.db"
-    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
-        made.ingest(paths)
-    with plinian.open(place, read_only=True) as opened:
-        yield opened
+def log(recording: Log) -> Log:
+    """Return the log of the recording that comes with Plinian."""
+    return recording
 
 
 def test_lanes_count_the_events_of_the_time(log: Log) -> None:

@@ -11,7 +11,24 @@ import plinian
 from plinian import Log
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import Fact
+from plinian.replay.moments.moment import Moment
 from plinian.replay.series.changes import KINDS_FOLLOWED, changes
+
+
+def lead_to(log: Log, moment: Moment) -> dict[Reference, Fact]:
+    """Return what exists after the changes up to a moment, each of which must follow the others."""
+    held: dict[Reference, Fact] = {}
+    for change in changes(log, moment):
+        assert held.pop(change.reference, None) == change.before
+        if change.now is not None:
+            held[change.reference] = change.now
+    return held
+
+
+def state(log: Log, moment: Moment) -> dict[Reference, Fact]:
+    """Return what exists at a moment."""
+    truth = log.truth(moment)
+    return {one.reference: one.fact for pair in KINDS_FOLLOWED for one in truth.of(*pair)}
 
 
 def test_changes_lead_to_the_state_at_any_moment(recording: Log) -> None:
@@ -22,26 +39,8 @@ def test_changes_lead_to_the_state_at_any_moment(recording: Log) -> None:
     revisions = [clock.revision_at(first + (last - first) * part // 6) for part in range(1, 7)]
     for revision in revisions:
         moment = recording.moment(f"rv:{revision}")
-        held: dict[tuple[str, ...], Fact] = {}
-        for change in changes(recording, moment):
-            one = change.reference
-            key = (one.group, one.kind, one.namespace, one.name, one.uid)
-            assert held.get(key) == change.before
-            if change.now is None:
-                del held[key]
-            else:
-                held[key] = change.now
-        truth = {
-            (
-                *pair,
-                entry.reference.namespace,
-                entry.reference.name,
-                entry.reference.uid,
-            ): entry.fact
-            for pair in KINDS_FOLLOWED
-            for entry in recording.truth(moment).of(*pair)
-        }
-        assert held == truth
+        held = lead_to(recording, moment)
+        assert held == state(recording, moment)
         assert len(held) > 5
 
 
@@ -59,17 +58,7 @@ def test_changes_of_a_drawn_history_lead_to_its_state(
     with plinian.open(place, create=True) as made:
         made.store.append(events_of(history))
         for moment in (made.moment(), *(made.moment(f"rv:{revision}") for revision in at)):
-            held: dict[Reference, Fact] = {}
-            for change in changes(made, moment):
-                assert held.pop(change.reference, None) == change.before
-                if change.now is not None:
-                    held[change.reference] = change.now
-            truth = {
-                entry.reference: entry.fact
-                for pair in KINDS_FOLLOWED
-                for entry in made.truth(moment).of(*pair)
-            }
-            assert held == truth
+            assert lead_to(made, moment) == state(made, moment)
 
 
 def test_changes_come_in_the_order_of_their_times(recording: Log) -> None:

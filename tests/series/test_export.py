@@ -5,30 +5,23 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-import plinian
 from plinian import Log
 from plinian.replay.cli.main import app
-from plinian.replay.demo import recorded_inputs
 from plinian.replay.series.tables import rows, samples
 
 EVERY = 20_000_000
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """Open the log of the recording that comes with Plinian."""
-    place = tmp_path_factory.mktemp("recording") / "recording.db"
-    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
-        made.ingest(paths)
-    with plinian.open(place, read_only=True) as opened:
-        yield opened
+def log(recording: Log) -> Log:
+    """Return the log of the recording that comes with Plinian."""
+    return recording
 
 
 def test_rows_are_those_of_the_state_at_each_sample(log: Log) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from click.testing import CliRunner
 import plinian
 from plinian import Log
 from plinian.replay.cli.main import app
-from plinian.replay.demo import recorded_inputs
 from sessions import document, group, node, pod, queue
 
 AT = "2026-11-21T01:53:36Z"
@@ -26,13 +24,9 @@ Document = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """Open the log of the recording that comes with Plinian."""
-    place = tmp_path_factory.mktemp("recording") / "recording.db"
-    with plinian.open(place, create=True) as made, recorded_inputs() as paths:
-        made.ingest(paths)
-    with plinian.open(place, read_only=True) as opened:
-        yield opened
+def log(recording: Log) -> Log:
+    """Return the log of the recording that comes with Plinian."""
+    return recording
 
 
 @pytest.fixture(scope="module")
