@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from .api_errors import Invalid
 
 JSON_PATCH = "application/json-patch+json"
@@ -19,9 +21,20 @@ Operation = Mapping[str, Any]
 MOST_OPERATIONS = 10_000
 """As many as an API server carries out."""
 
+MOST_COPIED = 3 << 20
+"""Bytes of JSON that the copies of one patch may add, as in an API server: each may double.
+
+Source: JSONPatchMaxCopyBytes in k8s.io/apiserver pkg/server/config.go.
+"""
+
+MOST_SHIFTED = 100_000_000
+"""Elements of lists that one patch may move to another place: 10,000 operations on long lists."""
+
 _WITH_VALUE = frozenset({"add", "replace", "test"})
 _FROM = frozenset({"move", "copy"})
 _DIGITS = 10
+_LONGEST_PATH = 200
+"""The characters of a path that a message shows."""
 
 
 def added(path: Sequence[str], value: object) -> Operation:
@@ -50,6 +63,8 @@ def _fault_of(one: object) -> str:
     if not isinstance(one, dict) or not _is_path(one.get("path")):
         return "an operation needs a path that begins with /"
     op = one.get("op")
+    if not isinstance(op, str):
+        return "an operation needs a text in op"
     if op in _WITH_VALUE:
         return "" if "value" in one else f"the operation {op} needs a value"
     if op in _FROM:
@@ -64,25 +79,99 @@ def _is_path(value: object) -> bool:
 def patched(whole: Mapping[str, Any], operations: Sequence[Operation]) -> dict[str, Any]:
     """Return a document with all operations applied.
 
-    :raises Invalid: an operation does not fit the document.
+    The work is in proportion to the document, the patch and what it copies, which is bounded.
+
+    :raises Invalid: an operation does not fit the document, or the patch makes it too large.
     """
-    made = dict(whole)
+    patching = _Patching(whole)
     for one in operations:
-        made = _applied(made, one)
-    return made
+        patching.apply(one)
+    return patching.whole
 
 
-def _applied(whole: dict[str, Any], one: Operation) -> dict[str, Any]:
-    op, path = one["op"], one["path"]
-    if op == "test":
-        if _found(whole, path) != one["value"]:
-            raise Invalid(f"testing value {path} failed: test failed")
-        return whole
-    if op in _FROM:
-        value = _found(whole, one["from"])
-        whole = _written(whole, one["from"], "remove", None) if op == "move" else whole
-        return _written(whole, path, "add", value)
-    return _written(whole, path, op, one.get("value"))
+class _Patching:
+    """A document that operations change: each object and list of it is copied once, if at all.
+
+    :ivar whole: the document with the operations so far.
+    """
+
+    def __init__(self, whole: Mapping[str, Any]) -> None:
+        self.whole = dict(whole)
+        # They are kept, so that nothing else gets the identity of one that was removed.
+        self._own: dict[int, Any] = {id(self.whole): self.whole}
+        self._copied = self._shifted = 0
+
+    def apply(self, one: Operation) -> None:
+        """Carry out one operation.
+
+        :raises Invalid: it does not fit.
+        """
+        op, path = one["op"], one["path"]
+        if op == "test":
+            if _found(self.whole, path) != one["value"]:
+                raise Invalid(f"testing value {_shown(path)} failed: test failed")
+            return
+        value = one.get("value")
+        if op in _FROM:
+            value = _found(self.whole, one["from"])
+            if op == "move":
+                self._write("remove", one["from"], None)
+            else:
+                value = self._copy(value)
+            op = "add"
+        self._write(op, path, value)
+
+    def _copy(self, value: Any) -> Any:
+        """Return a value that shares nothing with the document."""
+        text = msgspec.json.encode(value)
+        self._copied += len(text)
+        if self._copied > MOST_COPIED:
+            raise Invalid(
+                "unable to complete the copy: the accumulated size increase of copies is "
+                f"{self._copied}, exceeding the limit {MOST_COPIED}"
+            )
+        return msgspec.json.decode(text)
+
+    def _write(self, op: str, path: str, value: Any) -> None:
+        *above, name = _steps(path)
+        part = self._inside(above, op, path)
+        if isinstance(part, list):
+            self._write_in_list(part, name, op, path, value)
+        elif op != "remove":
+            part[name] = value
+        elif name in part:
+            del part[name]
+        else:
+            raise Invalid(f"remove operation does not apply: doc is missing key: {_shown(path)}")
+
+    def _inside(self, steps: Sequence[str], op: str, path: str) -> Any:
+        """Return the object or list at some steps, which the document shares with nothing."""
+        part: Any = self.whole
+        for name in steps:
+            key = _place(name, len(part) - 1, path) if isinstance(part, list) else name
+            inner = part[key] if isinstance(part, list) else part.get(key)
+            if not isinstance(inner, Mapping | list):
+                what = f"{op} operation does not apply: doc is missing path"
+                raise Invalid(f"{what}: {_shown(path)}")
+            if id(inner) not in self._own:
+                inner = list(inner) if isinstance(inner, list) else dict(inner)
+                self._own[id(inner)] = part[key] = inner
+            part = inner
+        return part
+
+    def _write_in_list(self, part: list[Any], name: str, op: str, path: str, value: Any) -> None:
+        last = len(part) if op == "add" else len(part) - 1
+        at = len(part) if name == "-" and op == "add" else _place(name, last, path)
+        if op == "replace":
+            part[at] = value
+            return
+        self._shifted += len(part) - at
+        if self._shifted > MOST_SHIFTED:
+            raise Invalid(f"the patch moves more than {MOST_SHIFTED:,} elements of lists")
+        if op == "add":
+            part.insert(at, value)
+        else:
+            del part[at]
 
 
 def _found(whole: Any, path: str) -> Any:
@@ -93,52 +182,24 @@ def _found(whole: Any, path: str) -> Any:
         elif isinstance(whole, list):
             whole = whole[_place(name, len(whole) - 1, path)]
         else:
-            raise Invalid(f"no value at path: {path}")
+            raise Invalid(f"no value at path: {_shown(path)}")
     return whole
-
-
-def _written(whole: dict[str, Any], path: str, op: str, value: Any) -> dict[str, Any]:
-    made: dict[str, Any] = _changed(whole, _steps(path), op, path, value)
-    return made
-
-
-def _changed(whole: Any, steps: Sequence[str], op: str, path: str, value: Any) -> Any:
-    """Return a value with one operation carried out inside it."""
-    name, *deeper = steps
-    if deeper:
-        inner = _found(whole, f"/{_escaped(name)}") if _has(whole, name) else None
-        if not isinstance(inner, Mapping | list):
-            raise Invalid(f"{op} operation does not apply: doc is missing path: {path}")
-        op, value = "replace", _changed(inner, deeper, op, path, value)
-    if isinstance(whole, list):
-        return _in_list(whole, name, op, path, value)
-    if op != "remove":
-        return {**whole, name: value}
-    if name not in whole:
-        raise Invalid(f"remove operation does not apply: doc is missing key: {path}")
-    return {key: one for key, one in whole.items() if key != name}
-
-
-def _has(whole: Any, name: str) -> bool:
-    return isinstance(whole, list) or name in whole
-
-
-def _in_list(whole: list[Any], name: str, op: str, path: str, value: Any) -> list[Any]:
-    last = len(whole) if op == "add" else len(whole) - 1
-    at = len(whole) if name == "-" and op == "add" else _place(name, last, path)
-    inside = [] if op == "remove" else [value]
-    return [*whole[:at], *inside, *whole[at if op == "add" else at + 1 :]]
 
 
 def _place(name: str, last: int, path: str) -> int:
     """Return the index that a step names in a list."""
     if not (name.isascii() and name.isdecimal() and len(name) < _DIGITS and int(name) <= last):
-        raise Invalid(f"no element {name} of a list: {path}")
+        raise Invalid(f"no element {_shown(name)} of a list: {_shown(path)}")
     return int(name)
 
 
 def _steps(path: str) -> list[str]:
     return [_plain(part) for part in path.split("/")[1:]]
+
+
+def _shown(path: str) -> str:
+    """Return a path for a message."""
+    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
 
 
 def _operation(what: str, path: Sequence[str], value: object) -> Operation:

@@ -94,11 +94,18 @@ class YamlReader:
 
     :param repeated: gets each key that a mapping has already, with the 1-based line of its value;
         the last value counts. Without it, such a key is a fault.
+    :param most: the most values of one object, after aliases are expanded.
     :raises YamlFault: from every method.
     """
 
-    def __init__(self, stream: BinaryIO, *, repeated: list[tuple[int, str]] | None = None) -> None:
-        self._repeated = repeated
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        repeated: list[tuple[int, str]] | None = None,
+        most: int = MAX_VALUES,
+    ) -> None:
+        self._repeated, self._most = repeated, most
         self._guard = _EndWatch(stream)
         self._parser = _LOADER(self._guard)
         self._anchors: dict[str, _Anchored] = {}
@@ -230,8 +237,8 @@ class YamlReader:
     def _count(self, values: int, size: int = 0) -> None:
         self._values += values
         self._bytes += size
-        if self._values > MAX_VALUES:
-            raise YamlFault(f"this YAML unfolds to more than {MAX_VALUES:,} values", self._line)
+        if self._values > self._most:
+            raise YamlFault(f"this YAML unfolds to more than {self._most:,} values", self._line)
         if self._bytes > MAX_BYTES:
             what = f"this YAML unfolds to more than {MAX_BYTES // 2**20} MiB"
             raise YamlFault(f"{what}, which no object has", self._line)

@@ -114,3 +114,29 @@ def test_expressions_within_each_other_end_somewhere() -> None:
     with pytest.raises(CelError, match="recursion"):
         compile_cel("(" * 500 + "1" + ")" * 500)
     assert value("!" * 500 + "true") is True
+
+
+def _doubled(times: int, value: str) -> str:
+    """Return an expression that doubles a value so many times."""
+    inner = f"v{times}"
+    for n in range(times, 0, -1):
+        inner = f"cel.bind(v{n}, v{n - 1} + v{n - 1}, {inner})"
+    return f"cel.bind(v0, {value}, {inner})"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [('"ten bytes."', "cost limit"), ("[1, 2]", "cost limit"), ("1" + "0" * 12, "overflow")],
+)
+def test_what_an_expression_makes_is_bounded(value: str, said: str) -> None:
+    with pytest.raises(CelError, match=said):
+        compile_cel(_doubled(25, value))({})
+    assert compile_cel(f"size({_doubled(2, '[1, 2]')})")({}) == 8
+
+
+def test_lists_that_hold_each_other_many_times_are_refused() -> None:
+    inner = "v8 == v8"
+    for n in range(8, 0, -1):
+        inner = f"cel.bind(v{n}, [v{n - 1}, v{n - 1}], {inner})"
+    with pytest.raises(CelUnknown):
+        compile_cel(f"cel.bind(v0, 1, {inner})")({})

@@ -73,3 +73,11 @@ def test_a_path_alone_may_be_written_plainly(text: str) -> None:
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_path(text)
+
+
+def test_a_path_that_multiplies_what_it_finds_is_refused() -> None:
+    document = {"a": [{"b": [{"c": n} for n in range(20)]} for _ in range(20)]}
+    assert len(find(parse_path("..c"), document, most=20_000)) == 400
+    for text in ("..*..*..*..*", "..[?(@..c)]..[?(@..c)]"):
+        with pytest.raises(UsageError, match="too many values"):
+            find(parse_path(text), document, most=4_000)

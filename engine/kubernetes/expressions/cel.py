@@ -65,6 +65,8 @@ _TOKEN = re.compile(
 _DEEPEST = 30
 """The deepest nesting of expressions that is read."""
 _LONGEST_NUMBER = 40
+_LONGEST_TEXT, _LONGEST_LIST = 100_000, 1_000
+"""What an expression may make: characters of a text, elements of a list."""
 _LONGEST_VERSION = 256
 """The most characters; the API server accepts 64 for the version of a device."""
 _ESCAPED = re.compile(r"\\(.)")
@@ -214,7 +216,7 @@ class _Parser:
             return made
         if self._takes("["):
             parts = self._list("]")
-            return lambda scope: [part(scope) for part in parts]
+            return lambda scope: _listed([part(scope) for part in parts])
         if self.kind in {"number", "text"}:
             literal = _literal(*self._tokens[self._at])
             self._at += 1
@@ -379,10 +381,36 @@ def _in(value: Any, of: Any) -> bool:
 
 def _add(left: Any, right: Any) -> Any:
     if isinstance(left, str) and isinstance(right, str):
-        return left + right
+        return _bounded(left + right, _LONGEST_TEXT)
     if isinstance(left, list) and isinstance(right, list):
-        return [*left, *right]
-    return _number(left) + _number(right)
+        return _bounded([*left, *right], _LONGEST_LIST)
+    return _whole(_number(left) + _number(right))
+
+
+def _bounded(value: Any, most: int) -> Any:
+    """Return a text or a list, unless it costs more than an expression may.
+
+    With ``cel.bind`` each ``+`` can double what it is given. Source: CELSelectorExpressionMaxCost
+    in k8s.io/api resource/v1/types.go; here the size is what is bounded.
+    """
+    if len(value) > most:
+        raise CelError("operation cancelled: actual cost limit exceeded")
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """Return a number, unless it is an integer that has more than 64 bits."""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise CelError("integer overflow")
+    return value
+
+
+def _listed(parts: list[Any]) -> list[Any]:
+    """Return a list; lists of lists of lists can be equal in very many places."""
+    for part in parts:
+        if isinstance(part, list) and any(isinstance(one, list) for one in part):
+            raise CelUnknown("a list in a list of lists")
+    return _bounded(parts, _LONGEST_LIST)
 
 
 def _divide(left: Any, right: Any) -> Any:
@@ -439,8 +467,8 @@ _RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
 _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
     {
         "+": _add,
-        "-": lambda left, right: _number(left) - _number(right),
-        "*": lambda left, right: _number(left) * _number(right),
+        "-": lambda left, right: _whole(_number(left) - _number(right)),
+        "*": lambda left, right: _whole(_number(left) * _number(right)),
         "/": _divide,
         "%": _modulo,
     }

@@ -87,14 +87,21 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = (("n", "\n"), ("t", "\t"), ("r", "\r"))
 
 
+MOST_VALUES = 20_000_000
+"""The values that a path may come by in one document: each ``..`` can multiply them."""
+
+
 class Template(NamedTuple):
     """A parsed template."""
 
     nodes: tuple[Node, ...]
 
     def render(self, document: Any) -> str:
-        """Return the template's text with what it finds in a document."""
-        return "".join(_rendered(self.nodes, document, document))
+        """Return the template's text with what it finds in a document.
+
+        :raises UsageError: it comes by too many values.
+        """
+        return "".join(_rendered(self.nodes, document, _Root(document)))
 
 
 def parse_template(text: str) -> Template:
@@ -122,9 +129,13 @@ def parse_path(text: str) -> Path:
     return path
 
 
-def find(path: Path, document: Any) -> list[Any]:
-    """Return everything that a path finds in a document, in the document's order."""
-    return _find(path, document, document)
+def find(path: Path, document: Any, most: int = MOST_VALUES) -> list[Any]:
+    """Return everything that a path finds in a document, in the document's order.
+
+    :param most: the values that it may come by on its way.
+    :raises UsageError: it comes by too many values, as ``..*..*`` does.
+    """
+    return _find(path, document, _Root(document, most))
 
 
 class _Reader:
@@ -302,7 +313,27 @@ def _unquoted(token: str) -> str:
     return _ESCAPE.sub(character, token[1:-1])
 
 
-def _rendered(nodes: Sequence[Node], current: Any, root: Any) -> Iterator[str]:
+class _Root:
+    """The whole document, and how many values of it may still be seen."""
+
+    def __init__(self, document: Any, most: int = MOST_VALUES) -> None:
+        self.document, self._left = document, most
+
+    def see(self, values: list[Any]) -> list[Any]:
+        """Count values.
+
+        :raises UsageError: they are too many.
+        """
+        self._left -= len(values) + 1
+        if self._left < 0:
+            raise UsageError(
+                "jsonpath: the path comes by too many values",
+                now="name the fields instead of ..",
+            )
+        return values
+
+
+def _rendered(nodes: Sequence[Node], current: Any, root: _Root) -> Iterator[str]:
     for node in nodes:
         match node:
             case Text(text):
@@ -322,28 +353,27 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _find(path: Path, current: Any, root: Any) -> list[Any]:
-    values = [root if path.from_root else current]
+def _find(path: Path, current: Any, root: _Root) -> list[Any]:
+    values = [root.document if path.from_root else current]
     for step in path.steps:
-        values = [found for value in values for found in _step(step, value, root)]
+        values = [found for value in values for found in root.see(_step(step, value, root))]
     return values
 
 
-def _step(step: Step, value: Any, root: Any) -> Iterator[Any]:
+def _step(step: Step, value: Any, root: _Root) -> list[Any]:
     match step:
         case Field(name):
-            if isinstance(value, dict) and name in value:
-                yield value[name]
+            return [value[name]] if isinstance(value, dict) and name in value else []
         case Wildcard():
-            yield from _children(value)
+            return _children(value)
         case Slice():
-            yield from _elements(step, value)
+            return _elements(step, value)
         case Descent():
-            yield from _descend(value)
+            return list(_descend(value))
         case Filter():
-            yield from (element for element in _children(value) if _holds(step, element, root))
+            return [element for element in _children(value) if _holds(step, element, root)]
         case Union(steps):
-            yield from (found for part in steps for found in _step(part, value, root))
+            return [found for part in steps for found in root.see(_step(part, value, root))]
 
 
 def _elements(step: Slice, value: Any) -> list[Any]:
@@ -366,7 +396,7 @@ def _descend(value: Any) -> Iterator[Any]:
         yield from _descend(child)
 
 
-def _holds(condition: Filter, element: Any, root: Any) -> bool:
+def _holds(condition: Filter, element: Any, root: _Root) -> bool:
     lefts = _operand(condition.left, element, root)
     if not condition.operator:
         return bool(lefts)
@@ -376,7 +406,7 @@ def _holds(condition: Filter, element: Any, root: Any) -> bool:
     return _compare(lefts[0], condition.operator, rights[0])
 
 
-def _operand(operand: Operand, element: Any, root: Any) -> list[Any]:
+def _operand(operand: Operand, element: Any, root: _Root) -> list[Any]:
     return _find(operand, element, root) if isinstance(operand, Path) else [operand]
 
 

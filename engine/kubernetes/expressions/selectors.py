@@ -10,7 +10,7 @@ LabelSelectorAsSelector; k8s.io/component-helpers/scheduling/corev1/nodeaffinity
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,6 +83,29 @@ class Selector(NamedTuple):
     def add(self, requirements: Iterable[Requirement]) -> Selector:
         """Return a selector with more conditions; one that never matches stays so."""
         return self if self.nothing else Selector((*self.requirements, *requirements))
+
+
+def matcher(selector: Selector) -> Callable[[Mapping[str, str]], bool]:
+    """Return a function that says the same as ``selector.matches``, for many objects.
+
+    A condition may list thousands of values; here each takes one look, not one for each value.
+    """
+    listed = tuple(
+        (one, frozenset(one.values) if one.operator in (IN, NOT_IN) else None)
+        for one in selector.requirements
+    )
+
+    def matches(labels: Mapping[str, str]) -> bool:
+        for one, values in listed:
+            value = labels.get(one.key)
+            if values is None:
+                if not one.holds(value):
+                    return False
+            elif (value is not None and value in values) is not (one.operator == IN):
+                return False
+        return not selector.nothing
+
+    return matches
 
 
 EVERYTHING = Selector()

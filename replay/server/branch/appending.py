@@ -75,6 +75,7 @@ class _Making:
         document = {**version.document, "metadata": metadata}
         key = one_pair(_pair(document)), (metadata.get("namespace") or "", metadata["name"])
         before = self._held[key] if key in self._held else self._tables.find(*key)
+        assert (before is None) is (version.verb == "created"), "only what is there changes or goes"
         if before is not None and before.reference.group != _pair(document)[0]:
             # Events are in two groups, and stay in that in which they were created.
             body = event_in_group(msgspec.json.encode(document), before.reference.group)

@@ -9,7 +9,7 @@ import msgspec
 
 from ....engine.nesting import hold_depth
 from ..kubernetes.changing import Asking
-from ..kubernetes.patches import read_yaml
+from ..kubernetes.patches import read_json, read_yaml
 from ..kubernetes.places import Place
 from ..kubernetes.status import StatusError, invalid
 from ..kubernetes.wire import MAGIC
@@ -174,7 +174,7 @@ def _read(asking: Asking) -> Any:
         if media in YAML:
             return read_yaml(body)
         if media in _JSON:
-            return msgspec.json.decode(body)
+            return read_json(body)
     except (msgspec.MsgspecError, ValueError) as fault:
         raise StatusError(400, f"the body cannot be read: {fault}") from fault
     raise StatusError(

@@ -21,6 +21,7 @@ from ....engine.errors import LogError, PositionConflict
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
 from ...moments.log import Log, opened
+from ..faults import report
 from ..kubernetes.asked import Asked, Selection
 from ..kubernetes.changes import Change, Name, name_of
 from ..kubernetes.changing import Asking, View
@@ -42,7 +43,7 @@ MOST_REMEMBERED = 20_000
 _TRIES = 3
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
-_CHANGED = "another process appended to the branch: list again"
+_CHANGED = "the branch was read again: list again"
 
 
 def wall_clock() -> int:
@@ -148,8 +149,7 @@ class Branch(Watching):
             try:
                 return self._written(asking)
             except PositionConflict:
-                self._load()
-                self._tell_all(lambda watcher: watcher.end(410, _CHANGED), self._feeds.clear())
+                self._reload()
         raise StatusError(503, "others append to the branch all the time: try again")
 
     def _written(self, asking: Asking) -> Response:
@@ -162,29 +162,48 @@ class Branch(Watching):
         given = Given(now, lambda: str(uuid4()), _suffix)
         outcome = Writing(state, Neighbours(state, self._owned, self._known), given).outcome(asking)
         batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
+        answer = self._answer(asking, outcome, batch)
         if batch.events and not outcome.trial:
             self._append(batch, now)
-        return self._answer(asking, outcome, batch)
+        return answer
 
     def _append(self, batch: Batch, now: int) -> None:
+        """Append what a write decided: all that can refuse it came before, and nothing after it may.
+
+        If something fails all the same, the branch is read from the log again: what is served is
+        what the log holds, and the client is not told that its write failed.
+        """
         assert self._log is not None, "it was started"
-        tables, settings = self.tables, self._settings
-        appended = self._log.store.append(
-            batch.events, branch=settings.branch, expected=tables.moment.known
-        )
-        moment = msgspec.structs.replace(
-            tables.moment, known=appended.last, label=f"{settings.branch}@{appended.last}"
-        )
-        catalog = tables.catalog
+        tables, branch = self.tables, self._settings.branch
+        last = tables.moment.known + len(batch.events)
+        moment = msgspec.structs.replace(tables.moment, known=last, label=f"{branch}@{last}")
+        after = tables.after(moment, now, batch.changes)
+        appended = self._log.store.append(batch.events, branch=branch, expected=tables.moment.known)
+        try:
+            assert appended.last == last, "a revision of this branch is given out once"
+            self._take(after, batch)
+        except Exception as fault:  # noqa: BLE001 -- whatever it is, the log has the write
+            report(fault)
+            self._reload()
+
+    def _take(self, after: Tables, batch: Batch) -> None:
+        """Serve the objects after a write that is in the log."""
+        assert self._log is not None, "it was started"
         if any(change.pair == CRD for change in batch.changes):
-            catalog = LoggedState(self._log, moment, Kept(0)).catalog
+            catalog = LoggedState(self._log, after.moment, Kept(0)).catalog
             self._log.forget()
-        self._tables = tables.after(moment, now, batch.changes, catalog)
+            after = after._replace(catalog=catalog)
+        self._tables = after
         for change, document in zip(batch.changes, batch.documents, strict=True):
             if change.after is not None:
                 self._owned.add(document, change.pair, change.after)
         self._remember(batch.changes)
         self._publish(batch.changes)
+
+    def _reload(self) -> None:
+        """Read the branch from the log again; watches end, and their clients list again."""
+        self._load()
+        self._tell_all(lambda watcher: watcher.end(410, _CHANGED), self._feeds.clear())
 
     def _remember(self, changes: Sequence[Altered]) -> None:
         self._recent += changes

@@ -71,6 +71,8 @@ class Neighbours:
         self, state: BranchState, owned: Owned, known: Container[GroupKind] = frozenset()
     ) -> None:
         self._state, self._owned, self._known = state, owned, known
+        self._uids: dict[GroupKind, Container[str]] = {}
+        self._ever: dict[GroupKind, Container[str]] = {}
 
     def owned_by(self, uid: str) -> Iterable[Document]:
         """Return the objects that name an owner."""
@@ -90,11 +92,7 @@ class Neighbours:
 
     def has(self, uid: str) -> bool:
         """Return whether there is an object with a uid."""
-        return any(
-            entry.reference.uid == uid
-            for pair in self._state.kinds
-            for entry in self._state.of(pair)
-        )
+        return any(uid in self._uids_of(pair) for pair in self._state.kinds)
 
     def is_gone(self, owner: Mapping[str, Any]) -> bool:
         """Return whether the object of an owner reference is known not to exist (any more).
@@ -103,6 +101,18 @@ class Neighbours:
         """
         kind = str(owner["apiVersion"]).rpartition("/")[0], str(owner["kind"])
         uid = owner["uid"]
-        if any(entry.reference.uid == uid for entry in self._state.of(kind)):
+        if uid in self._uids_of(kind):
             return False
-        return kind in self._known or self._state.ever_had(kind, uid)
+        return kind in self._known or uid in self._ever_of(kind)
+
+    def _uids_of(self, kind: GroupKind) -> Container[str]:
+        """Return the uids of the objects of a kind; a write may name thousands of owners."""
+        if kind not in self._uids:
+            self._uids[kind] = frozenset(entry.reference.uid for entry in self._state.of(kind))
+        return self._uids[kind]
+
+    def _ever_of(self, kind: GroupKind) -> Container[str]:
+        """Return the uids of all objects of a kind that the log has or had."""
+        if kind not in self._ever:
+            self._ever[kind] = frozenset(self._state.uids_ever(kind))
+        return self._ever[kind]

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import msgspec
 import zstandard
 
-from ..kubernetes.status import StatusError
+from ....engine.nesting import MAX_DEPTH
+from ..kubernetes.patches import MOST_VALUES
+from ..kubernetes.status import StatusError, too_large_body
 from ..kubernetes.wire import BYTES, MAGIC, broken, fields, records, text
 
 _META = "apimachinery/pkg/apis/meta/v1"
@@ -91,12 +93,26 @@ class _Decoding:
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
+        self._depth = self._records = 0
 
     def message(self, name: str, body: bytes) -> dict[str, Any]:
-        """Return a message as JSON; fields that are not known are left out."""
-        known = self._messages.get(name, {})
+        """Return a message as JSON; fields that are not known are left out.
+
+        :raises StatusError: it is no message, or has more levels or fields than any object has.
+        """
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise broken()
+        made = self._message(self._messages.get(name, {}), body)
+        self._depth -= 1
+        return made
+
+    def _message(self, known: Mapping[str, Field], body: bytes) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for number, wire, value in records(body):
+            self._records += 1
+            if self._records > MOST_VALUES:
+                raise too_large_body(f"the body has more than {MOST_VALUES:,} values")
             field = known.get(str(number))
             if field is not None:
                 self._take(made, field, wire, value)

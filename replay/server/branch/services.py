@@ -8,16 +8,17 @@ Source: k8s.io/kubernetes pkg/registry/core/service/storage/alloc.go, pkg/apis/c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from ipaddress import IPv4Network
 from itertools import count
 from typing import Any
 
+from ..kubernetes.status import invalid
 from .storing import Document
 
 _RANGE, _RESERVED = IPv4Network("10.96.0.0/12"), 10
-_FIRST_NODE_PORT = 30_000
+_NODE_PORTS = range(30_000, 32_768)
 _EXTERNAL, _HEADLESS = "ExternalName", "None"
 _ALLOCATED = ("clusterIP", "clusterIPs")
 
@@ -50,8 +51,10 @@ def filled(
     spec.setdefault("ipFamilies", ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
     if "ports" in spec:
-        taken = [port.get("nodePort") for one in specs for port in _ports(one)]
-        spec["ports"] = [_port(one, before, spec["type"], taken) for one in spec["ports"]]
+        taken = {_node_port(port) for one in (*specs, spec) for port in _ports(one)}
+        free = (number for number in _NODE_PORTS if number not in taken)
+        held_ports = {_name(port): _node_port(port) for port in reversed(_ports(before))}
+        spec["ports"] = [_port(one, held_ports, spec["type"], free) for one in spec["ports"]]
     return {**service, "spec": spec}
 
 
@@ -71,20 +74,30 @@ def _free_address(taken: AbstractSet[str]) -> str:
     return next(str(begin + n) for n in count() if str(begin + n) not in taken)
 
 
-def _port(port: Any, before: Mapping[str, Any], kind: Any, taken: list[Any]) -> Any:
-    """Return a port with its protocol, its target, and the port of nodes that its type needs."""
+def _node_port(port: Mapping[str, Any]) -> int:
+    """Return the port of nodes of a port; 0 if it has none."""
+    found = port.get("nodePort")
+    return found if isinstance(found, int) else 0
+
+
+def _name(port: Mapping[str, Any]) -> str:
+    """Return what a port of a Service is known by: its number and its protocol."""
+    return f"{port.get('port')}/{port.get('protocol')}"
+
+
+def _port(port: Any, before: Mapping[str, int], kind: Any, free: Iterator[int]) -> Any:
+    """Return a port with its protocol, its target, and the port of nodes that its type needs.
+
+    :param before: the ports of nodes that the Service has. :param free: those that none has.
+    :raises StatusError: all are taken.
+    """
     if not isinstance(port, dict):
         return port
     made = {"protocol": "TCP", **port}
     made.setdefault("targetPort", made.get("port"))
     if kind in ("NodePort", "LoadBalancer") and not made.get("nodePort"):
-        held = (
-            one.get("nodePort")
-            for one in _ports(before)
-            if (one.get("port"), one.get("protocol")) == (made.get("port"), made["protocol"])
-        )
-        made["nodePort"] = next(held, None) or next(
-            number for number in count(_FIRST_NODE_PORT) if number not in taken
-        )
-        taken.append(made["nodePort"])
+        found = before.get(_name(made)) or next(free, None)
+        if found is None:
+            raise invalid("spec.ports: Internal error: all ports of nodes are taken")
+        made["nodePort"] = found
     return made

@@ -10,7 +10,7 @@ pkg/registry/core/pod/storage; pkg/controller/garbagecollector/garbagecollector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ....engine.kubernetes.api_server import ADDED, DELETED, ApiServer, Change, Place, place_of
@@ -135,7 +135,7 @@ class Storage:
         if how.propagation == ORPHAN:
             self._kept.add(uid)
             for one in self._others.owned_by(uid):
-                self._disown(one, uid)
+                self._disown(one, {uid})
         elif how.propagation == FOREGROUND:
             self._collect(held)
         self._server.delete(*place, uid=how.uid, version=how.version, grace=how.grace)
@@ -181,9 +181,8 @@ class Storage:
         gone = {one["uid"] for one in owners if self._others.is_gone(one)}
         if gone and all(one["uid"] in gone for one in owners):
             self._remove(held)
-        else:
-            for uid in sorted(gone):
-                self._disown(self._last[Place(change.kind, change.key)], uid)
+        elif gone:
+            self._disown(self._last[Place(change.kind, change.key)], gone)
 
     def _note(self, change: Change) -> None:
         place = Place(change.kind, change.key)
@@ -193,7 +192,8 @@ class Storage:
             self._gone.add(document["metadata"]["uid"])
         else:
             self._last[place] = document
-            self._server.hold(document)
+            if self._server.find(*place) is not None:  # It may be gone by what followed at once.
+                self._server.hold(document)
         verb = {ADDED: "created", DELETED: "deleted"}.get(change.verb, "updated")
         self.versions.append(Version(verb, before, document))
 
@@ -213,7 +213,7 @@ class Storage:
             self._kept.add(uid)
             for one in self._others.owned_by(uid):
                 if any(self._stays(other) for other in owners_of(one) if other != uid):
-                    self._disown(one, uid)
+                    self._disown(one, {uid})
                 else:
                     self._remove(one)
         if owner["kind"] == "Namespace":
@@ -227,11 +227,13 @@ class Storage:
     def _stays(self, uid: str) -> bool:
         return uid not in self._gone and self._others.has(uid)
 
-    def _disown(self, one: Document, uid: str) -> None:
+    def _disown(self, one: Document, uids: Container[str]) -> None:
+        """Let an object lose some owners, in one version."""
         if one["metadata"]["uid"] in self._gone:
             return
         place = self._hold(one)
-        left = [owner for owner in one["metadata"]["ownerReferences"] if owner.get("uid") != uid]
+        owners = one["metadata"].get("ownerReferences") or ()
+        left = [owner for owner in owners if owner.get("uid") not in uids]
         self._server.patch(*place, {"metadata": {"ownerReferences": left or None}})
 
     def _remove(self, one: Document) -> None:

@@ -59,9 +59,7 @@ class Tables(NamedTuple):
         found = entries[place] if place < len(entries) else None
         return found if found is not None and name_of(found) == name else None
 
-    def after(
-        self, moment: Moment, time: int, changes: Iterable[Altered], catalog: Catalog
-    ) -> Tables:
+    def after(self, moment: Moment, time: int, changes: Iterable[Altered]) -> Tables:
         """Return the objects after some changes."""
         kinds = dict(self.kinds)
         copied: dict[GroupKind, list[Entry]] = {}
@@ -72,7 +70,7 @@ class Tables(NamedTuple):
                 kinds[pair] = copied[pair] = list(kinds.get(pair, ()))
             _apply(copied[pair], change)
             revision = max(revision, change.revision)
-        return Tables(moment, revision, max(self.time or time, time), kinds, catalog)
+        return Tables(moment, revision, max(self.time or time, time), kinds, self.catalog)
 
 
 def one_pair(kind: GroupKind) -> GroupKind:
@@ -145,10 +143,10 @@ class BranchState(LoggedState):
         """Return what is not certain: on a branch, only what no log holds."""
         return [SECRETS] if kind == SECRET else []
 
-    def ever_had(self, kind: GroupKind, uid: str) -> bool:
-        """Return whether the log has an object of a kind, or had it."""
+    def uids_ever(self, kind: GroupKind) -> Iterable[str]:
+        """Return the uids of the objects of a kind that the log has or had."""
         known = self._log.store.objects_of(*kind, cluster=self.moment.cluster)
-        return any(reference.uid == uid for reference in known)
+        return (reference.uid for reference in known)
 
     def on(self, log: Log) -> BranchState:
         """Return the same state, for the thread of another log."""

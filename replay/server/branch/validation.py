@@ -137,7 +137,7 @@ class _Walk:
     def __init__(self, *, by_keys: bool) -> None:
         self._by_keys = by_keys
         self.unknown: list[str] = []
-        self._below: dict[tuple[int, str | None], list[Any]] = {}
+        self._below: dict[int, dict[str | None, list[Any]]] = {}
         self._kept: list[object] = []
 
     def object(
@@ -188,16 +188,26 @@ class _Walk:
         :param held: all elements of a list share it, so its identity says what it is.
         :param name: of the field; None for the elements.
         """
-        key = (id(held), name)
-        found = self._below.get(key)
-        if found is None:
+        below = self._below.get(id(held))
+        if below is None:
             self._kept.append(held)  # While it lives, nothing else has its identity.
-            if name is None:
-                found = [one for old in held if isinstance(old, list) for one in old]
-            else:
-                found = [old[name] for old in held if isinstance(old, dict) and name in old]
-            self._below[key] = found
-        return found
+            below = self._below[id(held)] = _by_name(held)
+        return below.setdefault(name, [])
+
+
+def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
+    """Return what is inside values: of objects by name, all elements of lists under None.
+
+    It is one pass, however many names are asked for.
+    """
+    found: dict[str | None, list[Any]] = {}
+    for old in held:
+        if isinstance(old, list):
+            found.setdefault(None, []).extend(old)
+        elif isinstance(old, dict):
+            for name, one in old.items():
+                found.setdefault(name, []).append(one)
+    return found
 
 
 def _element(value: Any, keys: Sequence[str], place: int) -> str:

@@ -21,6 +21,11 @@ from .status import StatusError
 
 LAST_REVISION = 2**63 - 1
 
+MOST_CONDITIONS = 200
+"""The conditions of a selector: each is compared with each object. One can list many values."""
+
+_LONGEST_FAULT = 500
+
 _EVENT_PATHS: Mapping[str, str] = MappingProxyType(
     {
         "source": "source.component",
@@ -173,11 +178,14 @@ def _selection(resource: Resource, namespace: str, query: Mapping[str, str]) -> 
         labels = parse_selector(texts[0])
         fields = parse_field_selector(_paths(resource, texts[1]))
     except UsageError as fault:
-        raise StatusError(400, fault.what) from fault
+        raise StatusError(400, fault.what[:_LONGEST_FAULT]) from fault
+    if max(len(labels.requirements), len(fields.conditions)) > MOST_CONDITIONS:
+        raise StatusError(400, f"a selector has at most {MOST_CONDITIONS} conditions")
     known = ("metadata.name", "metadata.namespace", *selectable(resource))
     for condition in fields.conditions:
         if condition.field not in known:
-            raise StatusError(400, f"field label not supported: {condition.field}")
+            shown = condition.field[:_LONGEST_FAULT]
+            raise StatusError(400, f"field label not supported: {shown}")
     return Selection(namespace, labels, fields, texts)
 
 

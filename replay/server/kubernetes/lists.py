@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ....engine.errors import PointTooEarly, UsageError
+from ....engine.kubernetes.expressions.selectors import matcher
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ....engine.state.truth import Entry
 from .asked import Asked, Form, Selection, Shape, Start, token_of
@@ -141,7 +142,8 @@ def chosen(
     if selection.name:
         found = [one for one in found if one.reference.name == selection.name]
     if selection.labels.requirements:
-        found = [one for one in found if selection.labels.matches(one.fact.labels)]
+        matches = matcher(selection.labels)
+        found = [one for one in found if matches(one.fact.labels)]
     if not selection.fields.conditions:
         return found
     try:

@@ -247,7 +247,8 @@ async def _api(exchange: Exchange) -> Response:
         return discovery.answer(request, catalog, exchange.verbs, path)
     review = _review(path)
     if review is not None and request.method == "POST":
-        return _json(reviewed(*review, await request.body(), exchange.verbs), 201)
+        body = await request.body()
+        return _json(await exchange.ask(lambda _: reviewed(*review, body, exchange.verbs)), 201)
     place = place_in(catalog, path)
     if place.below in _NOT_RECORDED:
         raise _not_recorded(place)
@@ -297,16 +298,20 @@ async def _tried(exchange: Exchange, place: Place) -> Response:
     if request.method == "POST":
         return Response(body, status_code=201, media_type=JSON)
     media = request.headers.get("content-type", "").partition(";")[0]
-    try:
-        held = await exchange.ask(
-            lambda state: object_of(state, resource, place.namespace, place.name, Form())
-        )
-    except StatusError as fault:
-        if fault.code != _NOT_FOUND or media != APPLY:
-            raise
-        return _json(patched_object(named(place), body, media, resource), 201)
-    made = patched_object(msgspec.json.decode(held), body, media, resource)
-    return _json(made)
+
+    def patched(state: State) -> tuple[bytes, int]:
+        try:
+            held = object_of(state, resource, place.namespace, place.name, Form())
+        except StatusError as fault:
+            if fault.code != _NOT_FOUND or media != APPLY:
+                raise
+            made = patched_object(named(place), body, media, resource)
+            return msgspec.json.encode(made), 201
+        made = patched_object(msgspec.json.decode(held), body, media, resource)
+        return msgspec.json.encode(made), 200
+
+    made, code = await exchange.ask(patched)
+    return Response(made, status_code=code, media_type=JSON)
 
 
 async def _check_new(exchange: Exchange, place: Place) -> None:
@@ -314,15 +319,18 @@ async def _check_new(exchange: Exchange, place: Place) -> None:
 
     :raises StatusError: it exists.
     """
-    name = _name_in(await exchange.request.body())
-    if place.name or not name:
-        return
+    body = await exchange.request.body()
     resource, namespace = place.resource, place.namespace
-    entries = await exchange.ask(lambda state: state.of(resource.pair))
-    if any(
-        (entry.reference.namespace, entry.reference.name) == (namespace, name) for entry in entries
-    ):
-        raise already_exists(resource, name)
+
+    def check(state: State) -> None:
+        name = "" if place.name else _name_in(body)
+        if name and any(
+            (entry.reference.namespace, entry.reference.name) == (namespace, name)
+            for entry in state.of(resource.pair)
+        ):
+            raise already_exists(resource, name)
+
+    await exchange.ask(check)
 
 
 def _name_in(body: bytes) -> str:
@@ -348,7 +356,8 @@ async def _read(exchange: Exchange, place: Place) -> Response:
     request, resource = exchange.request, place.resource
     query, accept = request.query_params, request.headers.get("accept", "")
     if not place.name or query.get("watch", "0") not in {"0", "false"}:
-        asked = asked_of(resource, place.namespace, query, accept)
+        # A selector can be long, so even to read it is no work for the event loop.
+        asked = await exchange.ask(lambda _: asked_of(resource, place.namespace, query, accept))
         if asked.watch:
             return await _watched(exchange, place, asked)
         page: Page = await exchange.ask(lambda state: page_of(state, resource, asked))

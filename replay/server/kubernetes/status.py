@@ -94,6 +94,11 @@ def invalid(message: str) -> StatusError:
     return StatusError(422, message)
 
 
+def too_large_body(message: str) -> StatusError:
+    """Return the answer to a body that no request needs."""
+    return StatusError(413, message, reason="RequestEntityTooLarge")
+
+
 def success(resource: Resource, name: str, uid: str = "") -> dict[str, Any]:
     """Return the answer to a write that has no object to show."""
     details = {**_of(resource, name), **({"uid": uid} if uid else {})}

@@ -59,6 +59,10 @@ VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
 """The columns of Volcano's resources where the log has no definitions of them."""
 
 
+MOST_SEEN = 20_000
+"""The values of an object that the path of a column may come by; a cell of more is empty."""
+
+
 def columns_of(resource: Resource) -> Sequence[Column]:
     """Return the columns of a resource."""
     columns = resource.columns
@@ -96,7 +100,10 @@ def _by_path(text: str, kind: str) -> Cell:
         return lambda _row: None
 
     def cell(row: Row) -> Any:
-        found = find(path, row.document)
+        try:
+            found = find(path, row.document, MOST_SEEN)
+        except UsageError:
+            return None
         if not found:
             return None
         if kind == "string" and len(found) > 1:

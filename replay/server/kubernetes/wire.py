@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .status import StatusError
+from .status import StatusError, too_large_body
 
 MAGIC = b"k8s\x00"
 
-_MORE, _DIGITS, _LONGEST = 0x80, 0x7F, 70
+MOST_RECORDS = 100_000
+"""The fields of one message."""
 
+_MORE, _DIGITS, _LONGEST = 0x80, 0x7F, 70
 
 BYTES = 2
 """The type on the wire of texts, messages, and numbers that are packed together."""
@@ -24,8 +26,11 @@ def records(message: bytes) -> Iterator[tuple[int, int, int | bytes]]:
 
     :raises StatusError: it is no message.
     """
-    place = 0
+    place = count = 0
     while place < len(message):
+        count += 1
+        if count > MOST_RECORDS:
+            raise too_large_body(f"a message of the body has more than {MOST_RECORDS:,} fields")
         tag, place = _number(message, place)
         wire = tag & 7
         match wire:
