@@ -21,11 +21,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from . import login
+from .bodies import MOST_BYTES, Bodies
+from .guesses import Guesses
 from .settings import Settings
 from .socket_token import token_of
-
-MOST_BYTES = 4 << 20
-"""The largest body of a request."""
 
 TOKEN_PREFIX = "/token/"  # noqa: S105 -- a path
 """A path may begin with the token: ``kubectl`` sends no token header over plain HTTP."""
@@ -46,17 +45,28 @@ _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class Refused(Exception):
-    """A request that is not answered; never leaves this module."""
+_LATER = {"Retry-After": "1"}
+_AFTER_REFUSAL: Mapping[int, Mapping[str, str]] = MappingProxyType(
+    {400: {"Connection": "close"}, 429: _LATER, 503: _LATER}
+)
+"""Headers of refusals. After a length that is in doubt nobody knows where a request begins."""
 
-    def __init__(self, status: int, text: str) -> None:
-        self.status, self.text = status, text
+
+class Refused(Exception):
+    """A request that is not answered; never leaves this module.
+
+    :param guessed: it showed a wrong token.
+    """
+
+    def __init__(self, status: int, text: str, *, guessed: bool = False) -> None:
+        self.status, self.text, self.guessed = status, text, guessed
         super().__init__(text)
 
     def answer(self, scope: Scope) -> Response:
         """Return what the client reads: a page for the token, if a person needs one."""
         if self.status != 401:
-            return PlainTextResponse(f"{self.text}\n", self.status)
+            headers = _AFTER_REFUSAL.get(self.status, {})
+            return PlainTextResponse(f"{self.text}\n", self.status, headers)
         if login.wants_page(Headers(scope=scope), scope):
             return login.form(scope["path"])
         return PlainTextResponse(f"{self.text}\n", self.status, {"WWW-Authenticate": "Bearer"})
@@ -73,6 +83,7 @@ class Guard:
         self._token = settings.token.encode()
         self._names = frozenset({"localhost", *(name.lower() for name in names)})
         self._origins = frozenset(settings.origins)
+        self._guesses, self._bodies = Guesses(), Bodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it; half a request gets no answer."""
@@ -84,16 +95,42 @@ class Guard:
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            _check_request(scope, self._names, self._origins)
+            self._check_room(_check_request(scope, self._names, self._origins))
             if self._logs_in(scope):
-                answer = await login.logged_in(scope, receive, self._token)
+                answer = await self._logged_in(scope, receive)
                 await answer(scope, receive, _with_headers(send))
                 return
             scope = self._with_token(scope)
         except Refused as fault:
+            if fault.guessed:
+                await self._guesses.wait(scope)
             await fault.answer(scope)(scope, receive, _with_headers(send))
             return
-        await self._app(scope, _bounded(receive), _with_headers(send))
+        with self._bodies.counted(receive) as bounded:
+            await self._app(scope, bounded, _with_headers(send))
+
+    async def _logged_in(self, scope: Scope, receive: Receive) -> Response:
+        self._check_guesses(scope)
+        answer = await login.logged_in(scope, receive, self._token)
+        if answer.status_code == 401:
+            await self._guesses.wait(scope)
+        return answer
+
+    def _check_room(self, length: int) -> None:
+        """Refuse a large body while many of them are in memory.
+
+        :raises Refused: they are.
+        """
+        if not self._bodies.has_room(length):
+            raise Refused(503, "the server reads many large requests: try again in a moment")
+
+    def _check_guesses(self, scope: Scope) -> None:
+        """Compare no token while many wrong ones of a client wait for their answers.
+
+        :raises Refused: so many wait.
+        """
+        if not self._guesses.may_guess(scope):
+            raise Refused(429, "too many wrong tokens: try again in a moment")
 
     def _logs_in(self, scope: Scope) -> bool:
         return bool(self._token) and scope["path"] == login.PATH and scope.get("method") == "POST"
@@ -111,8 +148,11 @@ class Guard:
             shown, _, rest = path.removeprefix(TOKEN_PREFIX).partition("/")
         else:
             shown, rest = _shown(scope), path[1:]
+        if shown:
+            self._check_guesses(scope)
         if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
-            raise Refused(401, "this server needs its token: Authorization: Bearer …")
+            needs = "this server needs its token: Authorization: Bearer …"
+            raise Refused(401, needs, guessed=bool(shown))
         if not in_path:
             return scope
         prefix = f"{TOKEN_PREFIX}{shown}"
@@ -124,10 +164,11 @@ class Guard:
         }
 
 
-def _check_request(scope: Scope, names: Collection[str], origins: Collection[str]) -> None:
-    """Look at what each request must have, no matter who sends it.
+def _check_request(scope: Scope, names: Collection[str], origins: Collection[str]) -> int:
+    """Look at what each request must have, no matter who sends it; return its body's length.
 
     :param origins: sites whose pages may ask, too.
+    :returns: the bytes that it announces; 0 if it announces none.
     :raises Refused: it may not be answered.
     """
     headers = Headers(scope=scope)
@@ -138,11 +179,15 @@ def _check_request(scope: Scope, names: Collection[str], origins: Collection[str
             "this server answers only requests to localhost, an IP address, or --allow-host",
         )
     _check_site(headers, host, scope, origins)
+    # A proxy before this server may read the other one, and then see other requests.
+    if "transfer-encoding" in headers and "content-length" in headers:
+        raise Refused(400, "a request has either a length or a transfer encoding")
     length = headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or len(length) > 18:
         raise Refused(400, "the length of the body is not a number")
     if int(length) > MOST_BYTES:
         raise Refused(413, f"the body of a request is at most {MOST_BYTES} bytes")
+    return int(length)
 
 
 def _is_own(host: str, names: Collection[str]) -> bool:
@@ -200,21 +245,6 @@ def _shown(scope: Scope) -> str:
     if found is not None:
         return found.value
     return token_of(scope.get("subprotocols", ()))
-
-
-def _bounded(receive: Receive) -> Receive:
-    """Return a channel that ends a request whose body is too long."""
-    received = 0
-
-    async def counted() -> Message:
-        nonlocal received
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received > MOST_BYTES:
-            return {"type": "http.disconnect"}
-        return message
-
-    return counted
 
 
 def _with_headers(send: Send) -> Send:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.errors import UsageError
-from plinian.engine.kubernetes.expressions.jsonpath import find, parse_path, parse_template
+from plinian.engine.kubernetes.expressions.jsonpath import (
+    Allowance,
+    find,
+    parse_path,
+    parse_template,
+)
 
 PODS = {
     "kind": "List",
@@ -77,7 +82,7 @@ def test_what_is_no_path_is_refused(text: str) -> None:
 
 def test_a_path_that_multiplies_what_it_finds_is_refused() -> None:
     document = {"a": [{"b": [{"c": n} for n in range(20)]} for _ in range(20)]}
-    assert len(find(parse_path("..c"), document, most=20_000)) == 400
+    assert len(find(parse_path("..c"), document, Allowance(20_000))) == 400
     for text in ("..*..*..*..*", "..[?(@..c)]..[?(@..c)]"):
         with pytest.raises(UsageError, match="too many values"):
-            find(parse_path(text), document, most=4_000)
+            find(parse_path(text), document, Allowance(4_000))

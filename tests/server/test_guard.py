@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from serving import Running, ended, run, serving
+from starlette.responses import PlainTextResponse
+
+from plinian.replay.server import bodies, guesses
+from plinian.replay.server.guard import Guard
+from plinian.replay.server.settings import Settings
 
 ABOUT = "/plinian/v1/about"
 TOKEN = "a-token-that-is-long-enough"
@@ -128,3 +135,106 @@ def test_what_is_no_origin_is_refused(demo_log: Path, origin: str) -> None:
     done = run("serve", "--log", str(demo_log), "--port", "0", "--allow-origin", origin)
     assert done.returncode == 2
     assert "is no origin" in done.stderr
+
+
+def test_a_request_with_two_lengths_is_refused_and_its_connection_ends(server: Running) -> None:
+    """A proxy that believes the other length would read a second request in the body."""
+    head = b"POST /plinian/v1/about HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
+    smuggled = b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n" + smuggled)
+        said = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1, "the body is no second request"
+
+
+class Sent(NamedTuple):
+    """What an application sent."""
+
+    status: int
+    headers: dict[str, str]
+
+
+async def _asked(
+    guard: Guard, token: str, *, client: str = "10.0.0.1", receive: Any = None, length: int = 0
+) -> Sent:
+    """Ask a guard for a page."""
+    sent: list[Any] = []
+    headers = [(b"host", b"localhost"), (b"content-length", b"%d" % length)]
+    headers += [(b"authorization", b"Bearer " + token.encode())] if token else []
+    scope = {"type": "http", "method": "GET", "path": "/", "raw_path": b"/", "headers": headers}
+
+    async def nothing() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await guard({**scope, "client": (client, 1)}, receive or nothing, send)
+    named = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Sent(sent[0]["status"], named)
+
+
+async def _page(_scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await PlainTextResponse("page")(_scope, receive, send)
+
+
+def test_guesses_of_a_token_are_slowed_and_none_beyond_some_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    guard = Guard(_page, Settings(place="x", token=TOKEN))
+
+    async def run() -> None:
+        waits = asyncio.Event()
+
+        async def slept(seconds: float) -> None:
+            assert seconds == guesses.SECONDS
+            await waits.wait()
+
+        monkeypatch.setattr(guesses.asyncio, "sleep", slept)
+        wrong = [
+            asyncio.create_task(_asked(guard, f"no{n}")) for n in range(guesses.MOST_OF_ADDRESS)
+        ]
+        for _ in range(10):  # Let all of them begin.
+            await asyncio.wait(wrong, timeout=0)
+        assert not any(one.done() for one in wrong)
+        assert (await _asked(guard, "no", client="10.0.0.1")).status == 429
+        assert (await _asked(guard, TOKEN, client="10.0.0.1")).status == 429, "not compared"
+        assert (await _asked(guard, TOKEN, client="10.0.0.2")).status == 200
+        assert (await _asked(guard, "", client="10.0.0.1")).status == 401, "no guess"
+        waits.set()
+        assert {one.status for one in await asyncio.gather(*wrong)} == {401}
+        assert (await _asked(guard, TOKEN, client="10.0.0.1")).status == 200
+
+    asyncio.run(run())
+
+
+def test_large_bodies_take_a_bounded_part_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MOST_AT_ONCE", 3 << 20)
+    guard = Guard(_page, Settings(place="x"))
+
+    async def run() -> None:
+        goes_on = asyncio.Event()
+
+        async def slow() -> Any:
+            await goes_on.wait()
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        parts = iter([{"type": "http.request", "body": b"x" * (2 << 20), "more_body": True}])
+
+        async def large() -> Any:
+            return next(parts, None) or await slow()
+
+        first = asyncio.create_task(_asked(guard, "", receive=large, length=2 << 20))
+        for _ in range(10):
+            await asyncio.wait([first], timeout=0)
+        found = await _asked(guard, "", length=2 << 20)
+        assert (found.status, found.headers["retry-after"]) == (503, "1")
+        assert (await _asked(guard, "", length=1000)).status == 200
+        goes_on.set()
+        assert (await first).status == 200
+        assert (await _asked(guard, "", length=2 << 20)).status == 200
+
+    asyncio.run(run())

@@ -101,7 +101,7 @@ class Template(NamedTuple):
 
         :raises UsageError: it comes by too many values.
         """
-        return "".join(_rendered(self.nodes, document, _Root(document)))
+        return "".join(_rendered(self.nodes, document, _Root(document, Allowance())))
 
 
 def parse_template(text: str) -> Template:
@@ -129,13 +129,23 @@ def parse_path(text: str) -> Path:
     return path
 
 
-def find(path: Path, document: Any, most: int = MOST_VALUES) -> list[Any]:
+class Allowance:
+    """How many values may still be seen; several paths can share it.
+
+    :ivar left: so many.
+    """
+
+    def __init__(self, left: int = MOST_VALUES) -> None:
+        self.left = left
+
+
+def find(path: Path, document: Any, allowance: Allowance | None = None) -> list[Any]:
     """Return everything that a path finds in a document, in the document's order.
 
-    :param most: the values that it may come by on its way.
+    :param allowance: the values that it may come by on its way.
     :raises UsageError: it comes by too many values, as ``..*..*`` does.
     """
-    return _find(path, document, _Root(document, most))
+    return _find(path, document, _Root(document, allowance or Allowance()))
 
 
 class _Reader:
@@ -316,16 +326,16 @@ def _unquoted(token: str) -> str:
 class _Root:
     """The whole document, and how many values of it may still be seen."""
 
-    def __init__(self, document: Any, most: int = MOST_VALUES) -> None:
-        self.document, self._left = document, most
+    def __init__(self, document: Any, allowance: Allowance) -> None:
+        self.document, self._allowance = document, allowance
 
     def see(self, values: list[Any]) -> list[Any]:
         """Count values.
 
         :raises UsageError: they are too many.
         """
-        self._left -= len(values) + 1
-        if self._left < 0:
+        self._allowance.left -= len(values) + 1
+        if self._allowance.left < 0:
             raise UsageError(
                 "jsonpath: the path comes by too many values",
                 now="name the fields instead of ..",

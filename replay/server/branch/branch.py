@@ -111,7 +111,7 @@ class Branch(Watching):
 
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = Watcher(resource, asked.form)
+        watcher = Watcher(resource, asked.form, self._queued)
         return await self._run(lambda: self._open(watcher, asked))
 
     def _state(self) -> BranchState:

@@ -20,8 +20,11 @@ from .status import StatusError
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
-MOST_QUEUED = 32 << 20
-"""Bytes that wait for a client that reads slowly; beyond that its watch ends."""
+MOST_QUEUED, MOST_QUEUED_IN_ALL = 32 << 20, 128 << 20
+"""Bytes that wait for a client that reads slowly, and for all; beyond that its watch ends."""
+
+_FAIR = 256 << 10
+"""A client with less that waits is not slow, whatever waits for the others."""
 
 _AT_ONCE = 500
 
@@ -29,15 +32,27 @@ _PART_BYTES = 64 << 10
 """A part of news ends with the line that exceeds this: each connection copies what it sends."""
 
 
+class Queued:
+    """The bytes that wait for all clients; a part that several watches share counts for each.
+
+    :ivar size: so many.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+
+
 class Watcher:
     """What waits for one client. It is used in the thread of the event loop.
 
     :param resource: what is watched. :param form: how objects are shown.
+    :param queued: what waits for all clients of the server.
     :ivar drained: whether its end was taken, so that nothing more comes.
     """
 
-    def __init__(self, resource: Resource, form: Form) -> None:
+    def __init__(self, resource: Resource, form: Form, queued: Queued | None = None) -> None:
         self.resource, self.form = resource, form
+        self._queued = queued or Queued()
         self._parts: deque[bytes] = deque()
         self._size = 0
         self._news = asyncio.Event()
@@ -49,11 +64,21 @@ class Watcher:
         if self._last is not None or not part:
             return
         self._parts.append(part)
-        self._size += len(part)
-        if self._size > MOST_QUEUED:
-            self._parts.clear()
+        self._count(len(part))
+        is_slow = self._size > _FAIR and self._queued.size > MOST_QUEUED_IN_ALL
+        if self._size > MOST_QUEUED or is_slow:
+            self.forget()
             self.end(410, "the client reads too slowly")
         self._news.set()
+
+    def forget(self) -> None:
+        """Drop all that waits."""
+        self._parts.clear()
+        self._count(-self._size)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        self._queued.size += size
 
     def end(self, code: int, message: str) -> None:
         """Let the watch end, with an error after what waits."""
@@ -71,8 +96,7 @@ class Watcher:
         self._news.clear()
         found = [*self._parts, *([] if self._last is None else [self._last])]
         self.drained = self._last is not None
-        self._parts.clear()
-        self._size = 0
+        self.forget()
         return found
 
     def bookmark(self, revision: int, *, ends_initial: bool = False) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ....engine.kubernetes.expressions.jsonpath import Allowance
 from ....engine.kubernetes.units import parse_time
 from ....engine.state.truth import Entry
 from ...render.amounts import age
@@ -34,10 +35,12 @@ class Row:
     """An object that becomes a row.
 
     :param now: the moment in microseconds, for ages.
+    :param allowance: what the paths of custom columns may still see, in all rows of a table; a
+        cell beyond it is empty.
     """
 
-    def __init__(self, entry: Entry, body: bytes, now: int | None) -> None:
-        self.entry, self._body, self.now = entry, body, now
+    def __init__(self, entry: Entry, body: bytes, now: int | None, allowance: Allowance) -> None:
+        self.entry, self._body, self.now, self.allowance = entry, body, now, allowance
 
     @cached_property
     def document(self) -> dict[str, Any]:

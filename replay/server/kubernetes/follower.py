@@ -78,7 +78,7 @@ class Follower(Watching):
         :param shift: by how much times are moved at that moment.
         :raises StatusError: it begins at a revision that does not exist yet, or no more.
         """
-        watcher = Watcher(resource, asked.form)
+        watcher = Watcher(resource, asked.form, self._queued)
         return await self._run(lambda: self._open(watcher, asked, at, shift))
 
     def close(self) -> None:

@@ -7,12 +7,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from ....engine.kubernetes.expressions.jsonpath import Allowance
 from ....engine.state.truth import Entry
 from .asked import Form, Shape
 from .columns import Column, Row
 from .resources import Resource
 from .shift import NONE, Shift
 from .table_columns import columns_of
+
+MOST_SEEN = 2_000_000
+"""The values that the paths of custom columns may come by in one part of a table.
+
+A part has at most a thousand objects, so a path may come by some hundred values of each.
+"""
 
 _META = "meta.k8s.io"
 
@@ -55,6 +62,7 @@ class Shaper:
     ) -> None:
         self._form, self._resource, self._now, self._shift = form, resource, now, shift
         self._columns: Sequence[Column] = ()
+        self._allowance = Allowance(MOST_SEEN)
         if form.shape is Shape.TABLE:
             self._columns = columns_of(resource)
 
@@ -141,7 +149,7 @@ class Shaper:
         )
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
-        row = Row(entry, body, self._now)
+        row = Row(entry, body, self._now, self._allowance)
         cells = _ENCODER.encode([column.cell(row) for column in self._columns])
         match self._form.include:
             case "None":

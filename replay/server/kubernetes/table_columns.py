@@ -59,10 +59,6 @@ VOLCANO: Mapping[GroupKind, tuple[PrinterColumn, ...]] = MappingProxyType(
 """The columns of Volcano's resources where the log has no definitions of them."""
 
 
-MOST_SEEN = 20_000
-"""The values of an object that the path of a column may come by; a cell of more is empty."""
-
-
 def columns_of(resource: Resource) -> Sequence[Column]:
     """Return the columns of a resource."""
     columns = resource.columns
@@ -101,7 +97,7 @@ def _by_path(text: str, kind: str) -> Cell:
 
     def cell(row: Row) -> Any:
         try:
-            found = find(path, row.document, MOST_SEEN)
+            found = find(path, row.document, row.allowance)
         except UsageError:
             return None
         if not found:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TypeVar
 
-from .channels import Watcher
+from .channels import Queued, Watcher
 from .feeds import Feeds
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ class Watching:
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._feeds = Feeds()
+        self._queued = Queued()
 
     async def begin(self, opening: Opening) -> AsyncIterator[bytes]:
         """Yield what a watch begins with; other watches go on meanwhile."""
@@ -47,6 +48,8 @@ class Watching:
 
     def drop(self, watcher: Watcher) -> None:
         """End a watch, soon: who asks may be cancelled, and cannot wait."""
+        watcher.end(410, "the watch was ended")  # Nothing more may wait for it.
+        watcher.forget()
         with suppress(RuntimeError):  # The thread has ended, and with it all watches.
             self._thread.submit(lambda: self._feeds.remove(watcher))
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from ....engine.errors import UsageError
 from ..faults import fault_document
-from ..guard import MOST_BYTES
 from ..plain_json import PlainJSON
 from ..served import served
+from .limits import MOST_ASKED
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -61,8 +61,15 @@ class _Door:
         if self._begun is None:
             self._begun = asyncio.get_running_loop().create_future()
             self._living = asyncio.create_task(self._live(Request(scope), self._begun))
+        body = await _body(receive)
+        if body is None:
+            await _TOO_LARGE(scope, receive, send)
+            return
+        if body.lstrip().startswith(b"["):
+            await _NO_BATCH(scope, receive, send)
+            return
         manager = await asyncio.shield(self._begun)
-        await manager.handle_request(scope, receive, send)
+        await manager.handle_request(scope, _again(body, receive), send)
 
     async def _live(
         self, request: Request, begun: asyncio.Future[StreamableHTTPSessionManager]
@@ -78,6 +85,45 @@ class _Door:
             await asyncio.Event().wait()
 
 
+def _refusal(status: int, code: int, message: str) -> PlainJSON:
+    error = {"code": code, "message": message}
+    return PlainJSON({"jsonrpc": "2.0", "id": None, "error": error}, status_code=status)
+
+
+_TOO_LARGE = _refusal(413, -32600, f"a message has at most {MOST_ASKED} bytes")
+_NO_BATCH = _refusal(400, -32600, "send one message a request: MCP has no batches")
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request; None if it is too large.
+
+    :raises ClientDisconnect: the client goes before its end.
+    """
+    found = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        found += message.get("body", b"")
+        if len(found) > MOST_ASKED:
+            return None
+        if not message.get("more_body", False):
+            return bytes(found)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a channel that gives a body that was read, and then what follows it."""
+    given = iter([body])
+
+    async def receiving() -> Message:
+        part = next(given, None)
+        if part is None:
+            return await receive()
+        return {"type": "http.request", "body": part, "more_body": False}
+
+    return receiving
+
+
 def _sessions(request: Request) -> StreamableHTTPSessionManager:
     from mcp.server.streamable_http_manager import (  # noqa: PLC0415 -- loads much
         StreamableHTTPSessionManager,
@@ -90,5 +136,5 @@ def _sessions(request: Request) -> StreamableHTTPSessionManager:
         app=server_of(found.settings, found.readers),
         json_response=True,
         stateless=True,
-        max_request_body_size=MOST_BYTES,
+        max_request_body_size=MOST_ASKED,
     )

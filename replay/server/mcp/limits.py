@@ -7,3 +7,6 @@ LIMIT = 50
 
 MOST_BYTES = 400 << 10
 """The largest answer."""
+
+MOST_ASKED = 256 << 10
+"""The largest message of an agent, in bytes: the SDK reads it in the event loop."""

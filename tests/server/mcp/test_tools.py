@@ -301,3 +301,12 @@ def test_the_command_serves_over_http_if_asked(demo_log: Path, server: Running) 
     )
     assert done.returncode == 2
     assert "another program listens here already" in done.stderr
+
+
+def test_a_batch_and_a_message_that_is_too_large_are_refused(server: Running) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    found = server.client.post("/mcp", json=[message] * 3, headers=accept)
+    assert (found.status_code, found.json()["error"]["code"]) == (400, -32600)
+    large = {**message, "params": {"x": "y" * (300 << 10)}}
+    assert server.client.post("/mcp", json=large, headers=accept).status_code == 413
