@@ -148,8 +148,9 @@ class _Patching:
         """Return the object or list at some steps, which the document shares with nothing."""
         part: Any = self.whole
         for name in steps:
-            key = _place(name, len(part) - 1, path) if isinstance(part, list) else name
-            inner = part[key] if isinstance(part, list) else part.get(key)
+            is_list = isinstance(part, list)
+            key: Any = _place(name, len(part) - 1, path) if is_list else name
+            inner = part[key] if is_list else part.get(key)
             if not isinstance(inner, Mapping | list):
                 what = f"{op} operation does not apply: doc is missing path"
                 raise Invalid(f"{what}: {_shown(path)}")

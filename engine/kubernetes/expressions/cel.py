@@ -410,7 +410,8 @@ def _listed(parts: list[Any]) -> list[Any]:
     for part in parts:
         if isinstance(part, list) and any(isinstance(one, list) for one in part):
             raise CelUnknown("a list in a list of lists")
-    return _bounded(parts, _LONGEST_LIST)
+    _bounded(parts, _LONGEST_LIST)
+    return parts
 
 
 def _divide(left: Any, right: Any) -> Any:
