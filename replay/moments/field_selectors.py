@@ -80,25 +80,34 @@ class Condition(NamedTuple):
     value: str
     equal: bool
 
-    def matches(self, entry: Entry, document: Mapping[str, Any] | None) -> bool:
+    def matches(
+        self, entry: Entry, document: Mapping[str, Any] | None, *, strict: bool = True
+    ) -> bool:
         """Return whether an object fulfils the condition.
 
         :param document: the whole object; needed unless :meth:`is_quick`.
+        :param strict: a map or a list is an error, not a value that equals no text.
         """
-        return (self.value in self._values(entry, document)) == self.equal
+        return (self.value in self._values(entry, document, strict=strict)) == self.equal
 
     def is_quick(self, entry: Entry) -> bool:
         """Return whether the object's facts contain the field."""
         fact = entry.fact
         return self.field in _QUICK or (isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS)
 
-    def _values(self, entry: Entry, document: Mapping[str, Any] | None) -> list[str]:
+    def _values(
+        self, entry: Entry, document: Mapping[str, Any] | None, *, strict: bool
+    ) -> list[str]:
         fact = entry.fact
         if self.field in _QUICK:
             return [_QUICK[self.field](entry)]
         if isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS:
             return [_QUICK_OF_PODS[self.field](fact)]
-        return [_text(value, self.field) for value in find(self.path, document)] or [""]
+        found = find(self.path, document)
+        if not found:
+            return [""]
+        single = [one for one in found if strict or not isinstance(one, dict | list)]
+        return [_text(value, self.field) for value in single]
 
 
 class FieldSelector(NamedTuple):
@@ -106,10 +115,15 @@ class FieldSelector(NamedTuple):
 
     conditions: tuple[Condition, ...] = ()
 
-    def select(self, entries: Sequence[Entry], documents: Documents) -> list[Entry]:
+    def select(
+        self, entries: Sequence[Entry], documents: Documents, *, strict: bool = True
+    ) -> list[Entry]:
         """Return the objects that fulfil every condition, in the order given.
 
         :param documents: returns whole objects; called only if a condition needs more than facts.
+        :param strict: a field that is a map or list is an error. Else it equals no text: where the
+            fields that can be named are single values, only an object that no API server would
+            store has another one.
         :raises UsageError: a field is a map or list, which has no text.
         """
         found = list(entries)
@@ -124,7 +138,7 @@ class FieldSelector(NamedTuple):
         return [
             entry
             for entry, document in zip(found, documents(found), strict=True)
-            if all(condition.matches(entry, document) for condition in slow)
+            if all(condition.matches(entry, document, strict=strict) for condition in slow)
         ]
 
     def unknown(self, kind: GroupKind, documents: Callable[[], Iterator[dict[str, Any]]]) -> str:

@@ -79,16 +79,16 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
     for field in ("labels", "annotations"):
         found = metadata.get(field, {})
         if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-            raise StatusError(400, f"metadata.{field} is no map of texts")
+            raise invalid(f"metadata.{field}: Invalid value: it is no map of texts")
     finalizers = metadata.get("finalizers", [])
     if not isinstance(finalizers, list) or not all(isinstance(one, str) for one in finalizers):
-        raise StatusError(400, "metadata.finalizers is no list of texts")
+        raise invalid("metadata.finalizers: Invalid value: it is no list of texts")
     owners = metadata.get("ownerReferences", [])
     if not isinstance(owners, list) or not all(map(_is_owner, owners)):
-        raise StatusError(400, "metadata.ownerReferences is no list of owners")
+        raise invalid("metadata.ownerReferences: Invalid value: it is no list of owners")
     for field in ("name", "namespace", "generateName", "uid", "resourceVersion"):
         if not isinstance(metadata.get(field, ""), str):
-            raise StatusError(400, f"metadata.{field} is no text")
+            raise invalid(f"metadata.{field}: Invalid value: it is no text")
 
 
 def _is_owner(value: Any) -> bool:

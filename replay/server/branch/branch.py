@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from secrets import choice
+from typing import NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -26,10 +27,11 @@ from ..kubernetes.asked import Asked, Selection
 from ..kubernetes.changes import Change, Name, name_of
 from ..kubernetes.changing import Asking, View
 from ..kubernetes.channels import Channel, Watcher
+from ..kubernetes.columns import MALFORMED
 from ..kubernetes.resources import CRD, Resource
 from ..kubernetes.routes import warnings
 from ..kubernetes.state import Kept, LoggedState
-from ..kubernetes.status import JSON, StatusError, expired, too_large
+from ..kubernetes.status import JSON, StatusError, expired, invalid, too_large
 from ..kubernetes.watching import Opening, Watching
 from ..settings import Settings
 from .appending import Batch, Writer, batch_of, covered
@@ -49,6 +51,16 @@ _CHANGED = "the branch was read again: list again"
 def wall_clock() -> int:
     """Return the time in microseconds since 1970 UTC."""
     return time.time_ns() // 1000
+
+
+class _Decided(NamedTuple):
+    """A write that nothing refuses any more.
+
+    :param batch: what is to be stored; empty if it is only tried.
+    """
+
+    batch: Batch
+    answer: Response
 
 
 class Branch(Watching):
@@ -158,14 +170,29 @@ class Branch(Watching):
         :raises PositionConflict: another process appended to it; nothing was stored.
         """
         now = max(self._clock(), self.tables.time or 0)
+        try:
+            decided = self._decided(asking, now)
+        except MALFORMED as fault:
+            report(fault)
+            raise invalid(
+                "an object that this write is about has a field of a type that no API server "
+                f"stores: {type(fault).__name__}"
+            ) from fault
+        if decided.batch.events:
+            self._append(decided.batch, now)
+        return decided.answer
+
+    def _decided(self, asking: Asking, now: int) -> _Decided:
+        """Return what a write stores, and its answer; nothing is stored.
+
+        :raises StatusError: it is refused.
+        """
         state = self._state()
         given = Given(now, lambda: str(uuid4()), _suffix)
         outcome = Writing(state, Neighbours(state, self._owned, self._known), given).outcome(asking)
         batch = batch_of(self.tables, outcome.versions, Writer(now, asking.actor))
         answer = self._answer(asking, outcome, batch)
-        if batch.events and not outcome.trial:
-            self._append(batch, now)
-        return answer
+        return _Decided(Batch((), (), ()) if outcome.trial else batch, answer)
 
     def _append(self, batch: Batch, now: int) -> None:
         """Append what a write decided: all that can refuse it came before, and nothing after it may.

@@ -15,18 +15,7 @@ from .storing import Document, owners_of
 from .tables import BranchState
 
 _AT_ONCE = 500
-
-
-class _Owner(msgspec.Struct):
-    uid: str = ""
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    owner_references: tuple[_Owner, ...] | None = None
-
-
-class _Object(msgspec.Struct):
-    metadata: _Metadata
+_NAMES_OWNERS = b'"ownerReferences":'
 
 
 class Owned:
@@ -57,8 +46,8 @@ def _named(state: BranchState) -> Iterator[tuple[GroupKind, Entry, str]]:
     for pair in state.kinds:
         for some in in_parts([one for one in state.of(pair) if one.position], _AT_ONCE):
             for entry, body in zip(some, state.stored(some), strict=True):
-                found = msgspec.json.decode(body, type=_Object).metadata.owner_references
-                yield from ((pair, entry, owner.uid) for owner in found or ())
+                if _NAMES_OWNERS in body:
+                    yield from ((pair, entry, uid) for uid in owners_of(msgspec.json.decode(body)))
 
 
 class Neighbours:

@@ -177,7 +177,7 @@ class Storage:
         held = self._server.find(change.kind, change.key)
         if held is None:
             return
-        owners = held["metadata"].get("ownerReferences") or ()
+        owners = [one for one in owner_references(held) if one.get("uid")]
         gone = {one["uid"] for one in owners if self._others.is_gone(one)}
         if gone and all(one["uid"] in gone for one in owners):
             self._remove(held)
@@ -232,8 +232,7 @@ class Storage:
         if one["metadata"]["uid"] in self._gone:
             return
         place = self._hold(one)
-        owners = one["metadata"].get("ownerReferences") or ()
-        left = [owner for owner in owners if owner.get("uid") not in uids]
+        left = [owner for owner in owner_references(one) if owner.get("uid") not in uids]
         self._server.patch(*place, {"metadata": {"ownerReferences": left or None}})
 
     def _remove(self, one: Document) -> None:
@@ -245,10 +244,19 @@ class Storage:
 
 def owners_of(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the uids of the owners that an object names."""
-    for owner in document["metadata"].get("ownerReferences") or ():
+    for owner in owner_references(document):
         uid = owner.get("uid")
         if isinstance(uid, str) and uid:
             yield uid
+
+
+def owner_references(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the owners that an object names; what is no owner is left out.
+
+    Writes have none of those, but a log keeps what an input says.
+    """
+    found = document["metadata"].get("ownerReferences")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def without_nulls(value: Any) -> Any:

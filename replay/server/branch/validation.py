@@ -1,7 +1,7 @@
-"""Fields of a write that no server keeps: those that its schema lacks, and repeated ones.
+"""Fields of a write that no server keeps or takes: unknown and repeated ones, and wrong types.
 
 A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
-the object that is there has it: nothing that was recorded is lost.
+the object that is there has it: nothing that was recorded is lost. A value of a wrong type stays if it is there.
 
 Source: k8s.io/apimachinery pkg/runtime/serializer/json and pkg/util/managedfields;
 k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning; k8s.io/apiserver
@@ -19,9 +19,10 @@ from ..kubernetes.openapi import Schema, resolved, schema_of
 from ..kubernetes.patches import APPLY, read_yaml
 from ..kubernetes.places import Place
 from ..kubernetes.resources import Resource
-from ..kubernetes.status import StatusError, invalid
+from ..kubernetes.status import StatusError, invalid, of_wrong_types
 from ..kubernetes.wire import MAGIC
 from .bodies import YAML
+from .field_types import fault_of_type
 from .storing import Document
 
 MOST_FAULTS = 100
@@ -46,8 +47,9 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
     """Return the object of a write without the fields that a server does not keep.
 
     :param held: the object that is there; its fields are known.
-    :raises StatusError: the client asks for strict validation, and there are such fields; or it
-        applies an unknown field, which no manager can own.
+    :raises StatusError: a field has another type than its schema says; or the client asks for
+        strict validation, and there are such fields; or it applies an unknown field, which no
+        manager can own.
     """
     how = _directive(asking)
     if asking.body.startswith(MAGIC):  # Protobuf has no names of fields, and no other fields.
@@ -60,6 +62,9 @@ def validated(asking: Asking, document: Document, held: Document | None) -> Chec
         walk = _Walk(by_keys=asking.media == APPLY)
         document = walk.object(document, schema, [held], "", closed=resource.is_custom)
         unknown = [one[:_MOST_LETTERS] for one in walk.unknown[:MOST_FAULTS]]
+        if walk.wrong:
+            name = asking.place.name or document["metadata"].get("name", "")
+            raise of_wrong_types(resource, name, walk.wrong)
     if unknown and asking.media == APPLY:
         raise _not_declared(asking.place, unknown)
     if how == IGNORE:
@@ -132,11 +137,13 @@ class _Walk:
 
     :param by_keys: elements of a list are named by their keys, as ``[name="c"]``, if it has keys.
     :ivar unknown: the fields that were left out, in their order.
+    :ivar wrong: the fields of a wrong type, each with what is wrong.
     """
 
     def __init__(self, *, by_keys: bool) -> None:
         self._by_keys = by_keys
         self.unknown: list[str] = []
+        self.wrong: list[tuple[str, str]] = []
         self._below: dict[int, dict[str | None, list[Any]]] = {}
         self._kept: list[object] = []
 
@@ -170,6 +177,11 @@ class _Walk:
     ) -> Any:
         whole = resolved(schema)
         closed = closed and whole is schema  # What is referred to is of Kubernetes' own.
+        fault = fault_of_type(value, whole)
+        if fault and not any(_is_same(value, one) for one in held):
+            self.wrong.append((path, fault))
+        if fault:
+            return value
         if isinstance(value, dict):
             return self.object(value, whole, held, path, closed=closed)
         items = whole.get("items")
@@ -208,6 +220,10 @@ def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
             for name, one in old.items():
                 found.setdefault(name, []).append(one)
     return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def _element(value: Any, keys: Sequence[str], place: int) -> str:

@@ -13,7 +13,18 @@ from ....engine.kubernetes.units import parse_time
 from ....engine.state.truth import Entry
 from ...render.amounts import age
 
-NONE = "<none>"
+NONE, INVALID = "<none>", "<invalid>"
+
+MALFORMED = (
+    *(TypeError, AttributeError, KeyError, IndexError, ValueError, OverflowError),
+    msgspec.MsgspecError,
+)
+"""What code raises that reads a field of another type than the API has.
+
+An API server holds no such object, but a log keeps what an input says.
+"""
+
+_LONGEST = 1000
 
 _NAME = (
     "Name must be unique within a namespace. Is required when creating resources, although some "
@@ -80,6 +91,16 @@ class Column(NamedTuple):
     format: str = ""
     description: str = ""
     priority: int = 0
+
+    def shown(self, row: Row) -> Any:
+        """Return its cell of a row, whatever the object is: one must not break a table."""
+        try:
+            value = self.cell(row)
+        except MALFORMED:
+            return INVALID
+        if isinstance(value, dict | list):
+            return msgspec.json.encode(value).decode()[:_LONGEST]
+        return value
 
     @property
     def definition(self) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class Shaper:
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
         row = Row(entry, body, self._now, self._allowance)
-        cells = _ENCODER.encode([column.cell(row) for column in self._columns])
+        cells = _ENCODER.encode([column.shown(row) for column in self._columns])
         match self._form.include:
             case "None":
                 shown = b"null"

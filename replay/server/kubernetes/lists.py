@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ....engine.errors import PointTooEarly, UsageError
+from ....engine.errors import PointTooEarly
 from ....engine.kubernetes.expressions.selectors import matcher
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ....engine.state.truth import Entry
@@ -19,7 +19,7 @@ from .asked import Asked, Form, Selection, Shape, Start, token_of
 from .forms import ListHead, Shaper
 from .resources import EVENT, NEW_EVENT, Resource
 from .state import State, in_parts
-from .status import StatusError, expired, not_found, too_large
+from .status import expired, not_found, too_large
 
 AT_ONCE = 1000
 """Objects that are encoded in one go, and written before the next are."""
@@ -125,10 +125,7 @@ def _name(entry: Entry) -> tuple[str, str]:
 
 
 def selected(state: State, resource: Resource, selection: Selection) -> list[Entry]:
-    """Return the objects of a resource that are selected, by namespace and name.
-
-    :raises StatusError: a field selector names a field that is no single value.
-    """
+    """Return the objects of a resource that are selected, by namespace and name."""
     return chosen(state, resource, selection, state.of(resource.pair))
 
 
@@ -146,10 +143,9 @@ def chosen(
         found = [one for one in found if matches(one.fact.labels)]
     if not selection.fields.conditions:
         return found
-    try:
-        return selection.fields.select(found, lambda some: _documents(state, resource, some))
-    except UsageError as fault:
-        raise StatusError(400, fault.what) from fault
+    return selection.fields.select(
+        found, lambda some: _documents(state, resource, some), strict=False
+    )
 
 
 def _documents(

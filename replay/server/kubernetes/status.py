@@ -18,6 +18,9 @@ from .resources import Resource
 
 JSON = "application/json"
 
+_MOST_CAUSES, _LONGEST_PATH = 20, 200
+"""Fields that an answer names, and the characters of a path."""
+
 _REASONS: Mapping[int, str] = MappingProxyType(
     {
         400: "BadRequest",
@@ -92,6 +95,23 @@ def conflict(resource: Resource, name: str, why: str) -> StatusError:
 def invalid(message: str) -> StatusError:
     """Return the answer to a write that no object can become."""
     return StatusError(422, message)
+
+
+def of_wrong_types(resource: Resource, name: str, wrong: Sequence[tuple[str, str]]) -> StatusError:
+    """Return the answer to a write with fields of a wrong type.
+
+    :param wrong: the path of each, with what is wrong.
+    """
+    named = [(path[:_LONGEST_PATH], fault) for path, fault in wrong[:_MOST_CAUSES]]
+    said = [f"{path}: Invalid value: {fault}" for path, fault in named]
+    faults = said[0] if len(said) == 1 else f"[{', '.join(said)}]"
+    kind = resource.kind + (f".{resource.group}" if resource.group else "")
+    causes = [
+        {"reason": "FieldValueTypeInvalid", "message": f"Invalid value: {fault}", "field": path}
+        for path, fault in named
+    ]
+    details = {**_of(resource, name), "kind": resource.kind, "causes": causes}
+    return StatusError(422, f'{kind} "{name}" is invalid: {faults}', details=details)
 
 
 def too_large_body(message: str) -> StatusError:

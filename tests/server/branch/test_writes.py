@@ -305,7 +305,7 @@ def test_a_deletion_that_its_body_calls_a_trial_stores_nothing(
         ({"metadata": {"name": "Upper"}}, 422),
         ({"metadata": {"name": "a", "resourceVersion": "3"}}, 400),
         ({"metadata": {"name": "a", "namespace": "other"}}, 400),
-        ({"metadata": {"name": "a", "labels": {"x": 1}}}, 400),
+        ({"metadata": {"name": "a", "labels": {"x": 1}}}, 422),
         ({"metadata": {"name": "a"}, "kind": "Node"}, 400),
         ({"metadata": {"name": "a"}, "spec": {"containers": "none"}}, 422),
         ([], 400),
