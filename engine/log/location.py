@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -10,6 +11,9 @@ import msgspec
 from ..errors import UsageError
 
 DEFAULT_SCHEMA = "plinian"
+
+_SECRET_OPTIONS = frozenset({"password", "sslpassword"})
+"""Options of libpq that a URL can have after its question mark, and that nothing prints."""
 
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
@@ -28,6 +32,19 @@ class Location(msgspec.Struct, frozen=True, kw_only=True):
     conninfo: str = ""
     schema: str = ""
     shown: str
+
+    @property
+    def name(self) -> str:
+        """The name of the file or of the database, without where that is."""
+        if self.database == "sqlite":
+            return PurePath(self.path).name or self.path
+        return unquote(urlsplit(self.shown).path.rpartition("/")[2]) or "log"
+
+    def without_secrets(self, text: str) -> str:
+        """Return a text without the passwords of the URL: libpq can quote parts of it."""
+        for secret in sorted(_secrets(self.conninfo), key=len, reverse=True):
+            text = text.replace(secret, "…")
+        return text
 
     @property
     def quoted_schema(self) -> str:
@@ -57,7 +74,7 @@ def parse_location(place: str) -> Location:
     if scheme not in _POSTGRES:
         raise UsageError(
             f"{scheme!r} is not a database that Plinian knows",
-            where=f"{scheme}://{rest.rpartition('@')[2]}",  # Before it may be a password.
+            where=f"{scheme}://{_without_options(rest.rpartition('@')[2])}",  # Before: a password.
             now="give a path, sqlite:///path.db, or postgresql://user@host/database?schema=name",
         )
     return _postgres(place)
@@ -69,7 +86,7 @@ def _postgres(place: str) -> Location:
     except ValueError as fault:
         raise UsageError(
             f"this is not a URL: {fault}",
-            where=place.rpartition("@")[2],  # The part before it may have a password.
+            where=_without_options(place.rpartition("@")[2]),  # Before it may be a password.
             now="write postgresql://user@host:port/database?schema=name",
         ) from None
     options = parse_qsl(parts.query, keep_blank_values=True)
@@ -84,9 +101,50 @@ def _postgres(place: str) -> Location:
     )
 
 
+def shown_place(place: str) -> str:
+    """Return a path or a URL of a log as everything prints it: without a password.
+
+    :raises UsageError: it is none.
+    """
+    return parse_location(place).shown
+
+
+def log_name(place: str) -> str:
+    """Return the name of a log for a title: that of its file, or of its database.
+
+    :raises UsageError: it is no path or URL of a log.
+    """
+    return parse_location(place).name
+
+
 def _without_password(place: str) -> str:
     parts = urlsplit(place)
+    query = _without_options(f"?{parts.query}")[1:]
+    stray = "@" in parts.path or ("@" not in parts.netloc and "@" in parts.query)
+    if stray or parts.fragment:  # A password has a /, a ? or a # that is not escaped.
+        rest = _without_options(place.rpartition("@")[2]) if "@" in place else "…"
+        return f"postgresql://…@{rest}"
     user, at, host = parts.netloc.rpartition("@")
     netloc = f"{user.partition(':')[0]}{at}{host}"
-    shown = urlunsplit(("postgresql", netloc, parts.path, parts.query, ""))
-    return shown if netloc else f"postgresql://{parts.path}?{parts.query}".rstrip("?")
+    shown = urlunsplit(("postgresql", netloc, parts.path, query, ""))
+    return shown if netloc else f"postgresql://{parts.path}?{query}".rstrip("?")
+
+
+def _without_options(text: str) -> str:
+    """Return the end of a URL without the options that are secret."""
+    before, mark, query = text.partition("?")
+    left = [one for one in query.split("&") if not _is_secret(one)]
+    return f"{before}{mark}{'&'.join(left)}"
+
+
+def _is_secret(option: str) -> bool:
+    return unquote(option.partition("=")[0]).strip().lower() in _SECRET_OPTIONS
+
+
+def _secrets(place: str) -> set[str]:
+    """Return the passwords in a URL, as they are written and as they are meant."""
+    _, _, rest = place.partition("://")
+    before, _, query = rest.partition("?")
+    found = {before.rpartition("@")[0].partition(":")[2]}
+    found |= {one.partition("=")[2] for one in query.split("&") if _is_secret(one)}
+    return {form for one in found for form in (one, unquote(one)) if form}

@@ -255,7 +255,7 @@ class PostgresDatabase(SharedConnection):
         try:
             yield
         except psycopg.Error as fault:
-            raise _explained(fault, self.location.shown) from fault
+            raise _explained(fault, self.location) from fault
 
 
 @cache
@@ -274,8 +274,9 @@ def _translated(sql: str) -> str:
     return sql.replace("?", "%s")
 
 
-def _explained(fault: psycopg.Error, where: str) -> LogError:
-    what = str(fault).strip().partition("\n")[0]
+def _explained(fault: psycopg.Error, location: Location) -> LogError:
+    where = location.shown
+    what = location.without_secrets(str(fault).strip().partition("\n")[0])
     if isinstance(fault, errors.DataCorrupted | errors.IndexCorrupted):
         return LogCorrupt(
             f"the database is damaged: {what}",
@@ -295,6 +296,7 @@ def _explained(fault: psycopg.Error, where: str) -> LogError:
             " database are right; then run the command again"
         )
     elif isinstance(fault, psycopg.ProgrammingError) and fault.sqlstate is None:
+        what = what.partition('"')[0].rstrip(": ")  # What is quoted can be a part of a password.
         now = "check the URL: postgresql://user@host:port/database?schema=name"  # libpq refused it.
     else:
         now = "run: plinian verify"

@@ -43,6 +43,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     another is deleted while pods run on it. The demo ingests it and leaves the log for you to try
     other commands on. Running it again adds nothing. With --serve, look at it in a browser instead.
     """
+    from ...engine.log.location import shown_place
     from .. import demo as recording
     from ..moments.log import opened
     from ..render.differences import diff_lines, history_lines
@@ -50,23 +51,24 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     if files is not None:
         sys.stdout.writelines(f"{path}\n" for path in recording.copy_inputs(files))
         return
+    place = shown_place(log)
     with opened(log, create=True) as opened_log:
         _ingest(opened_log)
         if serves:
-            _serve(log)
+            _serve(log, place)
             return
         at, later = recording.BEFORE_INCIDENT, recording.AFTER_INCIDENT
-        _shown(f"get nodes,queues,podgroups --at {at} --log {log}")
+        _shown(f"get nodes,queues,podgroups --at {at} --log {place}")
         _tables(opened_log, at)
         ignore = " ".join(f"--ignore {path}" for path in recording.QUIET)
-        _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {log}")
+        _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {place}")
         kinds = ["nodes", "podgroups"]
         found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
         sys.stdout.writelines(diff_lines(found, style=style()))
-        _shown(f"history {recording.JOB} {ignore} --log {log}")
+        _shown(f"history {recording.JOB} {ignore} --log {place}")
         past = opened_log.history(recording.JOB, ignore=recording.QUIET)
         sys.stdout.writelines(history_lines(past, style=style()))
-    _print_next_steps(log)
+    _print_next_steps(place)
 
 
 def _ingest(log: Log) -> None:
@@ -85,14 +87,17 @@ def _ingest(log: Log) -> None:
     note(f"a recording of a real cluster is now in the log: {log.store.last()} events")
 
 
-def _serve(log: str) -> None:
-    """Serve the log at the incident, on any free port, until it is interrupted."""
+def _serve(log: str, place: str) -> None:
+    """Serve the log at the incident, on any free port, until it is interrupted.
+
+    :param place: the log as it is printed.
+    """
     from .. import demo as recording
     from ..server.running import serve
     from ..server.settings import Settings
 
     def ready(listening: Settings, _: Sequence[str]) -> None:
-        note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
+        note(f"plinian: serving {place} at {listening.origin}/ (Ctrl-C ends it)")
         click.launch(f"{listening.origin}/")
 
     serve(Settings(place=log, at=recording.BEFORE_INCIDENT, port=0), ready=ready)
@@ -116,12 +121,12 @@ def _shown(arguments: str) -> None:
     sys.stdout.write(style().bold(f"\n$ plinian {arguments}") + "\n")
 
 
-def _print_next_steps(log: str) -> None:
+def _print_next_steps(place: str) -> None:
     from ..demo import AFTER_INCIDENT
 
     sys.stdout.write(
         f"""
-Now try, with PLINIAN_LOG={log}:
+Now try, with PLINIAN_LOG={place}:
 
     plinian describe node node-1 --at {AFTER_INCIDENT}
     plinian get pods -o wide --at -90s

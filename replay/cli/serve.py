@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ...engine.log.location import shown_place
 from . import options, serving
 from .command import command
 from .shell import note
@@ -94,7 +95,7 @@ def serve(
 
     def ready(listening: Settings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
-        note(f"plinian: serving {log} at {listening.origin}/ (Ctrl-C ends it)")
+        note(f"plinian: serving {shown_place(log)} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
             click.launch(f"{listening.origin}/")
 

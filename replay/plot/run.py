@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...engine.errors import UsageError
+from ...engine.log.location import log_name
 from ..export import write_file
 from ..moments.log import Log, Progress
 from ..series.period import Span, span_of
@@ -18,7 +19,6 @@ from .image import PNG, can_draw, image_of
 from .page import page_of, svg_of
 from .picture import Picture
 from .themes import AUTO, LIGHT, THEMES
-from .words import log_name
 
 if TYPE_CHECKING:
     from ..answers.answer import Why

@@ -107,14 +107,3 @@ def durations_on_axis(shortest: float, longest: float) -> list[int]:
     if len(coarse) >= _FEW:
         return coarse
     return [one for one in _TIMES if shortest <= one <= longest]
-
-
-def log_name(place: str) -> str:
-    """Return the name of a log for a title: that of its file, or of its database.
-
-    A URL may have a password, so only its last part is shown.
-    """
-    if "://" in place:
-        kind, _, rest = place.partition("://")
-        return rest.partition("?")[0].partition("/")[2] or kind
-    return place.replace("\\", "/").rstrip("/").rpartition("/")[2] or place

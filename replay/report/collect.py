@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.units import format_time
+from ...engine.log.location import log_name
 from ...engine.state.coverage import Why as Missing
 from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
@@ -18,7 +19,7 @@ from ..moments.moment import remarks_on
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
 from ..moments.scheduler_confs import has_no_conf
 from ..sessions.session import SessionAnswer, session_at
-from .commands import Commands, beginning, commands_at, name_of
+from .commands import Commands, beginning, commands_at
 from .decisions import later_sessions
 from .question import MOST_ANSWERS, Question, time_at, waiting
 from .records import Answer, Answers, Change, Decided, Gap, Report, Subject, Timeline
@@ -46,7 +47,7 @@ def report_of(question: Question, progress: Phase | None = None) -> Report:
     answer = session_at(log, moment, release=question.release, conf=conf, cache=cache)
     sessions = recorded_sessions(log.store, moment)
     tell("session", 1, 1)
-    name = name_of(question.place)
+    name = log_name(question.place)
     return Report(
         subject=_subject(question, name, answer),
         timeline=_timeline(question, [one.why for one in answers.answers], sessions, tell),

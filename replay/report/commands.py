@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import PurePath
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -57,15 +55,6 @@ def commands_at(log: Log, moment: Moment, release: str, conf: str | None) -> Com
     if conf is not None:
         session += ["--conf", conf]
     return Commands(moment.label, tuple(place), tuple(known), tuple(session))
-
-
-def name_of(place: str) -> str:
-    """Return the name of a log without the folder or the server that it is on.
-
-    :param place: a path, or a URL of Postgres, which may hold a password.
-    """
-    path = urlsplit(place).path if "://" in place else place
-    return PurePath(path).name
 
 
 def beginning(name: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from ...engine.errors import PlinianError, UsageError
+from ...engine.log.location import shown_place
 from .app import application
 from .patience import PatientProtocol, PatientSocket
 from .settings import Settings, checked
@@ -151,7 +152,7 @@ def look(settings: Settings) -> list[str]:
             log.store.append([], branch=settings.branch)  # Fails if it cannot be written.
         if not is_out_of_reach(log, log.moment("end"), settings.release):
             return []
-    now = f"{advice(settings.release)} --log {shlex.quote(settings.place)}"
+    now = f"{advice(settings.release)} --log {shlex.quote(shown_place(settings.place))}"
     what = "questions about the scheduler's cache are refused far into this log"
     return [f"{what}, because none is stored: {now}"]
 

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 import plinian
 from plinian import Log
+from plinian.engine.log.location import log_name
 from plinian.replay.cli.main import app
 from plinian.replay.plot.asked import KINDS
 from plinian.replay.plot.characters import lines_of_picture
 from plinian.replay.plot.picture import COUNT, Chart, Line, Picture, Role
-from plinian.replay.plot.words import amounts_on_axis, duration, log_name, times_on_axis
+from plinian.replay.plot.words import amounts_on_axis, duration, times_on_axis
 from plinian.replay.series.period import divided
 
 
@@ -257,7 +258,7 @@ def test_durations_are_short(micros: int, text: str) -> None:
         ("cluster.db", "cluster.db"),
         ("/home/me/cluster.db", "cluster.db"),
         ("postgresql://me:secret@host:5432/plinian?options=x", "plinian"),
-        ("postgresql://me:secret@host", "postgresql"),
+        ("postgresql://me:secret@host", "log"),
     ],
 )
 def test_a_title_has_no_password(place: str, name: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import plinian
 from clusters import compact, listed, pod
-from plinian.replay.report.commands import beginning, commands_at, name_of
+from plinian.engine.log.location import log_name
+from plinian.replay.report.commands import beginning, commands_at
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ from plinian.replay.report.commands import beginning, commands_at, name_of
     ids=["path", "name", "url"],
 )
 def test_a_log_has_no_folder_and_no_password(place: str, name: str) -> None:
-    assert name_of(place) == name
+    assert log_name(place) == name
     assert beginning(name) == (f"export PLINIAN_LOG={name}",)
 
 

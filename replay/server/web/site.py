@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import PurePosixPath
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
+from ....engine.log.location import log_name
 from ....engine.version import __version__
 from ....engine.volcano.releases.release import RELEASES
 from ...facade.log import Log
@@ -76,13 +75,6 @@ def site_of(
         ],
         notices=[*look.notices(page.panes), *missed(look)],
     )
-
-
-def log_name(place: str) -> str:
-    """Return a name for a log that shows neither folders nor passwords."""
-    if "://" not in place:
-        return PurePosixPath(place).name
-    return urlsplit(place).path.rpartition("/")[2] or "log"
 
 
 @cache
