@@ -93,6 +93,15 @@ class LogUnavailable(LogError):
     """The database does not answer, went away, is locked, read-only or full."""
 
 
+class ConnectionLost(LogUnavailable):
+    """The connection to the database was lost; the next attempt makes another one.
+
+    :ivar committing: whether it was lost in a commit, so that nobody knows if that was done.
+    """
+
+    committing = False
+
+
 class LogNotFound(LogError):
     """There is no log at the given place."""
 

@@ -16,7 +16,7 @@ from psycopg import errors
 from psycopg import sql as psql
 from psycopg.conninfo import conninfo_to_dict
 
-from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
+from ..errors import ConnectionLost, LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
@@ -26,6 +26,7 @@ from .postgres_check import checking
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _V = TypeVar("_V", bytes, str)
+_R = TypeVar("_R")
 
 CONNECT_SECONDS = 10
 BUSY_SECONDS = 30
@@ -70,18 +71,20 @@ class PostgresDatabase(SharedConnection):
     ) -> None:
         super().__init__(location, read_only=read_only)
         self._listener: psycopg.Connection[Row] | None = None
+        self._busy_seconds = busy_seconds
+        self._inside = False
         with self._guard():
-            self._connection = self._connect()
-            try:
-                self._enter(busy_seconds)
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = self._entered()
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
-        with self._lock, self._guard(), self._connection.cursor(binary=True) as cursor:
-            return cursor.execute(_translated(sql), parameters).fetchall()
+
+        def read() -> list[Row]:
+            with self._guard(), self._connection.cursor(binary=True) as cursor:
+                return cursor.execute(_translated(sql), parameters).fetchall()
+
+        with self._lock:
+            return self._again(read)
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""
@@ -161,15 +164,22 @@ class PostgresDatabase(SharedConnection):
         The first call returns at once, because appends before it were not notified.
         """
         del poll
-        with self._guard():
-            if self._listener is None:
-                self._listener = self._connect()
-                self._listener.execute(
-                    psql.SQL("LISTEN {}").format(psql.Identifier(self._channel()))
-                )
-                return
-            for _ in self._listener.notifies(timeout=max(0.0, seconds), stop_after=1):
-                return
+        try:
+            with self._guard():
+                if self._listener is None:
+                    self._listener = self._connect()
+                    self._listener.execute(
+                        psql.SQL("LISTEN {}").format(psql.Identifier(self._channel()))
+                    )
+                    return
+                for _ in self._listener.notifies(timeout=max(0.0, seconds), stop_after=1):
+                    return
+        except LogUnavailable as fault:
+            # The next call listens again, and returns at once: it may have missed something.
+            if self._listener is not None:
+                self._listener.close()
+                self._listener = None
+            raise _lost(fault) from fault
 
     def size(self) -> int:
         """Return the size of the schema's tables and indexes, in bytes."""
@@ -198,6 +208,30 @@ class PostgresDatabase(SharedConnection):
             connect_timeout=given.get("connect_timeout", CONNECT_SECONDS),
         )
 
+    def _entered(self) -> psycopg.Connection[Row]:
+        """Return a new connection to the schema."""
+        made = self._connect()
+        try:
+            self._enter(made)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _again(self, job: Callable[[], _R]) -> _R:
+        """Do what is safe to do twice; if the connection is lost, do it with another one.
+
+        Within a transaction nothing is repeated: what it did is lost with the connection.
+        """
+        try:
+            return job()
+        except ConnectionLost:
+            if self._inside:
+                raise
+            with self._guard():
+                self._connection = self._entered()
+            return job()
+
     def _connected(self) -> psycopg.Connection[Row]:
         """Return another connection to the schema, for reading."""
         connection = self._connect()
@@ -206,8 +240,8 @@ class PostgresDatabase(SharedConnection):
         )
         return connection
 
-    def _enter(self, busy_seconds: float) -> None:
-        run = self._connection.execute
+    def _enter(self, connection: psycopg.Connection[Row]) -> None:
+        run = connection.execute
         if not run(
             "SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.location.schema,)
         ).fetchone():
@@ -217,7 +251,9 @@ class PostgresDatabase(SharedConnection):
                 now="check ?schema=… of the URL, or create a log with: plinian ingest --log URL …",
             )
         run("SELECT set_config('search_path', %s, false)", (self.location.quoted_schema,))
-        run("SELECT set_config('lock_timeout', %s, false)", (f"{int(busy_seconds * 1000)}ms",))
+        run(
+            "SELECT set_config('lock_timeout', %s, false)", (f"{int(self._busy_seconds * 1000)}ms",)
+        )
         if self.read_only:
             run("SET default_transaction_read_only = on")
 
@@ -234,18 +270,28 @@ class PostgresDatabase(SharedConnection):
         return f"plinian:{self.location.schema}"[:63]
 
     def _begin(self, *, writing: bool) -> None:
-        with self._guard():
-            if writing:
-                # READ COMMITTED: after the lock is taken, reads include the last commit.
-                self._connection.execute("BEGIN; SELECT 1 FROM log FOR UPDATE")
-            else:
-                self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        def begin() -> None:
+            with self._guard():
+                if writing:
+                    # READ COMMITTED: after the lock is taken, reads include the last commit.
+                    self._connection.execute("BEGIN; SELECT 1 FROM log FOR UPDATE")
+                else:
+                    self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+        self._again(begin)
+        self._inside = True
 
     def _commit(self) -> None:
-        with self._guard():
-            self._connection.execute("COMMIT")
+        try:
+            with self._guard():
+                self._connection.execute("COMMIT")
+        except ConnectionLost as fault:
+            fault.committing = True
+            raise
+        self._inside = False
 
     def _roll_back(self) -> None:
+        self._inside = False
         # After the connection is lost, the server rolls back by itself.
         with suppress(psycopg.Error):
             self._connection.execute("ROLLBACK")
@@ -255,7 +301,16 @@ class PostgresDatabase(SharedConnection):
         try:
             yield
         except psycopg.Error as fault:
-            raise _explained(fault, self.location) from fault
+            explained = _explained(fault, self.location)
+            if isinstance(fault, psycopg.OperationalError) and self._is_lost(fault):
+                raise _lost(explained) from fault
+            raise explained from fault
+
+    def _is_lost(self, fault: psycopg.OperationalError) -> bool:
+        """Return whether the server went away, or does not answer (yet)."""
+        connection = getattr(self, "_connection", None)
+        gone = connection is None or connection.closed or fault.sqlstate is None
+        return gone or isinstance(fault, errors.AdminShutdown | errors.CannotConnectNow)
 
 
 @cache
@@ -272,6 +327,10 @@ def _write(copy: psycopg.Copy, table: str, rows: Iterable[Row]) -> None:
 @lru_cache(maxsize=512)
 def _translated(sql: str) -> str:
     return sql.replace("?", "%s")
+
+
+def _lost(fault: LogError) -> ConnectionLost:
+    return ConnectionLost(fault.what, where=fault.where, now=fault.now)
 
 
 def _explained(fault: psycopg.Error, location: Location) -> LogError:

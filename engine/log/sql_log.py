@@ -18,6 +18,7 @@ from .database import Database
 from .inspection import mended
 from .names import Names
 from .packing import Packer
+from .patience import lasting, patiently
 from .payloads import Payloads
 from .reading import Reader, Upcast
 from .store import (
@@ -87,18 +88,26 @@ class SqlLog:
     def append(
         self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
     ) -> Appended:
-        """Append events atomically, leaving out those that the log has."""
-        with self._writing():
-            return append(
-                self._database,
-                self._names,
-                self._packer,
-                self._derived,
-                events,
-                branch=branch,
-                expected=expected,
-                clock=self._clock,
-            )
+        """Append events atomically, leaving out those that the log has.
+
+        If the database restarts meanwhile they are appended when it is back: what the log has by
+        then is left out. With ``expected`` that is not known of a commit without an answer.
+        """
+
+        def once() -> Appended:
+            with self._writing():
+                return append(
+                    self._database,
+                    self._names,
+                    self._packer,
+                    self._derived,
+                    events,
+                    branch=branch,
+                    expected=expected,
+                    clock=self._clock,
+                )
+
+        return patiently(once, may_be_done=expected is None)
 
     def last(self, branch: str = MAIN) -> int:
         """Return the branch's last position, 0 when it is empty."""
@@ -112,7 +121,21 @@ class SqlLog:
     def follow(
         self, query: Query, *, timeout: float | None = None, poll: float = 0.5
     ) -> Iterator[Recorded]:
-        """Yield matching events and then wait for more, at least once each, in position order."""
+        """Yield matching events and then wait for more, at least once each, in position order.
+
+        It goes on where it was if the database restarts.
+        """
+        rest = query
+
+        def begin() -> Iterator[Recorded]:
+            return self._follow(rest, timeout, poll)
+
+        for recorded in lasting(begin):
+            yield recorded
+            left = None if rest.limit is None else rest.limit - 1
+            rest = msgspec.structs.replace(rest, after=recorded.position, limit=left)
+
+    def _follow(self, query: Query, timeout: float | None, poll: float) -> Iterator[Recorded]:
         after, quiet_since = query.after, time.monotonic()
         left = query.limit
         while True:
