@@ -12,7 +12,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events.complete_lists import Listing
-from ..events.payloads import ListObserved
+from ..events.payloads import LastList, ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
 from ..model.hypernode import HyperNodeInfo
@@ -157,8 +157,8 @@ class _Reader:
         lists = self._payloads([position for *_, position in stored.listed if position])
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(lists[position], type=ListObserved)
-            uids = Listing(frozenset(listing.uids), position)
-            projector.lists.listed[group, kind, tuple(namespaces)] = uids
+            last = LastList(frozenset(listing.uids), listing.answered)
+            projector.lists.listed[group, kind, tuple(namespaces)] = Listing(last, position)
         self._ignored = frozenset(stored.ignored)
         self._cache.node_cache.ignore(self._ignored)
         tasks = stored.tasks

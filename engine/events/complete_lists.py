@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from .kinds import Reference
-from .payloads import ListObserved, lacked_by
+from .payloads import LastList, ListObserved, is_older, lacked_by
 
 Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
 """The scope of a list: API group, kind and namespaces. Lists of one scope are compared."""
@@ -29,16 +29,16 @@ class Named(Protocol):
 
 
 class Listing(NamedTuple):
-    """The objects of a list, by uid, and the position of its event, 0 if it is in no log."""
+    """A list without a revision, and the position of its event, 0 if it is in no log."""
 
-    uids: frozenset[str]
+    list: LastList
     position: int
 
 
 class CompleteLists:
     """The lists of a log up to some event, and what they show.
 
-    :ivar listed: by scope, the last list without a revision.
+    :ivar listed: by scope, the youngest list without a revision.
     :ivar doomed: objects with later events that a list lacked whose revision is a lower bound. A
         uid alone does not name an object: lists that people wrote may repeat one.
     """
@@ -53,10 +53,12 @@ class CompleteLists:
         :param position: of its event.
         """
         shape = (listing.group, listing.listed, listing.namespaces)
-        before = self.listed.get(shape)
-        if not listing.exact:
-            self.listed[shape] = Listing(frozenset(listing.uids), position)
-        return lacked_by(listing, frozenset() if before is None else before.uids)
+        held = self.listed.get(shape)
+        before = None if held is None else held.list
+        if not listing.exact and (before is None or not is_older(listing, before)):
+            last = LastList(frozenset(listing.uids), listing.answered)
+            self.listed[shape] = Listing(last, position)
+        return lacked_by(listing, before)
 
     def gone(
         self,

@@ -7,8 +7,8 @@ an upcaster (:mod:`.upcast`). Times are microseconds since 1970 UTC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -74,6 +74,8 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     :param uids: all objects in the list, sorted.
     :param exact: False if the revision of the list is not known; ``revision`` is then the greatest
         among its items, a lower bound.
+    :param answered: of such a list, when it was answered, microseconds since 1970; None if not
+        known. Its revision does not place it, so its time does.
     """
 
     group: str
@@ -81,24 +83,53 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     namespaces: tuple[str, ...] = ()
     uids: tuple[str, ...]
     exact: bool = True
+    answered: int | None = None
+
+    @property
+    def order(self) -> tuple[bool, bool, int, int, tuple[str, ...]]:
+        """The order of lists of one scope at one revision.
+
+        A list without a revision may be younger than one with it. Of two without a time, the one
+        that lacks an object of the other is the younger: both are made after all their items.
+        """
+        timed = self.answered is not None
+        return not self.exact, timed, self.answered or 0, -len(self.uids), self.uids
 
 
-def lacked_by(listing: ListObserved, before: Container[str]) -> Callable[[str, str], bool]:
+class LastList(NamedTuple):
+    """The youngest list without a revision of a scope: its objects, and when it was answered."""
+
+    uids: frozenset[str]
+    answered: int | None = None
+
+
+def lacked_by(listing: ListObserved, before: LastList | None) -> Callable[[str, str], bool]:
     """Return a predicate: whether a list shows that an object of its kind was deleted.
 
     It is called with namespace and uid. A list with a revision covers all objects in its scope. A
     list without (kubectl's ``List``) may be an excerpt: it is compared with the last list of the
-    same kind and namespaces, and shows the deletion only of objects in that one.
+    same kind and namespaces, and shows the deletion only of objects in that one. If its time is
+    before that of the other, as their bounds do not tell, the other shows what was deleted.
 
-    :param before: the uids of that earlier list; nothing if there is none.
+    :param before: that other list; None if there is none.
     """
     held, namespaces = frozenset(listing.uids), frozenset(listing.namespaces)
+    earlier = frozenset[str]() if before is None else before.uids
+    younger = held
+    if before is not None and is_older(listing, before):
+        earlier, younger = held, before.uids
 
     def lacked(namespace: str, uid: str) -> bool:
         in_scope = not namespaces or namespace in namespaces
-        return in_scope and uid not in held and (listing.exact or uid in before)
+        return in_scope and uid not in younger and (listing.exact or uid in earlier)
 
     return lacked
+
+
+def is_older(listing: ListObserved, other: LastList) -> bool:
+    """Return whether a list without a revision was made before another one, by their times."""
+    one, two = listing.answered, other.answered
+    return one is not None and two is not None and one < two
 
 
 class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,10 +142,14 @@ class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ListsJoined(Payload, frozen=True, kw_only=True, tag="lists.joined"):
-    """:param kinds: what the document lists. :param until: the greatest revision in all of it."""
+    """:param kinds: what the document lists. :param until: the greatest revision in all of it.
+
+    :param answered: when it was answered, microseconds since 1970; None if not known.
+    """
 
     kinds: tuple[JoinedList, ...]
     until: int
+    answered: int | None = None
 
 
 class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):

@@ -61,6 +61,26 @@ def extent(
     return Extent(first_revision=min(low, default=None), last_revision=max(high, default=None))
 
 
+def last_noted(
+    database: Database, names: Names, *, known: int, cluster: str, branch: str
+) -> int | None:
+    """Return the latest time of events without an effect on truth, such as lines of a log."""
+    cluster_id = names.find_cluster(cluster)
+    if cluster_id is None:
+        return None
+    found = [
+        row[0]
+        for part in lineage(database, branch, until=known)
+        for row in database.rows(
+            "SELECT max(coalesce(e.latest, e.earliest)) FROM event e WHERE e.branch_id = ?"
+            f" AND e.position BETWEEN ? AND ? AND e.effect = 0{_only(names, cluster_id)}",
+            (part.branch_id, part.first, part.last),
+        )
+        if row[0] is not None
+    ]
+    return max(found, default=None)
+
+
 def revision_after(database: Database, window: Window, events: int) -> int | None:
     """Return the revision after this many events with a revision; None if there are fewer."""
     condition, bounds = ("", []) if window.until is None else (" AND revision < ?", [window.until])

@@ -267,7 +267,7 @@ class Reader:
             terms.add("o.name = ?", query.name)
         if query.about_kinds:  # Some events have no kind either: the lines of a log.
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(""))
-            terms.add("o.name = '' AND o.uid = ''")
+            terms.add("o.name = ''")
             nothing = self._names.symbols_of("")
             terms.add(f"NOT {self._database.any_of('o.kind_id')}", self._database.listed(nothing))
         if query.uid is not None:

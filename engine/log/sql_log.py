@@ -199,6 +199,13 @@ class SqlLog:
                 branch=branch,
             )
 
+    def last_noted(self, *, known: int, cluster: str, branch: str = MAIN) -> int | None:
+        """Return the latest time of events without an effect on truth, microseconds."""
+        with self._database.alone():
+            return columns.last_noted(
+                self._database, self._names, known=known, cluster=cluster, branch=branch
+            )
+
     def sources(self, *, known: int, cluster: str, branch: str = MAIN) -> Sequence[SourceInfo]:
         """Return what each input gave to a cluster by a position, by name of the input."""
         with self._database.alone():

@@ -295,6 +295,9 @@ class LogStore(Protocol):
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
         """Return the first and last revision among what was known by a position."""
 
+    def last_noted(self, *, known: int, cluster: str, branch: str = MAIN) -> int | None:
+        """Return the latest time of events without an effect on truth, microseconds."""
+
     def revision_after(self, window: Window, events: int) -> int | None:
         """Return the revision after about so many events of a window, None if it has fewer."""
 

@@ -12,6 +12,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events import Reference
+from ..events.payloads import LastList
 from .columns import NO_ORIGIN
 from .fold import Fold, ListShape, Record
 
@@ -20,6 +21,7 @@ class _Stored(msgspec.Struct, array_like=True):
     mark: int
     listed: list[tuple[str, str, list[str], list[str]]]
     records: list[Record]
+    answered: list[int | None] = []
 
 
 _ENCODE = msgspec.msgpack.Encoder()
@@ -33,10 +35,11 @@ def encode_checkpoint(fold: Fold, mark: int) -> bytes:
     """
     assert all(record.fact and record.origin == NO_ORIGIN for record in fold.records.values())
     listed = [
-        (group, kind, list(namespaces), sorted(uids))
-        for (group, kind, namespaces), uids in sorted(fold.listed.items())
+        (group, kind, list(namespaces), sorted(last.uids))
+        for (group, kind, namespaces), last in sorted(fold.listed.items())
     ]
-    data = _ENCODE.encode(_Stored(mark, listed, list(fold.records.values())))
+    answered = [last.answered for _, last in sorted(fold.listed.items())]
+    data = _ENCODE.encode(_Stored(mark, listed, list(fold.records.values()), answered))
     return zstandard.ZstdCompressor(level=3).compress(data)
 
 
@@ -59,9 +62,11 @@ def decode_checkpoint(
             where="table checkpoint",
             now="the log itself is not damaged: plinian checkpoint drop, then build",
         ) from fault
-    listed: dict[ListShape, frozenset[str]] = {
-        (group, kind, tuple(namespaces)): frozenset(uids)
-        for group, kind, namespaces, uids in stored.listed
+    # A checkpoint of an earlier version has no times; neither have the lists that it knew.
+    answered = stored.answered or [None] * len(stored.listed)
+    listed: dict[ListShape, LastList] = {
+        (group, kind, tuple(namespaces)): LastList(frozenset(uids), at)
+        for (group, kind, namespaces, uids), at in zip(stored.listed, answered, strict=True)
     }
     fold = Fold(references=references, payload=payload, records=stored.records, listed=listed)
     return fold, stored.mark

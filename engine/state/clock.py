@@ -21,7 +21,7 @@ from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, distinct, pack_table, unpack_table
 
-CLOCK_VERSION = 3
+CLOCK_VERSION = 4
 """Version of the rules for building clocks; stored clocks of another version are not read."""
 
 BLOCK_ROWS = 32_768
@@ -89,20 +89,24 @@ class _Index(msgspec.Struct, array_like=True):
     dated: list[_Block]
     undated: list[_Block]
     remarks: list[Remark]
+    vouched: int
 
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 _DECODE = msgspec.msgpack.Decoder(_Index).decode
 
 
-def encode_clock(tables: ClockTables, known: int) -> list[tuple[int, int, bytes]]:
+def encode_clock(
+    tables: ClockTables, known: int, vouched: int = NO_TIME
+) -> list[tuple[int, int, bytes]]:
     """Return the blocks of a clock: part, number and bytes of each.
 
-    :param known: the position up to which the log was known.
+    :param known: the position up to which the log was known. :param vouched: the latest time that
+        any input reaches, also one that changes nothing.
     """
     dated = [getattr(tables, name) for name in _DATED]
     undated = [getattr(tables, name) for name in _UNDATED]
-    index = _Index(known, [], [], list(tables.remarks))
+    index = _Index(known, [], [], list(tables.remarks), vouched)
     blocks: list[tuple[int, int, bytes]] = []
     sums = np.concatenate(([0], np.cumsum(_mixed(tables.keys, tables.positions, tables.partners))))
     for part, table, entries in (
@@ -182,10 +186,21 @@ class Clock:
         return None if first is None else min([first, *lows])
 
     def last(self) -> int | None:
-        """Return the last time of any evidence, microseconds; None if there is none."""
+        """Return the end of the log: the latest time that an input vouches for, microseconds.
+
+        A list that shows nothing new, a read request or a line of a scheduler's log shows that the
+        log goes on. None if there is no evidence of any change.
+        """
         found = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
         found += [block.last[4] for block in self._index.undated if block.last[4] != NO_TIME]
-        return max(found, default=None)
+        return max(*found, self._index.vouched) if found else None
+
+    def vouched(self) -> int | None:
+        """Return the latest time at which an input was read, answered or written; None if unknown.
+
+        Other than :meth:`last` it is never a stamp of an object.
+        """
+        return None if self._index.vouched == NO_TIME else self._index.vouched
 
     def revision_at(self, time: int) -> int:
         """Return the last revision that had happened by a time, by the estimates; -1 if none had.

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect
+from .asked_lists import AskedList, Floors, floors_of_lists
 from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
 from .columns import Columns, Int32s, Int64s, Times
 from .decisions import Decision, floors_of
@@ -44,15 +45,20 @@ def build_clock(
     times: Times,
     references: References,
     decisions: Sequence[Decision] = (),
+    lists: Sequence[AskedList] = (),
 ) -> ClockTables:
     """Build the clock of one cluster on one branch from all its events with an effect on truth.
 
     :param references: gives the objects of ids. :param decisions: the logged decisions.
+    :param lists: those without a revision, with the time of their request.
     """
     dated = columns.revisions >= 0
     revisions, places = _placed(columns.revisions, dated)
     count = len(revisions)
-    stored = evidence = _dated_evidence(columns, times, places, dated, count)
+    stored = _dated_evidence(columns, times, places, dated, count)
+    if lists:
+        stored = _after_lists(stored, revisions, floors_of_lists(lists, columns, references))
+    evidence = stored
     bounds = bounds_of(count, stored)
     pairing = Pairing(columns, times, places, references)
     for look in (pairing.pair_definite, pairing.pair_disagreeing, pairing.pair_updates):
@@ -92,8 +98,8 @@ def _dated_evidence(
     listed = columns.effects[rows] == Effect.LISTED
     about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
     # A change that a list lacks came after the request of the list: so did the next revision.
-    asked = listed & (earliest != NO_TIME) & (about + 1 < count)
     marks, sources = times.marks[rows], times.sources[rows]
+    asked = listed & (earliest != NO_TIME) & (about + 1 < count) & ((marks & Mark.UNPLACED) == 0)
     written = (marks & (Mark.CREATED | Mark.UPDATED | Mark.AUDITED)) != 0
     seen = listed | ((columns.effects[rows] == Effect.VERSION) & ~written)
     marks = marks | np.where(seen, np.int16(Mark.SEEN), np.int16(0))
@@ -129,6 +135,20 @@ def _with_pairs(stored: Evidence, pairing: Pairing, times: Times, places: Int32s
             ]
         ),
         np.concatenate([stored.sources, times.sources[rows], times.sources[below]]),
+    )
+
+
+def _after_lists(evidence: Evidence, revisions: Int64s, floors: Floors) -> Evidence:
+    """Add that changes which lists without a revision lack are later than their requests."""
+    more = len(floors.times)
+    if not more:
+        return evidence
+    return _sorted(
+        np.concatenate([evidence.places, np.searchsorted(revisions, floors.revisions)]),
+        np.concatenate([evidence.earliest, floors.times]),
+        np.concatenate([evidence.latest, np.full(more, NO_TIME)]),
+        np.concatenate([_marks(evidence), np.full(more, int(Mark.FLOOR))]),
+        np.concatenate([evidence.sources, np.full(more, -1)]),
     )
 
 

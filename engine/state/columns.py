@@ -53,6 +53,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             origins=self.origins[rows],
         )
 
+    def without(self, positions: Sequence[int]) -> Columns:
+        """Return the rows except those at some positions."""
+        return self.select(~np.isin(self.positions, positions))
+
 
 def concatenate(parts: Sequence[Columns]) -> Columns:
     """Return all rows of several columns, one part after the other."""

@@ -69,6 +69,8 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     :param by: the inputs that show it, in their order.
     :param exact: False if ``last`` is a lower bound: a list without a revision.
     :param interrupted: the last input in it is a watch that ended with an error.
+    :param listed_at: when lists showed the state at ``last``, microseconds, in order.
+    :param followed_to: until when a watch or an audit log showed that nothing followed ``last``.
     """
 
     first: int
@@ -76,6 +78,14 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     by: tuple[How, ...]
     exact: bool = True
     interrupted: bool = False
+    listed_at: tuple[int, ...] = ()
+    followed_to: int | None = None
+
+    def seen_by(self, time: int) -> int | None:
+        """Return the last time, up to a time, at which an input showed the state at ``last``."""
+        found = [at for at in self.listed_at if at <= time]
+        found += [] if self.followed_to is None else [min(self.followed_to, time)]
+        return max(found, default=None)
 
 
 class Why(StrEnum):
@@ -107,6 +117,7 @@ class Covered(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: the covered ones; empty for all.
     :param complete: at ``since`` it has all objects.
     :param changes: it has all changes from ``since`` to ``until``.
+    :param at: when it showed that nothing had followed ``until``, microseconds; None if unknown.
     :param resumed: it is a watch that continued from a revision that the client knew.
     """
 
@@ -120,6 +131,7 @@ class Covered(msgspec.Struct, frozen=True, kw_only=True):
     resumed: bool = False
     exact: bool = True
     interrupted: bool = False
+    at: int | None = None
 
     @property
     def order(self) -> tuple[int, int, str, tuple[bool, ...], tuple[str, ...]]:
@@ -188,7 +200,8 @@ class Coverage:
         """
         key = (pair, namespace)
         if key not in self._spans:
-            spans = tuple(_joined(self._about(pair, namespace)))
+            about = self._about(pair, namespace)
+            spans = _with_times_of_lists(tuple(_joined(about)), about)
             apart = all(before.last < after.first for before, after in pairwise(spans))
             assert apart, "a span that reaches the next one is joined with it"
             self._spans[key] = spans
@@ -214,6 +227,11 @@ class Coverage:
         if not before.exact and before.last >= self._proof:
             return None
         return _between(before, None)
+
+    def ending_at(self, pair: Pair, revision: int, namespace: str | None = None) -> Span | None:
+        """Return the span of a kind that ends at a revision; None if none does."""
+        spans = self.spans(pair, namespace)
+        return next((span for span in spans if span.last == revision), None)
 
     def has_changes(self, pair: Pair, revision: int, namespace: str | None = None) -> bool:
         """Say whether the log has every change of a kind at a revision.
@@ -307,6 +325,23 @@ def _between(before: Span | None, after: Span | None) -> Gap:
     )
 
 
+def _with_times_of_lists(spans: tuple[Span, ...], covered: Sequence[Covered]) -> tuple[Span, ...]:
+    """Add to the last span when lists without a revision were made whose bound is below it.
+
+    A bound is that of what remains: if the newest object was deleted, it falls.
+    """
+    if not spans or not any(one.at is not None and not one.exact for one in covered):
+        return spans
+    last = spans[-1]
+    times = {
+        one.at
+        for one in covered
+        if one.how is How.LIST and not one.exact and one.until < last.last and one.at is not None
+    }
+    listed_at = tuple(sorted({*last.listed_at, *times}))
+    return (*spans[:-1], msgspec.structs.replace(last, listed_at=listed_at))
+
+
 class _Growing:
     """A span that is being joined from inputs."""
 
@@ -314,6 +349,7 @@ class _Growing:
         self.first, self.last = begin.since, begin.until
         self._by = [begin.how]
         self._latest = begin
+        self._ends = [begin]
 
     def reaches(self, one: Covered) -> bool:
         """Say whether an input continues where the span ends."""
@@ -326,8 +362,11 @@ class _Growing:
         """Continue the span with an input."""
         if one.how not in self._by:
             self._by.append(one.how)
+        if one.until > self.last:
+            self._ends = []
         if one.until >= self.last:
             self.last, self._latest = one.until, one
+            self._ends.append(one)
 
     def span(self) -> Span:
         """Return the span."""
@@ -337,7 +376,12 @@ class _Growing:
             by=tuple(self._by),
             exact=self._latest.exact,
             interrupted=self._latest.interrupted,
+            listed_at=tuple(sorted(self._times(How.LIST))),
+            followed_to=max(self._times(How.WATCH, How.AUDIT), default=None),
         )
+
+    def _times(self, *how: How) -> list[int]:
+        return [one.at for one in self._ends if one.how in how and one.at is not None]
 
 
 def _joined(covered: Sequence[Covered]) -> Iterator[Span]:
@@ -418,6 +462,7 @@ def _listed(event: Event, listing: ListObserved) -> Covered:
         namespaces=listing.namespaces,
         complete=True,
         exact=listing.exact,
+        at=event.latest,
     )
 
 
@@ -432,6 +477,7 @@ def _joined_lists(joined: ListsJoined) -> Iterator[Covered]:
             namespaces=kind.namespaces,
             complete=True,
             exact=False,
+            at=joined.answered,
         )
 
 
@@ -449,6 +495,7 @@ def _watched(watch: WatchFollowed) -> Covered:
         changes=True,
         resumed=watch.begin == "resumed",
         interrupted=watch.interrupted,
+        at=None if watch.interrupted else watch.until_at,
     )
 
 
@@ -484,7 +531,14 @@ def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
             continue
         until = min(ends.get(pair, EVERYTHING), max(highs))
         if until >= min(lows):
-            yield Covered(pair=pair, how=How.AUDIT, since=min(lows), until=until, changes=True)
+            yield Covered(
+                pair=pair,
+                how=How.AUDIT,
+                since=min(lows),
+                until=until,
+                changes=True,
+                at=max(part.last_at for part in parts) if until == max(highs) else None,
+            )
 
 
 def levels_of(audits: Iterable[AuditCovered]) -> Mapping[Pair, frozenset[str]]:

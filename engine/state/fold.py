@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
-from ..events.payloads import ListObserved, lacked_by
+from ..events.payloads import LastList, ListObserved, is_older, lacked_by
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
@@ -105,6 +105,39 @@ def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
     return kept.select(ordered), keys[ordered], times[ordered]
 
 
+def with_lists_in_order(
+    rows: Columns,
+    keys: Int64s,
+    lists: Int64s,
+    references: Callable[[Sequence[int]], Mapping[int, Reference]],
+    payload: Callable[[int], bytes],
+) -> Columns:
+    """Return rows in which lists of one scope at one place are in the order of their content.
+
+    Otherwise they would be in the order in which the log learned them.
+
+    :param rows: in order of ``keys``. :param lists: which rows are lists.
+    """
+    if len(lists) < 2 or not (keys[lists][1:] == keys[lists][:-1]).any():
+        return rows
+    about = references(distinct(rows.objects[lists]).tolist())
+    alike: dict[tuple[int, str, str, str], list[int]] = {}
+    for row, key, number in zip(
+        lists.tolist(), keys[lists].tolist(), rows.objects[lists].tolist(), strict=True
+    ):
+        one = about[number]
+        alike.setdefault((key, one.group, one.kind, one.namespace), []).append(row)
+    order = np.arange(len(rows))
+    for some in alike.values():
+        if len(some) > 1:
+            contents = {row: payload(int(rows.positions[row])) for row in some}
+            order[some] = sorted(some, key=lambda row: _DECODE(contents[row]).order)
+    return rows.select(order)
+
+
+_DECODE = msgspec.json.Decoder(ListObserved).decode
+
+
 class Fold:
     """Builds truth from windows of events with rising revisions.
 
@@ -118,12 +151,12 @@ class Fold:
         references: Callable[[Sequence[int]], Mapping[int, Reference]],
         payload: Callable[[int], bytes],
         records: Iterable[Record] = (),
-        listed: Mapping[ListShape, frozenset[str]] | None = None,
+        listed: Mapping[ListShape, LastList] | None = None,
     ) -> None:
         self._references = references
         self._payload = payload
         self.records: dict[int, Record] = {record.object: record for record in records}
-        self.listed: dict[ListShape, frozenset[str]] = dict(listed or {})
+        self.listed: dict[ListShape, LastList] = dict(listed or {})
         self._by_name: dict[NameKey, int] = {
             _name_key(record.reference): record.object for record in self.records.values()
         }
@@ -137,6 +170,7 @@ class Fold:
         """
         keyed, keys, times = in_order(window, placed)
         lists = np.flatnonzero(keyed.effects == Effect.LISTED)
+        keyed = with_lists_in_order(keyed, keys, lists, self._references, self._payload)
         start = 0
         for row in [*lists.tolist(), len(keyed)]:
             self._apply(keyed.select(np.arange(start, row)), keys[start:row], times[start:row])
@@ -247,9 +281,10 @@ class Fold:
 
     def _apply_list(self, position: int) -> None:
         """Mark existing objects that a complete list lacks; see :func:`.lacked_by`."""
-        listing = msgspec.json.decode(self._payload(position), type=ListObserved)
+        listing = _DECODE(self._payload(position))
         shape = (listing.group, listing.listed, listing.namespaces)
-        lacked = lacked_by(listing, self.listed.get(shape, frozenset()))
+        before = self.listed.get(shape)
+        lacked = lacked_by(listing, before)
         for record in self.records.values():
             reference = record.reference
             if (reference.group, reference.kind) == shape[:2] and lacked(
@@ -257,8 +292,8 @@ class Fold:
             ):
                 record.absent = record.absent or listing.exact
                 record.doomed = record.doomed or not listing.exact
-        if not listing.exact:
-            self.listed[shape] = frozenset(listing.uids)
+        if not listing.exact and (before is None or not is_older(listing, before)):
+            self.listed[shape] = LastList(frozenset(listing.uids), listing.answered)
 
     def alive(self, has_later: Callable[[Record], bool]) -> Collection[Record]:
         """Return the records of the objects that exist at the end.

@@ -33,6 +33,8 @@ class Mark(IntFlag):
     """The earliest time is of an event before the write, and not its stamp."""
     SEEN = 2048
     """It existed at the latest time; it may have been written long before."""
+    UNPLACED = 4096
+    """A list without a revision: a later revision may be older."""
 
 
 _REQUESTS = MappingProxyType(
@@ -51,6 +53,7 @@ class _Request(msgspec.Struct):
 
 
 _DECODE = msgspec.json.Decoder(_Request).decode
+_LOWER_BOUND = b'"exact":false'
 
 
 _ENDING, _BOUND, _AUDITED = int(Mark.ENDING), int(Mark.BOUND), int(Mark.AUDITED)
@@ -73,7 +76,7 @@ def marks_of(
     for index, (kind, fact) in enumerate(zip(kinds, facts, strict=True)):
         mark = own[kind]
         if mark is None:
-            mark = int(_REQUESTS.get(_DECODE(payload(index)).verb, 0))
+            mark = _mark_of_content(kind, payload(index))
         if fact is not None:
             # Plain integers: this runs for every event, and flags are slow.
             if fact.deleting_at is not None:
@@ -82,6 +85,13 @@ def marks_of(
                 mark |= _BOUND
         found.append(mark | _AUDITED if audited[index] else mark)
     return found
+
+
+def _mark_of_content(kind: str, payload: bytes) -> int:
+    """Return the marks of a request or a complete list."""
+    if KINDS[kind].effect is Effect.LISTED:
+        return int(Mark.UNPLACED) if _LOWER_BOUND in payload else 0
+    return int(_REQUESTS.get(_DECODE(payload).verb, 0))
 
 
 def _own_mark(kind: str) -> int | None:
@@ -93,4 +103,6 @@ def _own_mark(kind: str) -> int | None:
         return int(_VERSIONS.get(kind.rpartition(".")[2], 0))
     if effect is Effect.TOUCHED:
         return int(Mark.EVICT) if kind == "pod.evicted" else None
+    if effect is Effect.LISTED:
+        return None
     return int(_BY_EFFECT.get(effect, 0))

@@ -68,7 +68,7 @@ def begun_before(
         last = next((recorded.event for recorded in store.read(query)), None)
         if last is None or last.source in sources:
             continue
-        if last.kind.endswith(".observed") and last.reference.uid:  # It is no list.
+        if last.kind.endswith(".observed") and last.kind != "list.observed":
             objects = store.objects_of(group, kind, cluster=cluster)
             begun.append(
                 InitialList(

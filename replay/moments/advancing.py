@@ -11,6 +11,7 @@ from ...engine.cache.restored import decode_belief
 from ...engine.cache.stored import encode_belief
 from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
+from .later_lists import later_lists
 from .moment import Moment
 from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, had_happened
 from .recent_beliefs import END, Course, RecentBeliefs
@@ -70,6 +71,9 @@ class Advancing:
 
         It continues afterwards, so callers must not change it, except at the last moment.
         """
+        unmade = later_lists(self._store, moment)
+        if unmade:  # No belief at the revision lacks these lists, and none may be kept without.
+            return self._before_lists(moment, min(one.revision for one in unmade))
         until = END if moment.revision is None else moment.revision
         projector = self._begun(moment, until)
         if self._reached < until:
@@ -78,6 +82,20 @@ class Advancing:
         if self._recent is not None and self._played >= _worth(projector):
             self._recent.keep(until, projector)
             self._played = 0
+        return projector
+
+    def _before_lists(self, moment: Moment, revision: int) -> Projector:
+        """Return the projector at a moment before some lists that were made later.
+
+        :param revision: the least of these lists.
+        """
+        before = msgspec.structs.replace(moment, revision=revision - 1, time=None)
+        projector, reached = begin_before(self._store, before, self._behaviours)
+        events = OrderedEvents(self._store, moment, reached)
+        for step in events.steps():
+            if not had_happened(step, moment.revision):
+                break
+            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
         return projector
 
     def _begun(self, moment: Moment, until: int) -> Projector:

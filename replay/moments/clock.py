@@ -12,6 +12,7 @@ from ...engine.errors import DerivedDamaged
 from ...engine.events import NO_TIME, Effect
 from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ...engine.state import VERSION
+from ...engine.state.asked_lists import asked_list
 from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, encode_clock
 from ...engine.state.clock_build import build_clock
 from ...engine.state.columns import (
@@ -22,10 +23,12 @@ from ...engine.state.columns import (
     decode_times,
     distinct,
 )
+from ...engine.state.coverage import COVERING
 from ...engine.state.decisions import Decision, decision_of
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import Placed
+from ...engine.state.log_end import reached_at, vouched_by
 from ...engine.state.marks import marks_of
 from .moment import Moment
 
@@ -119,7 +122,13 @@ def _build(
 ) -> Sequence[tuple[int, int, bytes]]:
     columns, times = _evidence(store, branch, cluster, last)
     decisions = _decisions(store, branch, cluster, last)
-    return encode_clock(build_clock(columns, times, store.references, decisions), last)
+    query = Query(branch=branch, cluster=cluster, until=last, kinds=COVERING, about_kinds=True)
+    streams = list(store.read(query))
+    lists = [found for one in streams if (found := asked_list(one)) is not None]
+    tables = build_clock(columns, times, store.references, decisions, lists)
+    noted = store.last_noted(known=last, cluster=cluster, branch=branch)
+    ends = [reached_at(columns, times), *map(vouched_by, streams), noted or NO_TIME]
+    return encode_clock(tables, last, max(ends))
 
 
 def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[Decision]:

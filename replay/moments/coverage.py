@@ -205,6 +205,9 @@ class _Look:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         last = extent.last_revision or 0
         self._revision = last if moment.revision is None else moment.revision
+        self._time = moment.time
+        if moment.revision is None and moment.known == log.store.last(moment.branch):
+            self._time = self._clock.vouched()
 
     def at(self, pair: Pair, namespace: str | None) -> list[Unknown]:
         """Return what is not known of a kind, one record per gap."""
@@ -216,7 +219,7 @@ class _Look:
         for name in self._places(pair, namespace):
             found = self._coverage.holes(pair, first, self._revision, name)
             gap = self._gap(pair, name)
-            if gap is not None and gap not in found and not self._holds_still(gap):
+            if gap is not None and gap not in found and not self._holds_still(gap, pair, name):
                 found.append(gap)
             for gap in found:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
@@ -225,7 +228,7 @@ class _Look:
                 pair=pair,
                 namespaces=tuple(names),
                 gap=gap,
-                after=self._time_near(gap.after),
+                after=self._last_seen(gap, pair, names[0] if names else None),
                 before=self._time_near(gap.before),
             )
             for gap, names in gaps.items()
@@ -250,14 +253,14 @@ class _Look:
         happened by then.
         """
         gap = self._coverage.gap(pair, self._revision, namespace)
-        if gap is not None or self._moment.time is None:
+        if gap is not None or self._time is None:
             return gap
         following = self._clock.next_revision(self._revision)
         if following is None:
             return self._coverage.end(pair, namespace)
         return self._coverage.gap(pair, following - 1, namespace)
 
-    def _holds_still(self, gap: Gap) -> bool:
+    def _holds_still(self, gap: Gap, pair: Pair, namespace: str | None) -> bool:
         """Return whether the last known state before a gap still holds at the moment.
 
         It does until it may have changed, by the clock; and for a while if nothing follows it.
@@ -266,11 +269,26 @@ class _Look:
             return False
         (span,) = self._clock.spans([gap.after])
         until = self._time_near(gap.after) if span.latest is None else span.latest
-        time = self._moment.time
+        time = self._time
         if time is None and gap.why is Why.AFTER:
             time = self._time_near(self._revision)
-        grace = GRACE_US if gap.why is Why.AFTER else 0
-        return time is not None and until is not None and time <= until + grace
+        if time is None or until is None:
+            return False
+        if gap.why is Why.AFTER:
+            seen = self._last_seen(gap, pair, namespace)
+            return time <= max(until, until if seen is None else seen) + GRACE_US
+        return time <= until
+
+    def _last_seen(self, gap: Gap, pair: Pair, namespace: str | None) -> int | None:
+        """Return when the last state before a gap was seen, by the moment; None if not known."""
+        if gap.after is None:
+            return None
+        known = self._time_near(gap.after)
+        span = self._coverage.ending_at(pair, gap.after, namespace)
+        if span is None or self._time is None:
+            return known
+        seen = span.seen_by(self._time)
+        return known if seen is None or (known is not None and known > seen) else seen
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

@@ -266,7 +266,9 @@ def diff(
     *,
     scope: Scope | None = None,
 ) -> Diff:
-    """Return the differences between two moments of a cluster, also of different branches.
+    """Return how objects differ between two moments of a cluster, also of different branches.
+
+    ``nodes`` and ``queues`` stay empty: see :func:`node_holdings`.
 
     Documents are loaded only for objects whose version, binding or staleness differs.
     """
@@ -291,9 +293,19 @@ def diff(
         changed=changed,
         same=len(in_both) - len(changed),
         rewritten=len(suspects) - len(changed),
-        nodes=_holdings(_of_nodes(node_table(before[1])), _of_nodes(node_table(after[1]))),
-        queues=_holdings(_of_queues(queue_table(before[1])), _of_queues(queue_table(after[1]))),
+        nodes=[],
+        queues=[],
     )
+
+
+def node_holdings(before: Truth, after: Truth) -> list[HoldingChanged]:
+    """Return what the pods of nodes request, where it differs."""
+    return _holdings(_of_nodes(node_table(before)), _of_nodes(node_table(after)))
+
+
+def queue_holdings(before: Truth, after: Truth) -> list[HoldingChanged]:
+    """Return what the pods of queues request, where it differs."""
+    return _holdings(_of_queues(queue_table(before)), _of_queues(queue_table(after)))
 
 
 def _nodes(truth: Truth, records: Mapping[int, Record]) -> dict[int, str]:

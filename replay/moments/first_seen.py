@@ -7,7 +7,7 @@ seen*. A kind that becomes known in between is compared from there on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,21 @@ import numpy as np
 
 from ...engine.events import Reference
 from ...engine.state.coverage import Pair, Why
+from ...engine.state.facts import PodFact
 from ...engine.state.fold import Record
+from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Truth
 from .coverage import unknown_at
-from .diff import Diff, HoldingChanged, KindBegin, ObjectThen, Scope, diff
+from .diff import (
+    Diff,
+    HoldingChanged,
+    KindBegin,
+    ObjectThen,
+    Scope,
+    diff,
+    node_holdings,
+    queue_holdings,
+)
 from .moment import Moment
 
 if TYPE_CHECKING:
@@ -28,6 +39,13 @@ if TYPE_CHECKING:
 Side = tuple[Moment, Truth]
 
 _CREATED = ".created"
+
+_POD: Pair = ("", "Pod")
+_NODE: Pair = ("", "Node")
+_QUEUE: Pair = ("scheduling.volcano.sh", "Queue")
+_NODE_READS = (_NODE, _POD)
+_QUEUE_READS = (_QUEUE, ("scheduling.volcano.sh", "PodGroup"), _POD)
+"""The kinds that the resources of nodes, and of queues, are added up from."""
 
 
 def diff_of_known(
@@ -39,6 +57,7 @@ def diff_of_known(
     first.
     """
     begins = dict(_begins(log, before[0], after[0], asked, scope.namespace))
+    totals = dict(_begins(log, before[0], after[0], sorted({*_NODE_READS, *_QUEUE_READS}), None))
     kept = tuple(pair for pair in scope.kinds if pair not in begins)
     rest = msgspec.structs.replace(scope, kinds=kept, without=tuple(begins))
     parts = []
@@ -47,7 +66,8 @@ def diff_of_known(
     for pair, moment in begins.items():
         only = msgspec.structs.replace(scope, kinds=(pair,))
         parts.append(_judged(log, (moment, log.truth(moment)), after, only))
-    return _joined(log, (before, after), parts, begins)
+    tables = _tables(log, (before, after), totals)
+    return _joined(log, (before, after), parts, totals | begins, tables)
 
 
 def _begins(
@@ -141,19 +161,23 @@ def _made_between(
 
 
 def _joined(
-    log: LogStates, sides: tuple[Side, Side], parts: Sequence[Diff], begins: dict[Pair, Moment]
+    log: LogStates,
+    sides: tuple[Side, Side],
+    parts: Sequence[Diff],
+    begins: dict[Pair, Moment],
+    tables: tuple[list[HoldingChanged], list[HoldingChanged]],
 ) -> Diff:
-    """Return parts of a difference as one."""
-    if begins and len(parts) == len(begins):  # All kinds begin later: nothing is left for the rest.
-        nothing = Scope(kinds=(("", ""),))
-        parts = [diff(log.store, *sides, scope=nothing), *parts]
-    whole, *others = parts
-    tables = dict(zip(begins, others, strict=True))
+    """Return parts of a difference as one.
+
+    :param tables: the resources of nodes and of queues.
+    """
+    whole = parts[0]
+    if whole.before.point != sides[0][0].label:  # All kinds begin later: no part has the sides.
+        whole = diff(log.store, *sides, scope=Scope(kinds=(("", ""),)))
     first_seen = sorted(
         chain.from_iterable(part.first_seen for part in parts), key=lambda one: one.object
     )
-    nodes = tables.get(("", "Node"), whole).nodes
-    queues = tables.get(("scheduling.volcano.sh", "Queue"), whole).queues
+    nodes, queues = tables
     return msgspec.structs.replace(
         whole,
         added=sorted((one for part in parts for one in part.added), key=lambda one: one.object),
@@ -161,8 +185,8 @@ def _joined(
         changed=sorted((one for part in parts for one in part.changed), key=lambda one: one.object),
         same=sum(part.same for part in parts),
         rewritten=sum(part.rewritten for part in parts),
-        nodes=_unsure(nodes, ("", "Node"), first_seen),
-        queues=_unsure(queues, ("scheduling.volcano.sh", "Queue"), first_seen),
+        nodes=_unsure(nodes, _NODE, first_seen),
+        queues=_unsure(queues, _QUEUE, first_seen),
         first_seen=first_seen,
         begun=tuple(
             KindBegin(group=pair[0], kind=pair[1], point=moment.label)
@@ -177,6 +201,59 @@ def _unsure(
     """Return the resources of nodes or queues, marked where the earlier state is not known."""
     names = {one.object.name for one in first_seen if (one.object.group, one.object.kind) == pair}
     return [
-        msgspec.structs.replace(one, first_seen=one.before is None and one.name in names)
+        msgspec.structs.replace(one, first_seen=True)
+        if one.before is None and one.name in names
+        else one
+        for one in holdings
+    ]
+
+
+def _tables(
+    log: LogStates, sides: tuple[Side, Side], begins: dict[Pair, Moment]
+) -> tuple[list[HoldingChanged], list[HoldingChanged]]:
+    """Return the resources of nodes and of queues, each from where all that it adds up is known.
+
+    :param begins: kinds that are known only from a later moment on.
+    """
+    before, after = sides
+    from_nodes = _latest(log, before, [begins[pair] for pair in _NODE_READS if pair in begins])
+    from_queues = _latest(log, before, [begins[pair] for pair in _QUEUE_READS if pair in begins])
+    node_names, _ = _holders_first_seen(log, from_nodes, after)
+    _, queue_names = _holders_first_seen(log, from_queues, after)
+    return (
+        _not_known_before(node_holdings(from_nodes[1], after[1]), node_names),
+        _not_known_before(queue_holdings(from_queues[1], after[1]), queue_names),
+    )
+
+
+def _latest(log: LogStates, before: Side, begins: Sequence[Moment]) -> Side:
+    if not begins:
+        return before
+    moment = max(begins, key=lambda one: one.revision or 0)
+    return moment, log.truth(moment)
+
+
+def _holders_first_seen(log: LogStates, before: Side, after: Side) -> tuple[set[str], set[str]]:
+    """Return the nodes and queues of pods that may have been there before, as is not known."""
+    if before[0].branch != after[0].branch or not unknown_at(log, before[0], [_POD]):
+        return set(), set()
+    pods = _judged(log, before, after, Scope(kinds=(_POD,))).first_seen
+    seen = {one.object for one in pods}
+    queues = queue_by_podgroup(after[1])
+    nodes, of_queues = set[str](), set[str]()
+    for entry in after[1].of(*_POD):
+        if entry.reference in seen and isinstance(entry.fact, PodFact):
+            nodes.add(entry.fact.node)
+            group = (entry.reference.namespace, entry.fact.podgroup)
+            of_queues.add(queues.get(group, entry.fact.queue))
+    return nodes, of_queues
+
+
+def _not_known_before(
+    holdings: Sequence[HoldingChanged], names: Container[str]
+) -> list[HoldingChanged]:
+    """Leave out what some nodes or queues held before, as it is not known."""
+    return [
+        msgspec.structs.replace(one, before=None, first_seen=True) if one.name in names else one
         for one in holdings
     ]

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
-from ...engine.events.complete_lists import CompleteLists
-from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
 from ...engine.state.coverage import Gap
 from ..tabular.columns import Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
+from .absences import absences
 from .actors import actor_of
 from .changes import Change, changes
-from .clock import StoreKey, clock_of
+from .clock import clock_of
 from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
-
-_INEXACT = b'"exact":false'
-"""What the payload of a list has whose revision is a lower bound; it is canonical JSON."""
 
 _BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
 """Requests whose kind describes a version better than the version's own event kind."""
@@ -118,8 +113,11 @@ def history(
     )
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     events = list(store.read(query))
-    absences = _absences(store, moment, named, events)
-    placed = sorted(_placed([*events, *absences], clock), key=_in_order)
+    absent = [
+        _Placed(recorded=one.recorded, key=one.key, span=one.span)
+        for one in absences(store, moment, named, events, clock)
+    ]
+    placed = sorted([*_placed(events, clock), *absent], key=_in_order)
     kept = [one for one in placed if one.key <= _limit(moment) or _had_happened(one, moment)]
     happenings = list(_lines(_joined(kept), ignore))
     uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
@@ -287,65 +285,6 @@ def _note(recorded: Recorded, node: str = "") -> str:
             return f"{verb} refused: {answer}" + (f": {message}" if message else "")
         case _:
             return str(body.get("message", ""))
-
-
-def _absences(
-    store: LogStore, moment: Moment, named: ObjectName, events: Sequence[Recorded]
-) -> Iterator[Recorded]:
-    """Yield the first complete list without the object, for every object that no event deletes."""
-    alive: dict[str, int] = {}
-    ended: set[str] = set()
-    namespace = ""
-    for recorded in events:
-        event = recorded.event
-        namespace = event.reference.namespace
-        if _effect(recorded) is Effect.VERSION and event.revision is not None:
-            uid = event.reference.uid
-            alive[uid] = max(alive.get(uid, -1), event.revision)
-        elif _effect(recorded) is Effect.DELETED:
-            ended.add(event.reference.uid)
-    waiting = {uid: revision for uid, revision in sorted(alive.items()) if uid not in ended}
-    if not waiting:
-        return
-    lists = CompleteLists()
-    for recorded in _lists_of(store, moment, (named.group, named.kind)):
-        payload = recorded.event.payload
-        # A list of a large cluster has megabytes of uids, usually with this one among them.
-        missing = [uid for uid in waiting if uid.encode() not in payload]
-        if not missing and _INEXACT not in payload:
-            continue
-        listed = msgspec.json.decode(payload, type=ListObserved)
-        lacked = lists.lacked(listed)
-        for uid in missing:
-            if lacked(namespace, uid) and (recorded.event.revision or 0) > waiting[uid]:
-                del waiting[uid]
-                yield _absence(recorded, named, namespace, uid)
-
-
-def _lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:
-    """Return the complete lists of a kind that have a revision, in order of these."""
-    lists = _lists(StoreKey(store), moment.branch, moment.cluster, moment.known, pair)
-    query = Query(branch=moment.branch, cluster=moment.cluster, positions=lists)
-    found = store.read(query) if lists else ()
-    return sorted(found, key=lambda item: item.event.revision or 0)
-
-
-@lru_cache(maxsize=8)  # No index finds these events, and each object of a kind needs them.
-def _lists(
-    opened: StoreKey, branch: str, cluster: str, known: int, pair: tuple[str, str]
-) -> tuple[int, ...]:
-    """Return the positions of these lists."""
-    query = Query(
-        branch=branch, cluster=cluster, until=known, kinds=("list.observed",), objects=(pair,)
-    )
-    found = opened.store.read(query)
-    return tuple(one.position for one in found if one.event.revision is not None)
-
-
-def _absence(recorded: Recorded, named: ObjectName, namespace: str, uid: str) -> Recorded:
-    reference = Reference(named.group, named.kind, namespace, named.name, uid)
-    event = msgspec.structs.replace(recorded.event, reference=reference)
-    return msgspec.structs.replace(recorded, event=event)
 
 
 def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[Unknown]:

@@ -18,9 +18,10 @@ from ...engine.events import Effect, Event, Reference, kind_of_version
 from ...engine.log.store import NO_REVISION, LogStore, Query, Window
 from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
-from ...engine.state.fold import Placed, in_order
+from ...engine.state.fold import Placed, in_order, with_lists_in_order
 from .clock import StoreKey, clock_of, columns_of, placed
 from .later_events import SHOWING, has_later_event
+from .later_lists import later_lists
 from .moment import Moment
 
 Pair = tuple[str, str]
@@ -75,6 +76,7 @@ class OrderedEvents:
         self._store, self._moment, self._after = store, moment, after
         self._watched = frozenset({*WATCHED, *more})
         self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        self._unmade = [one.position for one in later_lists(store, moment)]
         self._steering = steering(store, moment, self._clock)
         self._stretch: _Stretch | None = None
 
@@ -99,7 +101,14 @@ class OrderedEvents:
             moment = self._moment if end is None else _until(self._moment, end)
             until = moment.revision
             loose = placed(self._clock, moment, after=after, until=until, last=last)
-            self._stretch = _Stretch(self._store, moment, after, loose, (references, self._watched))
+            self._stretch = _Stretch(
+                self._store,
+                moment,
+                after,
+                loose,
+                (references, self._watched),
+                without=self._unmade,
+            )
             references = self._stretch.references
             steered = [step for step in self._steering if _within(step.key, after, until)]
             yield until, merge(self._stretch.changes(), steered, key=itemgetter(0, 1, 2))
@@ -155,6 +164,8 @@ class _Stretch:
         after: int,
         loose: Placed,
         known: tuple[Mapping[int, Reference], frozenset[Pair]],
+        *,
+        without: Sequence[int],
     ) -> None:
         self._store, self._moment = store, moment
         before, self._kinds = known
@@ -167,7 +178,9 @@ class _Stretch:
             loose=tuple(loose.positions.tolist()),
         )
         columns = concatenate([columns_of(chunk) for chunk in store.scan(window)])
-        columns, keys, _ = in_order(columns, loose)
+        columns, keys, _ = in_order(columns.without(without) if without else columns, loose)
+        lists = np.flatnonzero(columns.effects == Effect.LISTED)
+        columns = with_lists_in_order(columns, keys, lists, store.references, self._payload)
         self.references = self._named(np.unique(columns.objects).tolist(), before)
         changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
         self._rows, self._keys = columns.select(changing), keys[changing]
@@ -178,6 +191,9 @@ class _Stretch:
         dated = np.flatnonzero(shown)
         for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
             self._last[self.references[number]] = row
+
+    def _payload(self, position: int) -> bytes:
+        return self._store.payloads([position], self._moment.branch)[position]
 
     def _named(
         self, numbers: Sequence[int], known: Mapping[int, Reference]

@@ -37,6 +37,7 @@ from .clock import (
     without_damage,
 )
 from .later_events import has_later_event
+from .later_lists import later_lists
 from .moment import Moment
 from .read_coverage import read_coverage
 
@@ -66,7 +67,9 @@ def truth_at(
     """
     reader = BlockReader()
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    start = _nearest(store, moment, clock) if use_checkpoints else None
+    unmade = later_lists(store, moment)
+    before = min((one.revision for one in unmade), default=None)
+    start = _nearest(store, moment, clock, before) if use_checkpoints else None
     if start is None:
         start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
     fold, after = start.fold, start.revision
@@ -79,6 +82,8 @@ def truth_at(
             until=until,
         )
         columns = _columns(store, window, reader, sidecar=use_checkpoints)
+        if unmade:
+            columns = columns.without([one.position for one in unmade])
         last = until == moment.revision
         fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
@@ -96,6 +101,9 @@ def truths_along(store: LogStore, moments: Iterable[Moment]) -> Iterator[Truth]:
     """
     reader, fold, after = BlockReader(), None, NO_REVISION
     for moment in moments:
+        if later_lists(store, moment):  # Its state is not one that the next can continue.
+            yield truth_at(store, moment)
+            continue
         clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
         fold = fold or _empty_fold(store, moment.branch)
         window = moment.window(after)
@@ -181,9 +189,14 @@ def _empty_fold(store: LogStore, branch: str) -> Fold:
     return Fold(references=store.references, payload=_payload_of(store, branch))
 
 
-def _nearest(store: LogStore, moment: Moment, clock: Clock) -> _Start | None:
-    """Return the last stored state up to a moment that agrees with the clock."""
-    until = moment.revision
+def _nearest(
+    store: LogStore, moment: Moment, clock: Clock, before: int | None = None
+) -> _Start | None:
+    """Return the last stored state up to a moment that agrees with the clock.
+
+    :param before: only one of an earlier revision than this.
+    """
+    until = moment.revision if before is None else before - 1
     for _ in range(_TRIES):
         window = Window(
             branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until

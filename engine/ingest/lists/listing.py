@@ -6,6 +6,7 @@ A complete list shows that an object which it lacks does not exist.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +24,7 @@ PAGE: Final = "completeness of a list: it is a page of a larger one"
 """The reason for which a page of a list does not count as a complete list."""
 
 _GENERIC = "List"
+_DIGEST_BYTES = 8
 
 
 class ListMetadata(msgspec.Struct):
@@ -96,26 +98,31 @@ def list_event(
 ) -> Event:
     """Make the ``list.observed`` of one kind; ``resource_version`` must be a decimal number.
 
-    :param exact: the revision is that of the list, not the greatest of its items. Only such a list
-        is known to be no older than its request.
+    :param exact: the revision is that of the list, not the greatest of its items.
     """
     # The scope is part of the reference, so that lists of two namespaces at one revision differ.
     namespace = namespaces[0] if namespaces else ""
-    payload = ListObserved(
-        group=group,
-        listed=kind,
-        namespaces=namespaces,
-        uids=tuple(sorted(uids)),
-        exact=exact,
+    latest = context.received_at(line)
+    payload = canonical_json(
+        ListObserved(
+            group=group,
+            listed=kind,
+            namespaces=namespaces,
+            uids=tuple(sorted(uids)),
+            exact=exact,
+            answered=None if exact else latest,
+        )
     )
+    # So is what a list without a revision holds: on a quiet cluster, two of them have one bound.
+    uid = "" if exact else blake2b(payload, digest_size=_DIGEST_BYTES).hexdigest()
     return Event(
         kind="list.observed",
-        reference=Reference(group, kind, namespace),
-        payload=canonical_json(payload),
+        reference=Reference(group, kind, namespace, uid=uid),
+        payload=payload,
         resource_version=resource_version,
         revision=int(resource_version),
-        earliest=context.taken_at[0] if context.taken_at and exact else None,
-        latest=context.received_at(line),
+        earliest=context.taken_at[0] if context.taken_at else None,
+        latest=latest,
         source=context.source,
         line=line,
         cluster=context.cluster,
@@ -223,5 +230,6 @@ class Listing:
             for event in events
         ]
         until = max(kind.revision for kind in kinds)
-        joined = ListsJoined(kinds=tuple(kinds), until=until)
+        answered = self._context.received_at(self._line)
+        joined = ListsJoined(kinds=tuple(kinds), until=until, answered=answered)
         self._context.span(until, Reference(kind="List"), joined, line=self._line)

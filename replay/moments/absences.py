@@ -1,0 +1,156 @@
+"""Complete lists that lack an object: between which times it was deleted, if no event says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.events.complete_lists import CompleteLists
+from ...engine.events.payloads import ListObserved
+from ...engine.log.store import LogStore, Query
+from ...engine.state.clock import Clock, Span
+from .clock import StoreKey
+from .kinds import ObjectName
+from .later_lists import later_lists
+from .moment import Moment
+
+_INEXACT = b'"exact":false'
+"""What the payload of a list has whose revision is a lower bound; it is canonical JSON."""
+
+
+class Absence(NamedTuple):
+    """The first complete list that lacks an object.
+
+    :param recorded: the list, as an event about the object. :param key: its place in the order of
+        happening. :param span: when the object was deleted.
+    """
+
+    recorded: Recorded
+    key: int
+    span: Span
+
+
+class _Look(NamedTuple):
+    """What a search is about: an object of each of some uids, and the revision of its last version."""
+
+    named: ObjectName
+    namespace: str
+    alive: dict[str, int]
+
+
+def absences(
+    store: LogStore,
+    moment: Moment,
+    named: ObjectName,
+    events: Sequence[Recorded],
+    clock: Clock,
+) -> Iterator[Absence]:
+    """Yield the first complete list without the object, for every object that no event deletes.
+
+    :param events: all about the object.
+    """
+    look = _Look(named, *_alive(events))
+    if not look.alive:
+        return
+    later = {one.position for one in later_lists(store, moment)}
+    found = _lists_of(store, moment, (named.group, named.kind))
+    by_position = {one.position: one for one in found}
+    lists, waiting = CompleteLists(), dict(look.alive)
+    shown: dict[str, Recorded] = {}
+    for recorded in found:
+        payload = recorded.event.payload
+        # A list of a large cluster has megabytes of uids, usually with this one among them.
+        held = [uid for uid in waiting if uid.encode() in payload]
+        if recorded.position in later or (len(held) == len(waiting) and _INEXACT not in payload):
+            shown |= dict.fromkeys(held, recorded)
+            continue
+        listing = msgspec.json.decode(payload, type=ListObserved)
+        lacked = lists.lacked(listing, recorded.position)
+        youngest = lists.listed.get((listing.group, listing.listed, listing.namespaces))
+        for uid in [uid for uid in waiting if lacked(look.namespace, uid)]:
+            if listing.exact and (recorded.event.revision or 0) <= waiting[uid]:
+                continue
+            del waiting[uid]
+            without = recorded
+            if uid in held and youngest is not None:  # The younger list came first, by its bound.
+                without = by_position[youngest.position]
+                shown[uid] = recorded
+            yield _absence(without, look, uid, clock, shown.get(uid))
+        shown |= dict.fromkeys([uid for uid in held if uid in waiting], recorded)
+
+
+def _alive(events: Sequence[Recorded]) -> tuple[str, dict[str, int]]:
+    """Return the namespace, and the last revision of each object that no event deletes."""
+    alive: dict[str, int] = {}
+    ended: set[str] = set()
+    namespace = ""
+    for recorded in events:
+        event, effect = recorded.event, KINDS[recorded.event.kind].effect
+        namespace = event.reference.namespace
+        if effect is Effect.VERSION and event.revision is not None:
+            uid = event.reference.uid
+            alive[uid] = max(alive.get(uid, -1), event.revision)
+        elif effect is Effect.DELETED:
+            ended.add(event.reference.uid)
+    return namespace, {uid: last for uid, last in sorted(alive.items()) if uid not in ended}
+
+
+def _absence(
+    without: Recorded, look: _Look, uid: str, clock: Clock, shown: Recorded | None
+) -> Absence:
+    """Return an absence.
+
+    :param without: the list that lacks the object. :param shown: the last list before that has it.
+    """
+    named, last = look.named, look.alive[uid]
+    reference = Reference(named.group, named.kind, look.namespace, named.name, uid)
+    event = msgspec.structs.replace(without.event, reference=reference)
+    recorded = msgspec.structs.replace(without, event=event)
+    listed = event.revision or 0
+    span, version = clock.spans([listed, last])
+    lows = [version.earliest, None if shown is None else shown.event.earliest]
+    if listed > last and _INEXACT not in event.payload:
+        return Absence(recorded, listed * 2 + 1, _between(lows, span.latest, span.estimate))
+    high = span.latest if event.latest is None else event.latest
+    return Absence(recorded, max(listed, last) * 2 + 1, _between(lows, high, span.estimate))
+
+
+def _between(lows: Sequence[int | None], high: int | None, estimate: int | None) -> Span:
+    """Return the time between the last that shows an object and what lacks it."""
+    low = max((one for one in lows if one is not None), default=None)
+    if high is None:
+        return Span(low, None, estimate if low is None else low)
+    if low is None or low > high:  # The inputs' clocks disagree.
+        return Span(None, high, high)
+    return Span(low, high, low + (high - low) // 2)
+
+
+def _lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:
+    """Return the complete lists of a kind that have a revision, in order of these."""
+    lists = _lists(StoreKey(store), moment.branch, moment.cluster, moment.known, pair)
+    query = Query(branch=moment.branch, cluster=moment.cluster, positions=lists)
+    found = store.read(query) if lists else ()
+    return sorted(found, key=_order)
+
+
+def _order(recorded: Recorded) -> tuple[int, bool, int, int, bytes]:
+    """Order lists by revision, and those of one revision as :class:`ListObserved` does."""
+    event, payload = recorded.event, recorded.event.payload
+    younger = _INEXACT in payload
+    return event.revision or 0, younger, event.latest or 0, -len(payload), payload
+
+
+@lru_cache(maxsize=8)  # No index finds these events, and each object of a kind needs them.
+def _lists(
+    opened: StoreKey, branch: str, cluster: str, known: int, pair: tuple[str, str]
+) -> tuple[int, ...]:
+    """Return the positions of these lists."""
+    query = Query(
+        branch=branch, cluster=cluster, until=known, kinds=("list.observed",), objects=(pair,)
+    )
+    found = opened.store.read(query)
+    return tuple(one.position for one in found if one.event.revision is not None)
