@@ -51,6 +51,8 @@ class Effect(IntEnum):
     """A write was accepted, and its result was not recorded: the object may differ now."""
     TIMED = 7
     """A time by which a version that the log has existed."""
+    COLLECTED = 8
+    """A collection was deleted: of one kind, any object that the request selects may be gone."""
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
@@ -183,6 +185,12 @@ _OTHER_KINDS = (
         about="A write was accepted, but the resulting object was not recorded.",
         effect=Effect.TOUCHED,
         payload=payloads.RequestAccepted,
+    ),
+    KindInfo(
+        kind="collection.deleted",
+        about="The deletion of a collection was accepted; which objects went was not recorded.",
+        effect=Effect.COLLECTED,
+        payload=payloads.CollectionDeleted,
     ),
     KindInfo(
         kind="request.refused",

@@ -27,13 +27,29 @@ class PodBound(Payload, frozen=True, kw_only=True, tag="pod.bound"):
 class RequestAccepted(Payload, frozen=True, kw_only=True, tag="request.accepted"):
     """A write with an unknown result.
 
-    :param verb: create, update, patch, delete, deletecollection.
+    :param verb: create, update, patch, delete; in older logs also deletecollection.
     :param body: the request's body as far as it was recorded (a patch, options), else None.
     :param unknown: what the record does not say, in words.
     """
 
     verb: str
     subresource: str = ""
+    code: int = 0
+    body: Any = None
+    user_agent: str = ""
+    unknown: str = ""
+
+
+class CollectionDeleted(Payload, frozen=True, kw_only=True, tag="collection.deleted"):
+    """A request to delete all objects of a kind that selectors choose.
+
+    :param verb: deletecollection. :param labels: and ``fields``: the selectors in the request's URL; empty for all, None if the
+        URL was not recorded. :param body: the options, as far as they were recorded, else None.
+    """
+
+    verb: str
+    labels: str | None = None
+    fields: str | None = None
     code: int = 0
     body: Any = None
     user_agent: str = ""

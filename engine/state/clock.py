@@ -90,6 +90,7 @@ class _Index(msgspec.Struct, array_like=True):
     undated: list[_Block]
     remarks: list[Remark]
     vouched: int
+    open_writes: int
 
 
 _ENCODE = msgspec.msgpack.Encoder().encode
@@ -106,7 +107,7 @@ def encode_clock(
     """
     dated = [getattr(tables, name) for name in _DATED]
     undated = [getattr(tables, name) for name in _UNDATED]
-    index = _Index(known, [], [], list(tables.remarks), vouched)
+    index = _Index(known, [], [], list(tables.remarks), vouched, tables.open_writes)
     blocks: list[tuple[int, int, bytes]] = []
     sums = np.concatenate(([0], np.cumsum(_mixed(tables.keys, tables.positions, tables.partners))))
     for part, table, entries in (
@@ -201,6 +202,11 @@ class Clock:
         Other than :meth:`last` it is never a stamp of an object.
         """
         return None if self._index.vouched == NO_TIME else self._index.vouched
+
+    @property
+    def open_writes(self) -> int:
+        """How many accepted writes made no version that is known; some changed nothing."""
+        return self._index.open_writes
 
     def revision_at(self, time: int) -> int:
         """Return the last revision that had happened by a time, by the estimates; -1 if none had.

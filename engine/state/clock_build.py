@@ -15,6 +15,8 @@ from .decisions import Decision, floors_of
 from .marks import Mark
 from .pairing import UNPAIRED, Pairing, References
 
+_WRITES = (Effect.TOUCHED, Effect.COLLECTED)
+
 END_KEY = 2**62
 """Key of events after all known revisions."""
 
@@ -24,7 +26,8 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
 
     Revisions rise, and so do their times. The events without revision are sorted by ``keys``, their
     place among twice the revisions, and ``loose_estimates``. ``partners`` are the positions of the
-    versions that they made, 0 if unknown.
+    versions that they made, 0 if unknown. ``open_writes`` counts accepted writes whose result is
+    not known.
     """
 
     revisions: Int64s
@@ -38,6 +41,7 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
     loose_estimates: Int64s
     partners: Int64s
     remarks: tuple[Remark, ...] = ()
+    open_writes: int = 0
 
 
 def build_clock(
@@ -230,6 +234,7 @@ def _tables(
         loose_estimates=own[order],
         partners=made[order],
         remarks=bounds.remarks,
+        open_writes=int((np.isin(columns.effects, _WRITES) & (pairing.partners == UNPAIRED)).sum()),
     )
 
 

@@ -17,22 +17,14 @@ does not read the objects themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import groupby, pairwise
-from types import MappingProxyType
+from itertools import pairwise
 
 import msgspec
 
-from ..events import Event
 from ..events.payloads import (
-    AuditCovered,
     KnownSpan,
-    ListObserved,
-    ListsJoined,
-    ScenarioDeclared,
-    SliceBegan,
-    WatchFollowed,
 )
 
 EVERYTHING = 2**62
@@ -46,12 +38,6 @@ COVERING = (
     "slice.began",
 )
 """The kinds of events that coverage is built from."""
-
-_FULL = "RequestResponse"
-_EXPIRING = frozenset({("", "Event"), ("events.k8s.io", "Event")})
-"""Kinds whose objects expire, which no request shows."""
-
-_SECOND = 1_000_000
 
 
 class How(StrEnum):
@@ -95,6 +81,7 @@ class Why(StrEnum):
     BEFORE = "before"
     HOLE = "hole"
     AFTER = "after"
+    DELETION = "deletion"
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,9 +223,13 @@ class Coverage:
     def has_changes(self, pair: Pair, revision: int, namespace: str | None = None) -> bool:
         """Say whether the log has every change of a kind at a revision.
 
-        It may have the changes without all objects: from a watch without an initial list.
+        It may have the changes without all objects: from a watch without an initial list. A list
+        without a revision does not show what came after it.
         """
-        return self.gap(pair, revision, namespace) is None or any(
+        spans = self.spans(pair, namespace)
+        if self.whole or any(span.first <= revision <= span.last for span in spans):
+            return True
+        return any(
             one.changes and one.since <= revision <= one.until
             for one in self._about(pair, namespace)
         )
@@ -408,144 +399,3 @@ def _joined(covered: Sequence[Covered]) -> Iterator[Span]:
             passed.append(one)
     if growing is not None:
         yield growing.span()
-
-
-def coverage_of(events: Iterable[Event]) -> Coverage:
-    """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
-    covered: list[Covered] = []
-    audits: list[AuditCovered] = []
-    whole, proof = False, -1
-    for event in events:
-        match event.kind:
-            case "list.observed" if event.revision is not None:
-                listing = msgspec.json.decode(event.payload, type=ListObserved)
-                covered.append(_listed(event, listing))
-            case "lists.joined":
-                covered += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
-            case "watch.followed":
-                covered.append(_watched(msgspec.json.decode(event.payload, type=WatchFollowed)))
-            case "audit.covered":
-                audits.append(msgspec.json.decode(event.payload, type=AuditCovered))
-            case "scenario.declared":
-                msgspec.json.decode(event.payload, type=ScenarioDeclared)
-                whole = True
-            case "slice.began":
-                began = msgspec.json.decode(event.payload, type=SliceBegan)
-                covered += (one for known in began.known for one in _sliced(known))
-                whole, proof = whole or began.whole, max(proof, began.proof)
-    return Coverage([*covered, *_audited(audits)], whole=whole, proof=proof)
-
-
-def _sliced(known: KnownSpan) -> Iterator[Covered]:
-    """Yield what another log knew, one record for each of its inputs."""
-    for how in known.by:
-        yield Covered(
-            pair=(known.group, known.listed),
-            how=How(how),
-            since=known.since,
-            until=known.until,
-            namespaces=known.namespaces,
-            complete=known.complete,
-            changes=True,
-            exact=known.exact,
-            interrupted=known.interrupted,
-        )
-
-
-def _listed(event: Event, listing: ListObserved) -> Covered:
-    since = event.revision or 0
-    return Covered(
-        pair=(listing.group, listing.listed),
-        how=How.LIST,
-        since=since,
-        until=since,
-        namespaces=listing.namespaces,
-        complete=True,
-        exact=listing.exact,
-        at=event.latest,
-    )
-
-
-def _joined_lists(joined: ListsJoined) -> Iterator[Covered]:
-    """Yield lists that came in one document."""
-    for kind in joined.kinds:
-        yield Covered(
-            pair=(kind.group, kind.listed),
-            how=How.LIST,
-            since=kind.revision,
-            until=joined.until,
-            namespaces=kind.namespaces,
-            complete=True,
-            exact=False,
-            at=joined.answered,
-        )
-
-
-_COMPLETE = MappingProxyType({"marked": True, "unmarked": True})
-
-
-def _watched(watch: WatchFollowed) -> Covered:
-    return Covered(
-        pair=(watch.group, watch.listed),
-        how=How.WATCH,
-        since=watch.since,
-        until=watch.until,
-        namespaces=watch.namespaces,
-        complete=_COMPLETE.get(watch.begin, False),
-        changes=True,
-        resumed=watch.begin == "resumed",
-        interrupted=watch.interrupted,
-        at=None if watch.interrupted else watch.until_at,
-    )
-
-
-def _audited(audits: Sequence[AuditCovered]) -> Iterator[Covered]:
-    """Yield the kinds for which an audit log has every write with its answer."""
-    numbered: list[tuple[int, AuditCovered]] = []
-    number = 0
-    last: AuditCovered | None = None
-    for one in sorted(audits, key=lambda one: (one.first_at, one.last_at)):
-        if last is not None and one.first_at - last.last_at > max(one.pause, last.pause, _SECOND):
-            number += 1
-        numbered.append((number, one))
-        if last is None or one.last_at > last.last_at:
-            last = one
-    for _, some in groupby(numbered, key=lambda pair: pair[0]):
-        yield from _of_one_log([one for _, one in some])
-
-
-def _of_one_log(parts: Sequence[AuditCovered]) -> Iterator[Covered]:
-    """Yield what files of one audit log cover, if no long pause is between them."""
-    lows = [part.since for part in parts if part.since is not None]
-    highs = [part.until for part in parts if part.until is not None]
-    levels: dict[Pair, set[str]] = {}
-    ends: dict[Pair, int] = {}
-    for part in parts:
-        for kind in part.kinds:
-            pair = (kind.group, kind.listed)
-            levels.setdefault(pair, set()).add(kind.level)
-            if kind.until is not None:
-                ends[pair] = min(ends.get(pair, EVERYTHING), kind.until)
-    for pair, found in levels.items():
-        if found != {_FULL} or pair in _EXPIRING or not lows:
-            continue
-        until = min(ends.get(pair, EVERYTHING), max(highs))
-        if until >= min(lows):
-            yield Covered(
-                pair=pair,
-                how=How.AUDIT,
-                since=min(lows),
-                until=until,
-                changes=True,
-                at=max(part.last_at for part in parts) if until == max(highs) else None,
-            )
-
-
-def levels_of(audits: Iterable[AuditCovered]) -> Mapping[Pair, frozenset[str]]:
-    """Return the lowest levels at which writes of each kind were recorded."""
-    levels: dict[Pair, frozenset[str]] = {}
-    for audit in audits:
-        for kind in audit.kinds:
-            pair = (kind.group, kind.listed)
-            levels[pair] = levels.get(pair, frozenset()) | {kind.level}
-    return levels

@@ -24,9 +24,11 @@ import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
 from ..events.payloads import LastList, ListObserved, is_older, lacked_by
+from .collections import collection_of
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
+_WEAK = (Effect.BOUND, Effect.TOUCHED, Effect.COLLECTED)
 ListShape = tuple[str, str, tuple[str, ...]]
 
 
@@ -40,6 +42,9 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     :param doomed: a list whose revision is a lower bound lacks it.
     :param origin: where the fact is in the sidecar, or NO_ORIGIN.
     :param fact: the fact as encoded in a checkpoint, if it came from one.
+    :param touches: positions of the writes with an unknown result after the last version.
+    :param ending: position of the last of them that deletes the object, 0 if none does or if that
+        was not looked up: a fold does not read these writes.
     """
 
     object: int
@@ -53,6 +58,8 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     doomed: bool = False
     origin: int = NO_ORIGIN
     fact: bytes = b""
+    touches: tuple[int, ...] = ()
+    ending: int = 0
 
     @property
     def stale(self) -> bool:
@@ -215,8 +222,7 @@ class Fold:
                 )
                 self._put(record)
         self._bound_at = {}
-        weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
-        for row in np.flatnonzero(weak).tolist():
+        for row in np.flatnonzero(np.isin(rows.effects, _WEAK)).tolist():
             self._apply_weak(rows, row, (int(keys[row]), int(times[row])))
         for key, reference in by_name:
             self._delete_by_name(reference, key)
@@ -264,20 +270,34 @@ class Fold:
 
     def _apply_weak(self, rows: Columns, row: int, moment: tuple[int, int]) -> None:
         number = int(rows.objects[row])
+        if rows.effects[row] == Effect.COLLECTED:
+            self._collect(self._known[number], int(rows.positions[row]), moment[0])
+            return
         record = self.records.get(number)
         if record is None and not self._known[number].uid:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
         if record is None or record.key >= moment[0]:
             return
-        if rows.effects[row] != Effect.BOUND:
-            record.touched = moment[0]
-            return
         position = int(rows.positions[row])
+        if rows.effects[row] != Effect.BOUND:
+            record.touched, record.touches = moment[0], (*record.touches, position)
+            return
         tied = self._bound_at.get(number) == moment
         if tied and self._payload(position) < self._payload(record.bound):
             return  # Two bindings at the same time: their content decides, not their order.
         self._bound_at[number] = moment
         record.bound = position
+
+    def _collect(self, about: Reference, position: int, key: int) -> None:
+        """Touch the objects that the deletion of a collection selects, or may select."""
+        chosen = collection_of(self._payload(position))
+        for record in self.records.values():
+            reference = record.reference
+            if (reference.group, reference.kind) != (about.group, about.kind):
+                continue
+            inside = about.namespace in {"", reference.namespace}
+            if inside and record.key < key and chosen.may_select(record.position, self._payload):
+                record.touched, record.touches = key, (*record.touches, position)
 
     def _apply_list(self, position: int) -> None:
         """Mark existing objects that a complete list lacks; see :func:`.lacked_by`."""

@@ -25,6 +25,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     :param revision: of this version.
     :param fact: its fields for tables and totals.
     :param stale: a write came after this version whose result was not recorded.
+    :param ending: position of such a write that deletes the object, 0 if none does.
     :param node_bound: the node of a binding that no version shows yet, else empty.
     :param bound_position: of that binding, else 0.
     """
@@ -36,6 +37,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     stale: bool = False
     node_bound: str = ""
     bound_position: int = 0
+    ending: int = 0
 
     @property
     def resource_version(self) -> str:
@@ -122,7 +124,10 @@ class Truth:
         """Return records with their facts; those that are known are not decoded again."""
         found = [known.get(record.position) for record in records]
         usable = [
-            entry is not None and not record.bound and record.stale == entry.stale
+            entry is not None
+            and not record.bound
+            and record.stale == entry.stale
+            and record.ending == entry.ending
             for record, entry in zip(records, found, strict=True)
         ]
         rest = [record for record, use in zip(records, usable, strict=True) if not use]
@@ -193,6 +198,7 @@ def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
         stale=record.stale,
         node_bound=node,
         bound_position=record.bound if node else 0,
+        ending=record.ending,
     )
 
 

@@ -389,7 +389,7 @@ def _remark(
     """Note on standard error that nothing was found, or that objects may be outdated."""
     from ...engine.kubernetes.resources import CLUSTER_SCOPED
 
-    stale = sum(entry.stale for _, entries in found for entry in entries)
+    stale = sum(entry.stale and not entry.ending for _, entries in found for entry in entries)
     if stale:
         note(
             f"plinian: {stale} of these may be outdated: a later write was accepted, but its "

@@ -92,4 +92,6 @@ def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> No
     if fault is not None:
         fail(fault)
     if not found.uids:
-        note("the log holds no version of it; these log lines name it")
+        requested = any(one.requested for one in found.happenings)
+        what = "these are requests about it" if requested else "these log lines name it"
+        note(f"the log holds no version of it; {what}")

@@ -104,7 +104,7 @@ def _audited_writes(
     store: LogStore, events: Sequence[Recorded], branch: str
 ) -> dict[int, Recorded]:
     versions = {
-        (each.event.reference, each.event.revision): each.position
+        (each.event.reference.uid, each.event.revision): each.position
         for each in events
         if each.event.revision is not None
     }
@@ -118,7 +118,7 @@ def _audited_writes(
     )
     found: dict[int, Recorded] = {}
     for recorded in store.read(query):
-        version = (recorded.event.reference, recorded.event.revision)
+        version = (recorded.event.reference.uid, recorded.event.revision)
         if version in versions:
             found[versions[version]] = recorded
     return found

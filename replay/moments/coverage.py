@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...engine.errors import NotKnown
+from ...engine.events import Reference
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.log.store import Query
 from ...engine.state.coverage import Gap, Pair, Why
+from ...engine.state.fold import Record
 from .kinds import plain_name
 from .moment import Moment
+from .times import time_text
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -37,6 +41,9 @@ GRACE_US = 90 * SECOND_US
 API servers send a bookmark about once a minute, and lists are fetched one after another.
 """
 
+_NAMED = 3
+"""How many objects are named that somebody deleted."""
+
 _NEARBY = 50
 """Within this many revisions an event's time may be used for a revision without a time."""
 
@@ -47,6 +54,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param after: and :param before: times of the gap's ends, microseconds, None if not known.
+    :param objects: namespaces and names, if only these objects are not known, as somebody deleted
+        them. :param actor: who did, empty if not known; ``after`` is when.
     """
 
     pair: Pair
@@ -54,6 +63,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     gap: Gap
     after: int | None = None
     before: int | None = None
+    objects: tuple[str, ...] = ()
+    actor: str = ""
 
     @property
     def name(self) -> str:
@@ -61,6 +72,12 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         plural = plural_of(*self.pair)
         if plain_name(*self.pair) != self.pair[1].lower():
             plural = f"{plural}.{self.pair[0]}"
+        if self.objects:
+            few = ", ".join(self.objects[:_NAMED])
+            more = len(self.objects) - _NAMED
+            if len(self.objects) == 1:
+                plural = plain_name(*self.pair)
+            return f"{plural} {few}{f' and {more} more' if more > 0 else ''}"
         if not self.namespaces:
             return plural
         few = ", ".join(self.namespaces[:3])
@@ -84,11 +101,20 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             case Why.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 return f"not known after {after}: {why}"
+            case Why.DELETION:
+                by = f" of {self.actor}" if self.actor else ""
+                at = "" if self.after is None else f" at {time_text(self.after)}"
+                return (
+                    f"may be gone: a request{by} to delete was accepted{at}, and no later list or "
+                    "watch shows the result"
+                )
 
     @property
     def remedy(self) -> str:
         """What would make it known."""
         plural = plural_of(*self.pair)
+        if self.gap.why is Why.DELETION:
+            return f"ingest a list of {plural} that was made later, or a watch of {plural}"
         if self.gap.why is Why.NEVER:
             return f"ingest a list of {plural}, or a complete watch of {plural}"
         if self.gap.why is Why.BEFORE:
@@ -132,11 +158,47 @@ def unknown_at(
     :param namespace: only in it; None is everywhere. Ignored for kinds without namespaces.
     """
     look = _Look(log, moment)
+    places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
+    gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
+    return gaps + _deleted(log, moment, places)
+
+
+def gaps_at(
+    log: LogStates, moment: Moment, kinds: Iterable[Pair], namespace: str | None = None
+) -> list[Unknown]:
+    """Return which of some kinds are not fully known, without single objects that may be gone."""
+    found = unknown_at(log, moment, kinds, namespace)
+    return [one for one in found if one.gap.why is not Why.DELETION]
+
+
+def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> list[Unknown]:
+    """Return the objects that a request deleted whose result no input shows, by request."""
+    if not log.clock(moment).open_writes:
+        return []
+    endings: dict[tuple[Pair, int], list[Record]] = {}
+    for record in log.truth(moment).records():
+        pair = (record.reference.group, record.reference.kind)
+        if record.ending and pair in places and places[pair] in {None, record.reference.namespace}:
+            endings.setdefault((pair, record.ending), []).append(record)
+    positions = tuple(sorted({position for _, position in endings}))
+    query = Query(branch=moment.branch, positions=positions)
+    read = log.store.read(query) if positions else ()
+    requests = {one.position: one.event for one in read}
     return [
-        one
-        for pair in dict.fromkeys(kinds)
-        for one in look.at(pair, None if pair in CLUSTER_SCOPED else namespace)
+        Unknown(
+            pair=pair,
+            namespaces=tuple(sorted({one.reference.namespace for one in some} - {""})),
+            gap=Gap(why=Why.DELETION, after=max(one.revision for one in some)),
+            after=requests[position].latest,
+            objects=tuple(sorted(_full_name(one.reference) for one in some)),
+            actor=requests[position].actor,
+        )
+        for (pair, position), some in sorted(endings.items(), key=lambda item: item[0])
     ]
+
+
+def _full_name(reference: Reference) -> str:
+    return "/".join(part for part in (reference.namespace, reference.name) if part)
 
 
 def unknown_between(

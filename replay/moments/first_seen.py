@@ -20,7 +20,7 @@ from ...engine.state.facts import PodFact
 from ...engine.state.fold import Record
 from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Truth
-from .coverage import unknown_at
+from .coverage import gaps_at
 from .diff import (
     Diff,
     HoldingChanged,
@@ -77,7 +77,7 @@ def _begins(
     if before.branch != after.branch or before.revision is None:
         return
     last = after.revision
-    for one in unknown_at(log, before, asked, namespace):
+    for one in gaps_at(log, before, asked, namespace):
         first = one.gap.before
         if one.gap.why is Why.BEFORE and first is not None and (last is None or first <= last):
             yield (
@@ -119,7 +119,7 @@ def _where_unknown(log: LogStates, moment: Moment, objects: Sequence[Reference])
     unknown = {
         (each.pair, namespace)
         for namespace, pairs in places.items()
-        for each in unknown_at(log, moment, pairs, namespace or None)
+        for each in gaps_at(log, moment, pairs, namespace or None)
     }
     return [one for one in objects if ((one.group, one.kind), one.namespace) in unknown]
 
@@ -235,7 +235,7 @@ def _latest(log: LogStates, before: Side, begins: Sequence[Moment]) -> Side:
 
 def _holders_first_seen(log: LogStates, before: Side, after: Side) -> tuple[set[str], set[str]]:
     """Return the nodes and queues of pods that may have been there before, as is not known."""
-    if before[0].branch != after[0].branch or not unknown_at(log, before[0], [_POD]):
+    if before[0].branch != after[0].branch or not gaps_at(log, before[0], [_POD]):
         return set(), set()
     pods = _judged(log, before, after, Scope(kinds=(_POD,))).first_seen
     seen = {one.object for one in pods}

@@ -19,6 +19,7 @@ from .absences import absences
 from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
+from .collection_deletions import collection_deletions
 from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
+
+REQUESTS = frozenset(
+    {"request.accepted", "request.refused", "collection.deleted", "pod.bound", "pod.evicted"}
+)
+"""Kinds of events that are requests of an audit log whose result was not recorded."""
 
 _BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
 """Requests whose kind describes a version better than the version's own event kind."""
@@ -64,6 +70,11 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     changes: list[Change] = []
     note: str = ""
+
+    @property
+    def requested(self) -> bool:
+        """Whether it is a request to the API server, and no log line or list."""
+        return self.kind in REQUESTS or self.kind.endswith((".created", ".updated", ".deleted"))
 
     @property
     def span(self) -> Span:
@@ -113,6 +124,7 @@ def history(
     )
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     events = list(store.read(query))
+    events += collection_deletions(store, moment, named, namespace, events)
     absent = [
         _Placed(recorded=one.recorded, key=one.key, span=one.span)
         for one in absences(store, moment, named, events, clock)
@@ -276,9 +288,10 @@ def _note(recorded: Recorded, node: str = "") -> str:
             return "eviction accepted"
         case "version.attributed":
             return f"{verb}; the log does not hold the version"
-        case "request.accepted":
-            unknown = body.get("unknown", "")
-            return f"{verb} accepted" + (f"; not known: {unknown}" if unknown else "")
+        case "request.accepted" | "collection.deleted":
+            unknown, code = body.get("unknown", ""), body.get("code")
+            answer = f"{verb} accepted: {code}" if code else f"{verb} accepted"
+            return answer + (f"; not known: {unknown}" if unknown else "")
         case "request.refused":
             answer = " ".join(str(part) for part in (body.get("code"), body.get("reason")) if part)
             message = body.get("message", "")

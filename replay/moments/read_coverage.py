@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import COVERING, Coverage, coverage_of
+from ...engine.state.coverage import COVERING, Coverage
+from ...engine.state.coverage_events import coverage_of
 
 
 def read_coverage(

@@ -67,7 +67,7 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
     near: list[Reference] = []
     if not begin and not owned:
         names = sorted({one.name for one in here})
-        close = get_close_matches(named.name, names, n=3, cutoff=0.7)
+        close = {*get_close_matches(named.name, names, n=4, cutoff=0.7)} - {named.name}
         near = [one for one in here if one.name in close]
     return NameSuggestions(
         begin=_one_each(begin),

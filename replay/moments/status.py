@@ -12,7 +12,8 @@ from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowe
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
-from ...engine.state.coverage import Coverage, Pair, Span, levels_of
+from ...engine.state.coverage import Coverage, Pair, Span
+from ...engine.state.coverage_events import levels_of
 from ..tabular.columns import Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

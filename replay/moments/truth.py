@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -39,7 +39,7 @@ from .clock import (
 from .later_events import has_later_event
 from .later_lists import later_lists
 from .moment import Moment
-from .read_coverage import read_coverage
+from .settled import settled
 
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
@@ -144,33 +144,8 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
         return dict(store.payloads(positions, moment.branch))
 
     time = time_of_moment(store, moment)
-    records = _settled(store, moment, fold.alive(lives_on))
+    records = settled(store, moment, fold.alive(lives_on))
     return Truth(records, time=time, raw_facts=raw_facts, fetch=fetch)
-
-
-def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Collection[Record]:
-    """Return the records; a record is not stale if the log holds all versions of its kind.
-
-    Then a request with an unknown result made one of these versions, or none.
-    """
-    if not any(record.stale for record in records):
-        return records
-    coverage = read_coverage(
-        store, branch=moment.branch, cluster=moment.cluster, known=moment.known
-    )
-
-    def is_settled(record: Record) -> bool:
-        reference = record.reference
-        pair = (reference.group, reference.kind)
-        following = (record.touched + 1) // 2  # The key is that of just before a revision.
-        return coverage.has_changes(pair, following, reference.namespace or None)
-
-    return [
-        msgspec.structs.replace(record, touched=-1)
-        if record.stale and is_settled(record)
-        else record
-        for record in records
-    ]
 
 
 class _Start(NamedTuple):

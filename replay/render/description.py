@@ -79,7 +79,9 @@ def _metadata(described: ObjectDescription) -> Lines:
         yield _pair("Owned by", ", ".join(names))
     yield from _mapping(described, "Labels", metadata.get("labels"))
     yield from _mapping(described, "Annotations", metadata.get("annotations"))
-    if described.entry.stale:
+    if described.entry.ending:
+        yield _pair("Note", f"a request to delete it was accepted (@{described.entry.ending})")
+    elif described.entry.stale:
         yield _pair("Note", "a later write was accepted, but its result was not recorded")
 
 

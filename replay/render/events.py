@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...engine.events import Recorded, Reference
+from ...engine.events import Event, Recorded, Reference
 from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
 from ..moments.kinds import plain_name
@@ -18,7 +18,14 @@ from .tables import NONE
 HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
 WIDE_HEADERS = (*HEADERS, "SOURCE")
 
+
+class _Request(msgspec.Struct):
+    verb: str = ""
+
+
 _ENCODER = msgspec.json.Encoder()
+_VERB = msgspec.json.Decoder(_Request)
+_WITH_VERB = frozenset({"request.accepted", "request.refused", "collection.deleted"})
 _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
     {"list.observed": "listed", "config.applied": "configmap", "extender.answered": "verb"}
 )
@@ -42,6 +49,7 @@ def event_fields(recorded: AttributedEvent, *, payload: bool) -> dict[str, Any]:
         "recorded_at": _time(recorded.recorded_at),
         "actor": recorded.actor,
         "made": recorded.made or None,
+        "verb": verb_of(event) or None,
         "source": event.source,
         "line": event.line,
         "branch": recorded.branch,
@@ -66,13 +74,23 @@ def event_rows(events: Iterable[AttributedEvent], *, wide: bool) -> Iterator[lis
             f"@{recorded.position}",
             event.kind,
             object_text(event.reference) or _subject(recorded),
-            event.resource_version or (f"makes @{recorded.made}" if recorded.made else NONE),
+            event.resource_version
+            or (f"makes @{recorded.made}" if recorded.made else "")
+            or verb_of(event)
+            or NONE,
             span_text(recorded.span),
             recorded.actor or NONE,
         ]
         if wide:
             row.append(f"{event.source}:{event.line}")
         yield row
+
+
+def verb_of(event: Event) -> str:
+    """Return the verb of a request that the audit log has without its result; empty for others."""
+    if event.kind not in _WITH_VERB:
+        return ""
+    return _VERB.decode(event.payload).verb
 
 
 def object_text(reference: Reference) -> str:

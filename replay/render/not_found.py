@@ -24,9 +24,10 @@ def never_held(
 ) -> ObjectNotFound | None:
     """Return the error for an object of which the log holds no version, with what may be meant.
 
-    None if the log holds one, or if log lines that name the object are the best hint.
+    None if the log holds one, or requests about it, or if log lines that name the object are the
+    best hint.
     """
-    if found.uids:
+    if found.uids or any(one.requested for one in found.happenings):
         return None
     place = found.object.namespace
     may_be = meant(log.store, target, place, moment)

@@ -20,7 +20,8 @@ from plinian.engine.events.payloads import (
     ScenarioDeclared,
     WatchFollowed,
 )
-from plinian.engine.state.coverage import Coverage, Gap, How, Why, coverage_of
+from plinian.engine.state.coverage import Coverage, Gap, How, Why
+from plinian.engine.state.coverage_events import coverage_of
 
 POD = ("", "Pod")
 SECOND = 1_000_000

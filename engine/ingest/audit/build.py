@@ -6,6 +6,7 @@ import msgspec
 
 from ...events import Event, Reference, canonical_json, kind_of_version
 from ...events.payloads import (
+    CollectionDeleted,
     ListObserved,
     Payload,
     PodBound,
@@ -19,6 +20,7 @@ from ..reading.formats import Context
 from .classify import (
     Accepted,
     Bound,
+    Collected,
     Evicted,
     ListRead,
     Meaning,
@@ -61,6 +63,8 @@ class Builder:
             case Accepted(unknown):
                 revision = self._request.revision_of_answer
                 return [self._event("request.accepted", self._accepted(unknown), revision)]
+            case Collected(unknown):
+                return [self._event("collection.deleted", self._collected(unknown))]
             case Refused():
                 return [self._event("request.refused", self._refused())]
             case Skipped() | ListRead():
@@ -163,6 +167,19 @@ class Builder:
         return RequestAccepted(
             verb=request.record.verb,
             subresource=request.ref.subresource,
+            code=request.code,
+            body=request.body,
+            user_agent=request.record.user_agent,
+            unknown=unknown,
+        )
+
+    def _collected(self, unknown: str) -> CollectionDeleted:
+        request = self._request
+        chosen = request.record.query() if request.record.request_uri else None
+        return CollectionDeleted(
+            verb=request.record.verb,
+            labels=None if chosen is None else chosen.get("labelSelector", ""),
+            fields=None if chosen is None else chosen.get("fieldSelector", ""),
             code=request.code,
             body=request.body,
             user_agent=request.record.user_agent,

@@ -106,6 +106,15 @@ class Accepted(NamedTuple):
     unknown: str
 
 
+class Collected(NamedTuple):
+    """The request deleted a collection, and which objects that were is not recorded.
+
+    :param unknown: the same in words.
+    """
+
+    unknown: str
+
+
 class Refused(NamedTuple):
     """The request failed, or the API server panicked in it."""
 
@@ -120,6 +129,7 @@ Meaning: TypeAlias = (
     | Bound
     | Evicted
     | Accepted
+    | Collected
     | Refused
 )
 
@@ -155,7 +165,7 @@ def classify(request: AuditedRequest) -> Meaning:
     if record.verb == "delete":
         return _delete(request)
     if record.verb == "deletecollection":
-        return Accepted("which objects went")
+        return Collected("which objects went")
     if (ref.resource, ref.subresource) == ("pods", "binding") or ref.resource == "bindings":
         return Bound(request.target_node)
     if (ref.resource, ref.subresource) == ("pods", "eviction"):

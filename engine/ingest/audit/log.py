@@ -27,6 +27,7 @@ from .classify import (
     WRITES,
     Accepted,
     Bound,
+    Collected,
     ListRead,
     Meaning,
     Skipped,
@@ -82,7 +83,7 @@ class _Reader:
     def records(self, text: bytes, line: int) -> Iterator[Record]:
         """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
         try:
-            record = _RECORD.decode(text)
+            record = _decoded(text)
             if record.kind != "EventList":
                 yield record
             else:
@@ -160,11 +161,32 @@ class _Reader:
         self._context.reject(what, line=line, path=path.replace("$", root, 1))
 
 
+def _decoded(text: bytes) -> Record:
+    """Return a record. Programs that copy records write ``null`` where the API server has nothing.
+
+    :raises msgspec.DecodeError: it is none.
+    """
+    try:
+        return _RECORD.decode(text)
+    except msgspec.ValidationError:
+        document = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        kept = {key: value for key, value in document.items() if bytes(value) != b"null"}
+        for key in kept.keys() & _NAMED_PARTS:
+            part = msgspec.json.decode(kept[key])
+            if isinstance(part, dict):
+                some = {name: value for name, value in part.items() if value is not None}
+                kept[key] = msgspec.Raw(msgspec.json.encode(some))
+        return _RECORD.decode(msgspec.json.encode(kept))
+
+
+_NAMED_PARTS = frozenset({"objectRef", "user", "impersonatedUser", "responseStatus"})
+
+
 def _unknown(meaning: Meaning, request: AuditedRequest) -> Iterator[str]:
     """Yield what the log should know of a write, and the record does not say."""
     verb = request.record.verb
     match meaning:
-        case Accepted(unknown):
+        case Accepted(unknown) | Collected(unknown):
             yield f"{verb} accepted, unknown: {unknown}"
             if not request.kind[1]:
                 resource = f"{request.ref.resource}.{request.ref.api_group}"

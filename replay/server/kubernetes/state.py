@@ -208,7 +208,7 @@ class LoggedState:
             found = reasons(unknown_at(self._log, self.moment, [kind], namespace or None))
         elif kind != NAMESPACE:
             found = [NEVER_SEEN]
-        stale = sum(entry.stale for entry in self.of(kind))
+        stale = sum(entry.stale and not entry.ending for entry in self.of(kind))
         if stale:
             found.append(_STALE.format(stale))
         if kind == ("", "Secret"):
