@@ -211,6 +211,11 @@ _OTHER_KINDS = (
         payload=payloads.VersionTimed,
     ),
     KindInfo(
+        kind="version.contradicted",
+        about="An input has another content of a version that the log has.",
+        effect=Effect.NONE,
+    ),
+    KindInfo(
         kind="list.observed",
         about="A complete list of one kind: these objects existed, and no others.",
         effect=Effect.LISTED,

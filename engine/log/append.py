@@ -62,6 +62,7 @@ class _Known(NamedTuple):
 
     actor: bool
     latest: bool
+    position: int = 0
 
 
 class Fresh(NamedTuple):
@@ -99,7 +100,7 @@ def append(
     head = head_of(database, branch)
     if expected is not None and expected != head.position:
         raise PositionConflict(expected=expected, last=head.position)
-    fresh, indices = _select(database, names, events, branch=branch, head=head)
+    fresh, indices, met = _select(database, names, events, branch=branch, head=head)
     if fresh.events:
         drop_invalid_checkpoints(
             database, names, fresh.events, fresh.effects, derived, branch=branch, head=head
@@ -111,6 +112,7 @@ def append(
         appended=indices,
         known=len(events) - len(indices),
         besides=_besides(fresh.events, events, indices),
+        met=met,
     )
 
 
@@ -127,8 +129,10 @@ def _besides(
 
 def _select(
     database: Database, names: Names, events: Sequence[Event], *, branch: str, head: Head
-) -> tuple[Fresh, list[int]]:
+) -> tuple[Fresh, list[int], dict[int, int]]:
     """Return the events to append, and the places of those among the given ones.
+
+    The third are versions that the log has: by their place among the given ones, the position.
 
     For an event that the log has, an event is added only if the given one brings an actor or a
     latest time that the log lacks.
@@ -138,26 +142,35 @@ def _select(
     keys = _keys(names, events, effects, objects)
     known = _known(database, keys, branch=branch, head=head)
     if not known and len(frozenset(keys)) == len(keys):  # Most batches are all new.
-        return Fresh(list(events), effects, objects, keys), list(range(len(keys)))
+        return Fresh(list(events), effects, objects, keys), list(range(len(keys))), {}
     fresh = Fresh([], [], [], [])
     places: list[int] = []
+    met: dict[int, int] = {}
     for place, (event, effect, object_id, key) in enumerate(
         zip(events, effects, objects, keys, strict=True)
     ):
         if key not in known:
-            known[key] = _Known(actor=bool(event.actor), latest=event.latest is not None)
+            known[key] = _Known(
+                actor=bool(event.actor),
+                latest=event.latest is not None,
+                position=head.position + len(fresh.events) + 1,
+            )
             places.append(place)
             fresh.add(event, effect, object_id, key)
             continue
+        if effect == Effect.VERSION:
+            met[place] = known[key].position
         news = _news(event, effect, known[key])
         if news is not None and event.revision is not None:
-            known[key] = _Known(actor=known[key].actor or bool(event.actor), latest=True)
+            known[key] = known[key]._replace(
+                actor=known[key].actor or bool(event.actor), latest=True
+            )
             news_effect = int(KINDS[news.kind].effect)
             news_key = VersionKey(event.revision, object_id, news_effect)
             if news_key not in known:
                 known[news_key] = known[key]
                 fresh.add(news, news_effect, object_id, news_key)
-    return fresh, places
+    return fresh, places, met
 
 
 def _effects(events: Sequence[Event]) -> list[int]:
@@ -207,11 +220,11 @@ def _known(
     contents = _unique(key for key in keys if isinstance(key, ContentKey))
     if (versions or contents) and head.position:
         for part in lineage(database, branch, until=head.position):
-            for *identifiers, actor, latest in database.versions(
+            for *identifiers, actor, latest, position in database.versions(
                 part.branch_id, part.last, versions
             ):
                 known[VersionKey(*identifiers)] = _Known(
-                    actor=actor is not None, latest=latest is not None
+                    actor=actor is not None, latest=latest is not None, position=position
                 )
             for effect, identity in database.identities(part.branch_id, part.last, contents):
                 known[ContentKey(effect, bytes(identity))] = _Known(actor=True, latest=True)

@@ -101,8 +101,9 @@ class Database(Protocol):
         """Insert rows while the body runs; the body must not query the database."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor, latest) of a branch's events up to a position.
+        """Return (revision, object, effect, actor, latest, position) of events of a branch.
 
+        :param until: only up to this position.
         :param keys: (revision, object) pairs; only events with one of these.
         """
 

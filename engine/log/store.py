@@ -35,6 +35,8 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     :param besides: how many events were appended besides, by kind, because a known version came
         with something new: ``version.attributed`` with its actor, ``version.timed`` with its
         latest time.
+    :param met: versions that the log had, also by an event of the same append: by their index in
+        the sequence given, the position.
     """
 
     first: int
@@ -42,6 +44,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     appended: Sequence[int]
     known: int
     besides: Mapping[str, int] = {}
+    met: Mapping[int, int] = {}
 
     @property
     def attributed(self) -> int:

@@ -82,6 +82,7 @@ class Why(StrEnum):
     HOLE = "hole"
     AFTER = "after"
     DELETION = "deletion"
+    CONTRADICTION = "contradiction"
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):

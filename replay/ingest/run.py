@@ -29,6 +29,8 @@ from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.clock import clock_of
+from ..moments.contradictions import contradiction_text, version_text
+from .contradictions import CONTRADICTED, contradicted
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
 
 if TYPE_CHECKING:
@@ -418,9 +420,16 @@ def _append(
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
     reach = _Reach()
+    twice: dict[str, None] = {}
     done = 0
     for batch in in_batches(events, most=options.batch_size, most_bytes=_BATCH_BYTES):
         appended = store.append(batch, branch=options.branch)
+        others = list(contradicted(store, batch, appended, options.branch))
+        if others:
+            both = store.append(others, branch=options.branch)
+            summary.appended += len(both.appended)
+            kinds[CONTRADICTED] += len(both.appended)
+            twice |= dict.fromkeys(map(version_text, others))
         summary.appended += len(appended.appended) + sum(appended.besides.values())
         summary.known += appended.known
         kinds.update([batch[index].kind for index in appended.appended])
@@ -433,6 +442,9 @@ def _append(
     if unnamed:
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
         summary.notes.append(f"kinds without their own event kinds, kept as object.*: {known}")
+    if twice:
+        store.drop_derived(checkpoints=True, facts=False, clock=False)
+        summary.notes.append(contradiction_text(list(twice)))
     summary.first_revision, summary.last_revision = reach.revisions
     summary.first_observed, summary.last_observed = reach.times()
     summary.last_position = store.last(options.branch)

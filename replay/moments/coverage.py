@@ -18,6 +18,7 @@ from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
 from ...engine.state.coverage import Gap, Pair, Why
 from ...engine.state.fold import Record
+from .contradictions import contradictions
 from .kinds import plain_name
 from .moment import Moment
 from .times import time_text
@@ -101,6 +102,11 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             case Why.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 return f"not known after {after}: {why}"
+            case Why.CONTRADICTION:
+                return (
+                    f"not certain at rv:{gap.after}: inputs hold two contents of this version, and "
+                    "the greater one as canonical JSON counts"
+                )
             case Why.DELETION:
                 by = f" of {self.actor}" if self.actor else ""
                 at = "" if self.after is None else f" at {time_text(self.after)}"
@@ -113,6 +119,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     def remedy(self) -> str:
         """What would make it known."""
         plural = plural_of(*self.pair)
+        if self.gap.why is Why.CONTRADICTION:
+            return "find out which input is true; plinian events --kind version.contradicted"
         if self.gap.why is Why.DELETION:
             return f"ingest a list of {plural} that was made later, or a watch of {plural}"
         if self.gap.why is Why.NEVER:
@@ -160,7 +168,7 @@ def unknown_at(
     look = _Look(log, moment)
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
     gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
-    return gaps + _deleted(log, moment, places)
+    return [*gaps, *_deleted(log, moment, places), *_contradicted(log, moment, places)]
 
 
 def gaps_at(
@@ -168,7 +176,7 @@ def gaps_at(
 ) -> list[Unknown]:
     """Return which of some kinds are not fully known, without single objects that may be gone."""
     found = unknown_at(log, moment, kinds, namespace)
-    return [one for one in found if one.gap.why is not Why.DELETION]
+    return [one for one in found if one.gap.why not in {Why.DELETION, Why.CONTRADICTION}]
 
 
 def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> list[Unknown]:
@@ -194,6 +202,27 @@ def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) 
             actor=requests[position].actor,
         )
         for (pair, position), some in sorted(endings.items(), key=lambda item: item[0])
+    ]
+
+
+def _contradicted(
+    log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
+) -> list[Unknown]:
+    """Return the objects that rest on a version of which inputs hold two contents."""
+    found = contradictions(log.store, moment)
+    if not found:
+        return []
+    held = {(one.reference, one.revision) for one in log.truth(moment).records()}
+    return [
+        Unknown(
+            pair=(about.group, about.kind),
+            namespaces=(about.namespace,) if about.namespace else (),
+            gap=Gap(why=Why.CONTRADICTION, after=revision),
+            objects=(_full_name(about),),
+        )
+        for about, revision in sorted(held & found.keys())
+        if (about.group, about.kind) in places
+        and places[about.group, about.kind] in {None, about.namespace}
     ]
 
 

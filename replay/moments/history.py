@@ -20,6 +20,7 @@ from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
 from .collection_deletions import collection_deletions
+from .contradictions import Contents, Version, contradictions
 from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
+
+_CONTRADICTED = "version.contradicted"
 
 REQUESTS = frozenset(
     {"request.accepted", "request.refused", "collection.deleted", "pod.bound", "pod.evicted"}
@@ -131,7 +134,8 @@ def history(
     ]
     placed = sorted([*_placed(events, clock), *absent], key=_in_order)
     kept = [one for one in placed if one.key <= _limit(moment) or _had_happened(one, moment)]
-    happenings = list(_lines(_joined(kept), ignore))
+    contents = contradictions(store, moment)
+    happenings = list(_lines(_joined(_with_chosen(store, kept, contents)), ignore))
     uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
     reference = Reference(named.group, named.kind, namespace, named.name)
     return History(object=reference, uids=uids, happenings=happenings, unsure=moment.unsure)
@@ -142,12 +146,14 @@ class _Placed(msgspec.Struct, frozen=True, kw_only=True):
 
     :param key: twice its revision; events without one are between two revisions. :param made:
     position of the version that this request made, 0 if none is known.
+    :param contents: of a version that came with several.
     """
 
     recorded: Recorded
     key: int
     span: Span
     made: int = 0
+    contents: Contents | None = None
 
 
 def _placed(events: Sequence[Recorded], clock: Clock) -> Iterator[_Placed]:
@@ -181,6 +187,26 @@ def _had_happened(one: _Placed, moment: Moment) -> bool:
 
 def _effect(recorded: Recorded) -> Effect:
     return KINDS[recorded.event.kind].effect
+
+
+def _with_chosen(
+    store: LogStore, events: Sequence[_Placed], contents: Mapping[Version, Contents]
+) -> list[_Placed]:
+    """Return events with the content that counts of each version, without the other contents."""
+    found = []
+    for one in events:
+        recorded, event = one.recorded, one.recorded.event
+        if event.kind == _CONTRADICTED:
+            continue
+        several = contents.get((event.reference, -1 if event.revision is None else event.revision))
+        if several is not None and recorded.position in several.positions:
+            payload = store.payloads([several.chosen], recorded.branch)[several.chosen]
+            event = msgspec.structs.replace(event, payload=payload)
+            recorded = msgspec.structs.replace(recorded, event=event)
+            found.append(msgspec.structs.replace(one, recorded=recorded, contents=several))
+        else:
+            found.append(one)
+    return found
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,8 +284,16 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and by_binding else recorded, _node_of(fields)),
+        note=_contents_text(placed.contents)
+        or _note(by if by is not None and by_binding else recorded, _node_of(fields)),
     )
+
+
+def _contents_text(contents: Contents | None) -> str:
+    if contents is None:
+        return ""
+    places = ", ".join(f"@{position}" for position in contents.positions)
+    return f"inputs hold {len(contents.positions)} contents of it ({places}): @{contents.chosen} counts"
 
 
 def _node_of(fields: Iterable[Change]) -> str:

@@ -20,6 +20,7 @@ from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order, with_lists_in_order
 from .clock import StoreKey, clock_of, columns_of, placed
+from .contradictions import contradictions
 from .later_events import SHOWING, has_later_event
 from .later_lists import later_lists
 from .moment import Moment
@@ -168,6 +169,7 @@ class _Stretch:
         without: Sequence[int],
     ) -> None:
         self._store, self._moment = store, moment
+        self._contents = contradictions(store, moment)
         before, self._kinds = known
         window = Window(
             branch=moment.branch,
@@ -234,11 +236,23 @@ class _Stretch:
                 rows.revisions[start:stop].tolist(),
                 strict=True,
             )
-            for row, key, position, number, effect, revision in some:
+            for row, key, own, number, effect, revision in some:
                 self._row = row
-                event = self._event(number, effect, revision, payloads[position])
+                position, payload = self._content(own, number, revision, payloads[own])
+                event = self._event(number, effect, revision, payload)
                 # An event without a revision does not belong to an earlier revision.
                 yield OrderedEvent(key, 2 if revision < 0 else 0, position, event)
+
+    def _content(
+        self, position: int, number: int, revision: int, payload: bytes
+    ) -> tuple[int, bytes]:
+        """Return the position and payload that count of a version that has several contents."""
+        if not self._contents:
+            return position, payload
+        found = self._contents.get((self.references[number], revision))
+        if found is None or position not in found.positions:
+            return position, payload
+        return found.chosen, self._payload(found.chosen)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]

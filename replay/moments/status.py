@@ -18,6 +18,7 @@ from ..tabular.columns import Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .clock import clock_remarks
+from .contradictions import contradiction_text, contradictions, object_version_text
 from .coverage import SCHEDULING, plurals
 from .log import Log
 from .moment import Moment
@@ -168,8 +169,18 @@ def _times(log: Log, moment: Moment) -> Times:
         revisions=figures.revisions,
         bounded=figures.bounded,
         median=figures.median,
-        disagreements=tuple(clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster)),
+        disagreements=(
+            *clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster),
+            *_contradictions(log, moment),
+        ),
     )
+
+
+def _contradictions(log: Log, moment: Moment) -> list[str]:
+    """Return a sentence about versions of which inputs hold two contents, if there are any."""
+    found = contradictions(log.store, moment)
+    texts = [object_version_text(about, revision) for about, revision in sorted(found)]
+    return [contradiction_text(texts)] if texts else []
 
 
 def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:

@@ -36,6 +36,7 @@ from .clock import (
     times_of,
     without_damage,
 )
+from .contradictions import with_chosen
 from .later_events import has_later_event
 from .later_lists import later_lists
 from .moment import Moment
@@ -144,7 +145,7 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
         return dict(store.payloads(positions, moment.branch))
 
     time = time_of_moment(store, moment)
-    records = settled(store, moment, fold.alive(lives_on))
+    records = with_chosen(store, moment, settled(store, moment, fold.alive(lives_on)))
     return Truth(records, time=time, raw_facts=raw_facts, fetch=fetch)
 
 

@@ -47,6 +47,14 @@ _QUOTING = ("message", "reason")
 _DECODE = msgspec.json.Decoder().decode
 
 
+def is_redacted(payload: bytes) -> bool:
+    """Return whether values were left out of an object."""
+    return _MARK in payload
+
+
+_MARK = MARK.encode()
+
+
 class Redaction:
     """Redacts the events of one document; ``count`` says how many values were left out."""
 
