@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...engine.model.status import Status
-from ...engine.session.framework.details import EvictionSearch, EvictionVotes, GangCounts
-from .amounts import counted, joined
-from .placing import DISCARD, PIPELINE, placed
-from .records import EvictionTry, Link
-from .run import Run
-
-_EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
-_VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
-_PREEMPTING = frozenset({"preempt", "gangpreempt"})
-_SEARCHES = (("victims", "votes"), ("victims in its job", "votes in its job"))
-_SPARES: Mapping[str, str] = MappingProxyType(
-    {
-        "priority": "none has a lower priority",
-        "gang": "their gangs would have fewer pods than minMember",
-        "conformance": "they are critical, or in kube-system",
-        "pdb": "their PodDisruptionBudgets allow no disruption, or they have no labels",
-        "proportion": "their queues hold no more than they deserve",
-        "capacity": "their queues hold no more than they deserve",
-        "drf": "their jobs have no larger share than this one would have",
-        "tdm": "they are in no revocable zone whose time is over",
-    }
+from ...engine.session.actions.eviction_details import GATE
+from ...engine.session.framework.details import (
+    Amounts,
+    EvictionSearch,
+    EvictionTrials,
+    EvictionVotes,
+    GangCounts,
+    Gated,
+    Trial,
+    Tried,
 )
-"""By plugin, why it lets none of the candidates go."""
+from ...engine.session.nodes.eviction_trials import TRIALS
+from ..sessions.session import numbers_document
+from .amounts import amounts_of, counted, joined
+from .placing import DISCARD, PIPELINE, placed
+from .records import EvictionNode, EvictionTry, Link, Stay
+from .run import Run
+from .victim_words import gate_words, short_words, spared_words
+
+EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
+_VOTES = ("Preemptable", "Reclaimable", "UnifiedEvictable")
+PREEMPTING = frozenset({"preempt", "gangpreempt"})
+_SEARCHES = (("victims", "votes"), ("victims in its job", "votes in its job"))
+
+
+class Asking(NamedTuple):
+    """An action that evicts, and for which pod of which job."""
+
+    action: str
+    pod: str
+    job: str
 
 
 def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
@@ -36,43 +44,119 @@ def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
     if placed(run, pod) is not None:
         return
     for action in run.conf.actions:
-        if action in _EVICTING:
-            yield _tried(run, action, pod, job)
+        if action in EVICTING:
+            yield _tried(run, Asking(action, pod, job))
 
 
-def _tried(run: Run, action: str, pod: str, job: str) -> EvictionTry:
-    searches = [run.detail(EvictionSearch, what, pod, action) for what, _ in _SEARCHES]
-    found = [one for one in searches if one is not None]
-    votes = _votes(run, action, pod, job)
-    if not found:
-        text = f"{action}: it does not look for victims for this pod"
-        return EvictionTry(text=text, action=action, pod=pod, tried=False, votes=votes)
-    forbidden = next((one.forbidden for one in found if one.forbidden), "")
-    nodes = max(one.nodes for one in found)
-    candidates = max(one.candidates for one in found)
-    gang = run.detail(GangCounts, "gang", job)
-    room = _room_taken_back(run, action, job)
-    if forbidden:
-        text = f"{action}: the pod may not evict others: {forbidden}"
-    elif room and gang is not None:
-        text = f"{action}: {_incomplete(room, gang)}"
-    elif not nodes:
-        text = f"{action}: on no node could evictions help"
-    elif not candidates:
-        text = f"{action}: there is no pod that it may evict{_protected(run, action, job)}"
-    else:
-        text = f"{action}: {counted(candidates, 'pod')} could be evicted, but "
-        text += _spared(run, action, job) or "that would not make enough room on any node"
+class NoRoom(NamedTuple):
+    """Why an action makes no room, in words, and the details that they come from."""
+
+    text: str
+    gated: Gated | None
+    searches: Sequence[EvictionSearch] = ()
+    room: int = 0
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes evictions could make fit."""
+        return max((one.nodes for one in self.searches), default=0)
+
+    @property
+    def candidates(self) -> int:
+        """How many pods could be victims before the plugins vote."""
+        return max((one.candidates for one in self.searches), default=0)
+
+
+def _tried(run: Run, asked: Asking) -> EvictionTry:
+    why, votes = why_no_room(run, asked), _votes_of(run, asked)
+    gated, trials = why.gated, _trials(run, asked)
     return EvictionTry(
-        text=text,
-        action=action,
-        pod=pod,
-        tried=True,
-        nodes=nodes,
-        candidates=candidates,
-        room=room,
-        votes=votes,
+        text=f"{asked.action}: {why.text}",
+        action=asked.action,
+        pod=asked.pod,
+        tried=bool(why.searches),
+        gate="" if gated is None else str(gated.gate),
+        by="" if gated is None else gated.by,
+        compared={} if gated is None else numbers_document(gated.numbers),
+        nodes=why.nodes,
+        candidates=why.candidates,
+        room=why.room,
+        votes=_votes(run, asked),
+        stays=tuple(_stays(votes)),
+        nearest=tuple(
+            EvictionNode(
+                outcome=str(one.trial),
+                node=one.node,
+                victims=one.victims,
+                request=amounts_of(one.request),
+                room=amounts_of(one.room),
+            )
+            for _, one in sorted(trials.nearest.items())
+        ),
     )
+
+
+def _stays(votes: EvictionVotes) -> Iterator[Stay]:
+    for plugin, some in votes.spared.items():
+        for one in some:
+            yield Stay(
+                plugin=plugin,
+                reason=str(one.spares),
+                about=one.about,
+                pods=one.pods,
+                has=_plain(one.has),
+                limit=_plain(one.limit),
+            )
+
+
+def _plain(side: Amounts) -> dict[str, str]:
+    """Return one side of a comparison as texts; a number without a resource stays a number."""
+    return {"": f"{side['']:g}"} if "" in side else amounts_of(side)
+
+
+def why_no_room(run: Run, asked: Asking) -> NoRoom:
+    """Return why an action makes no room for a pod."""
+    abouts = (asked.pod, asked.job)
+    seen = (
+        run.detail(EvictionSearch, what, about, asked.action)
+        for about in abouts
+        for what, _ in _SEARCHES
+    )
+    searches = [one for one in seen if one is not None]
+    gated = next((one.gated for one in searches if one.gated is not None), None)
+    if not searches:
+        gated = _gated(run, asked)
+        text = "" if gated is None else gate_words(run, gated, asked.job, asked.pod)
+        return NoRoom(text or "it does not come to this job", gated)
+    if gated is not None:
+        return NoRoom(gate_words(run, gated, asked.job, asked.pod), gated, searches)
+    gang = run.detail(GangCounts, "gang", asked.job)
+    room = _room_taken_back(run, asked.action, asked.job)
+    found = NoRoom("", None, searches, room)
+    if room and gang is not None:
+        text = _incomplete(room, gang)
+    elif not found.nodes:
+        text = "on no node could evictions help"
+    elif not found.candidates:
+        text = f"there is no pod that it may evict{_protected(run, asked.action, asked.job)}"
+    else:
+        text = f"{counted(found.candidates, 'pod')} could be evicted, but {_spared(run, asked)}"
+    return found._replace(text=text)
+
+
+def _gated(run: Run, asked: Asking) -> Gated | None:
+    """Return what kept an action from looking for victims: for the pod, its job, or its queue."""
+    job = run.job(asked.job)
+    abouts = (asked.pod, asked.job, *(() if job is None else (job.queue,)))
+    found = (run.detail(Gated, GATE, about, asked.action) for about in abouts)
+    return next((one for one in found if one is not None), None)
+
+
+def _trials(run: Run, asked: Asking) -> EvictionTrials:
+    found = (
+        run.detail(EvictionTrials, TRIALS, about, asked.action) for about in (asked.pod, asked.job)
+    )
+    return next((one for one in found if one is not None), EvictionTrials({}, {}))
 
 
 def _room_taken_back(run: Run, action: str, job: str) -> int:
@@ -100,35 +184,79 @@ def _incomplete(room: int, gang: GangCounts) -> str:
     return f"{text}, so the session takes it back"
 
 
-def _votes(run: Run, action: str, pod: str, job: str) -> dict[str, int]:
+def _votes(run: Run, asked: Asking) -> dict[str, int]:
     """Return by plugin how many victims it chose at most: of all candidates, or on a node."""
     votes: dict[str, int] = {}
-    for about in dict.fromkeys((pod, job)):
+    for about in dict.fromkeys((asked.pod, asked.job)):
         for step in run.steps(about):
-            if step.action == action and step.what in _VOTES:
+            if step.action == asked.action and step.what in _VOTES:
                 chosen = step.numbers.get("victims", ())
                 count = len(chosen) if isinstance(chosen, list) else 0
                 votes[step.by] = max(votes.get(step.by, 0), count)
-    for tier in _tiers(run, action, job):
+    for tier in _votes_of(run, asked).tiers:
         for plugin, count in tier.items():
             votes[plugin] = max(votes.get(plugin, 0), count)
     return votes
 
 
-def _tiers(run: Run, action: str, job: str) -> tuple[Mapping[str, int], ...]:
+def _votes_of(run: Run, asked: Asking) -> EvictionVotes:
     """Return what the plugins say of all candidates of other jobs, or else of the same job."""
-    found = (run.detail(EvictionVotes, what, job, action) for _, what in _SEARCHES)
-    return next((one.tiers for one in found if one is not None and one.tiers), ())
+    found = (
+        run.detail(EvictionVotes, what, about, asked.action)
+        for about in (asked.pod, asked.job)
+        for _, what in _SEARCHES
+    )
+    return next((one for one in found if one is not None and one.tiers), EvictionVotes(()))
 
 
-def _spared(run: Run, action: str, job: str) -> str:
-    """Return why no candidate may go; empty if some may: in each tier a plugin lets none go."""
-    tiers = _tiers(run, action, job)
-    if not tiers or not all(0 in tier.values() for tier in tiers):
-        return ""
-    none = dict.fromkeys(plugin for tier in tiers for plugin, count in tier.items() if not count)
-    parts = [f"{_SPARES.get(one, 'it chooses none of them')} (plugin {one})" for one in none]
+def _spared(run: Run, asked: Asking) -> str:
+    """Return why none of the candidates goes, or why those that may go free too little."""
+    votes, trials = _votes_of(run, asked), _trials(run, asked)
+    evicted = trials.nearest.get(Trial.EVICTED)
+    if evicted is not None:
+        pods = counted(evicted.victims, "pod")
+        short = joined(short_words(evicted))
+        return f"{pods}, which it evicts on {evicted.node}, hold only {short} that the pod requests"
+    if votes.tiers and all(0 in tier.values() for tier in votes.tiers):
+        return _none_goes(run, votes)
+    others = "" if asked.action.startswith("gang") else _others_stay(run, votes)
+    return f"{_too_little(trials, votes)}{others}"
+
+
+def _none_goes(run: Run, votes: EvictionVotes) -> str:
+    """Return which plugins let no candidate go: in each tier one does."""
+    none = dict.fromkeys(
+        plugin for tier in votes.tiers for plugin, count in tier.items() if not count
+    )
+    parts = [spared_words(run, one, votes.spared.get(one, ())) for one in none]
     return f"no plugin lets one go: {joined(parts)}" if len(parts) > 1 else parts[0]
+
+
+def _others_stay(run: Run, votes: EvictionVotes) -> str:
+    """Return why the other candidates stay, if plugins agree on some."""
+    parts = [spared_words(run, plugin, some) for plugin, some in votes.spared.items() if some]
+    return f"; with these gone, the others stay: {joined(parts)}" if parts else ""
+
+
+def _too_little(trials: EvictionTrials, votes: EvictionVotes) -> str:
+    """Return what the node would lack that comes nearest, with all pods gone that may go."""
+    short = trials.nearest.get(Trial.TOO_LITTLE)
+    kept_out, refused = (trials.nearest.get(one) for one in (Trial.KEPT_OUT, Trial.REFUSED))
+    if kept_out is not None:
+        return f"also {_gone(kept_out)}, its queue or a filter does not take the pod"
+    if short is not None and any(short_words(short)):
+        where = short.node or "the cluster"
+        has = f"{where} would have {joined(short_words(short))}"
+        more = sum(trials.counts.values()) - 1
+        nearest = f" (the nearest of {more + 1} nodes)" if more else ""
+        return f"also {_gone(short)}, {has}{nearest}"
+    if refused is not None:
+        return f"filters refuse {refused.node}, also with pods gone"
+    return "no node has pods that all plugins let go" if votes.tiers else "no plugin lets one go"
+
+
+def _gone(one: Tried) -> str:
+    return f"with {counted(one.victims, 'pod')} gone that may go"
 
 
 def _protected(run: Run, action: str, job: str) -> str:
@@ -136,13 +264,15 @@ def _protected(run: Run, action: str, job: str) -> str:
     own = run.job(job)
     if own is None:
         return ""
-    same = action in _PREEMPTING
+    same, gone = action in PREEMPTING, {name for name, _ in run.answer.result.evictions}
     spared = closed = 0
     for key, other in run.cache.jobs.items():
         queue = run.cache.queues.get(other.queue)
         if key == job or queue is None or (other.queue == own.queue) is not same:
             continue
-        running = other.index.get(Status.RUNNING, {}).values()
+        running = [
+            task for task in other.index.get(Status.RUNNING, {}).values() if task.key not in gone
+        ]
         if not same and not queue.reclaimable:
             closed += len(running)
         else:
@@ -154,6 +284,8 @@ def _protected(run: Run, action: str, job: str) -> str:
     if closed:
         verb = "is" if closed == 1 else "are"
         parts.append(f"{counted(closed, 'pod')} {verb} in queues that are not reclaimable")
+    if gone:
+        parts.append(f"the session evicts {counted(len(gone), 'pod')} for others already")
     return f": {joined(parts)}" if parts else ""
 
 

@@ -9,6 +9,7 @@ from ...engine.model.job import JobInfo
 from ...engine.model.status import STATUS_NAMES, Status
 from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, counted, joined
+from .awaited import with_evictions
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
 from .evicting import eviction_links
@@ -48,6 +49,9 @@ def job_finding(run: Run, key: str, subject: str) -> Finding:
     blocked = None if blocked is None else with_further(run, key, blocked)
     links = [*_head(run, key, group), *enqueue_links(run, key)]
     if blocked is not None:
+        left = (pod for pod in run.waiting_pods(key) if placed(run, pod) is None)
+        waiting = _first_refused(run, key, group) or next(left, "")
+        blocked = with_evictions(run, blocked, waiting, key)
         tail = (*blocked.links, *_tail(run, key, group))
         verb = _partly(run, key) or "waits because"
         return blocked._replace(links=tail).finding(subject, verb=verb).after(links, about)
@@ -132,16 +136,22 @@ def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     gang = run.detail(GangCounts, "gang", key)
     if gang is not None:
         yield gang_link(gang)
-    waiting = run.waiting_pods(key)
-    tried = next(
-        (pod for pod in waiting if not_placed(run, pod, group.spec.queue or _DEFAULT_QUEUE, key)),
-        None,
-    )
-    if tried is not None:
+    tried = _first_refused(run, key, group)
+    if tried:
         yield from eviction_links(run, tried, key)
     nodes = set(run.pipelined.values())
     yield from drift_links(run, key, sorted(nodes))
     yield from recorded_links(run, key)
+
+
+def _first_refused(run: Run, key: str, group: PodGroup) -> str:
+    """Return the first pod of a job that a queue or the nodes refuse; empty if they refuse none.
+
+    Those do not count for which an action makes room in the end.
+    """
+    queue = group.spec.queue or _DEFAULT_QUEUE
+    left = (pod for pod in run.waiting_pods(key) if placed(run, pod) is None)
+    return next((pod for pod in left if not_placed(run, pod, queue, key)), "")
 
 
 def gang_link(gang: GangCounts) -> Gang:
@@ -258,7 +268,7 @@ def _not_tried(run: Run, pod: str) -> Blocked:
     if not {"allocate", "backfill"} & set(actions):
         text = f"the configuration has no action that places pods ({', '.join(actions)})"
     else:
-        text = f"the session does not come to its pods, as pod {pod}"
+        text = f"the session does not come to its pod {pod}"
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
 
 

@@ -7,6 +7,7 @@ from ...engine.kubernetes.objects import Pod
 from ...engine.model.job import JobInfo
 from ...engine.session.framework.details import GangCounts
 from .amounts import amounts_of, joined
+from .awaited import with_evictions
 from .drift import differences
 from .evicting import evicted_here, eviction_links
 from .finding import Blocked, Finding
@@ -192,7 +193,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None
-    blocked = with_further(run, group, blocked, key)
+    blocked = with_evictions(run, with_further(run, group, blocked, key), key, group)
     head = [one for one in job_finding(run, group, subject).chain if not one.blocks][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)

@@ -284,20 +284,59 @@ class Placement(Reason, frozen=True, kw_only=True, tag="placement"):
     node: str
 
 
+class Stay(msgspec.Struct, frozen=True, kw_only=True):
+    """Pods that a plugin does not let an action evict.
+
+    :param reason: its code. :param about: whose numbers these are: a job, a queue, a budget.
+    :param pods: how many. :param has, limit: the two sides of the comparison; a number that is no
+        amount of a resource has an empty name.
+    """
+
+    plugin: str
+    reason: str
+    about: str
+    pods: int
+    has: Amounts = {}
+    limit: Amounts = {}
+
+
+class EvictionNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node on which an action looked for victims in vain.
+
+    :param outcome: what came of it, as a code. :param victims: how many pods may go there.
+    :param request, room: what the pod requests, and what would be free.
+    """
+
+    outcome: str
+    node: str
+    victims: int
+    request: Amounts
+    room: Amounts
+
+
 class EvictionTry(Reason, frozen=True, kw_only=True, tag="eviction"):
     """Whether an action that evicts looked for victims for a pod, and what it found.
 
+    :param gate: why it did not look for any, as a code; ``by``: the plugin that decided that.
+    :param compared: what that plugin compared.
     :param room: for how many pods of its gang evictions make room, which the session takes back.
     :param votes: by plugin, how many victims it chose at most on a node.
+    :param stays: why plugins let candidates stay.
+    :param nearest: by what came of them, the nodes that lack least.
     """
 
     action: str
     pod: str
     tried: bool
+    gate: str = ""
+    by: str = ""
+    compared: dict[str, Any] = {}
     nodes: int = 0
     candidates: int = 0
     room: int = 0
     votes: dict[str, int] = {}
+    stays: tuple[Stay, ...] = ()
+    nearest: tuple[EvictionNode, ...] = ()
 
 
 class Drifted(Reason, frozen=True, kw_only=True, tag="drift"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -52,11 +53,23 @@ def world(new: int = HIGH, least: int = 1, **old: Any) -> tuple[Document, ...]:
     )
 
 
+def in_system(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    """Return the same objects with the old ones in ``kube-system``."""
+    moved = copy.deepcopy(documents)
+    for one in moved:
+        if one["metadata"]["name"].startswith("old"):
+            one["metadata"]["namespace"] = "kube-system"
+    return moved
+
+
 def budget() -> Document:
     """Return a budget that allows no disruption of pods with the label ``app=x``."""
     spec = {"selector": {"matchLabels": {"app": "x"}}, "minAvailable": 2}
     made = document("PodDisruptionBudget", "b", "ns", spec=spec, status={"disruptionsAllowed": 0})
     return {"apiVersion": "policy/v1", **made}
+
+
+BIG = pod("a", "pg", 4, priority=HIGH, **of(HIGH))
 
 
 @pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
@@ -66,14 +79,17 @@ def budget() -> Document:
         (
             NO_BUDGETS,
             world(new=LOW),
-            "2 pods could be evicted, but none has a lower priority (plugin priority)",
+            (
+                "2 pods could be evicted, but they have no lower priority (plugin priority: "
+                "podgroup ns/old has 1, and this one 1)"
+            ),
         ),
         (
             NO_BUDGETS,
             world(least=2),
             (
                 "2 pods could be evicted, but their gangs would have fewer pods than minMember "
-                "(plugin gang)"
+                "(plugin gang: podgroup ns/old has 2 of minMember 2)"
             ),
         ),
         (
@@ -88,14 +104,36 @@ def budget() -> Document:
             CONF,
             (*world(labels={"app": "x"}), budget()),
             (
-                "2 pods could be evicted, but their PodDisruptionBudgets allow no disruption, or "
-                "they have no labels (plugin pdb)"
+                "2 pods could be evicted, but their PodDisruptionBudgets allow no more disruptions "
+                "(plugin pdb: ns/b allows 0)"
+            ),
+        ),
+        (
+            CONF,
+            world(),
+            "2 pods could be evicted, but they have no labels (plugin pdb)",
+        ),
+        (
+            NO_BUDGETS,
+            in_system(world()),
+            "2 pods could be evicted, but they are in kube-system (plugin conformance)",
+        ),
+        (
+            NO_BUDGETS,
+            (*world(requests={"memory": "1Gi"})[:-1], BIG),
+            (
+                "2 pods could be evicted, but also with 1 pod gone that may go, n1 would have 2 of "
+                "4 cpu; with these gone, the others stay: their gangs would have fewer pods than minMember (plugin "
+                "gang: podgroup ns/old has 1 of minMember 1)"
             ),
         ),
         (
             NO_BUDGETS + TRIED_OUT,
             world(new=LOW),
-            "2 pods could be evicted, but none has a lower priority (plugin priority)",
+            (
+                "2 pods could be evicted, but they have no lower priority (plugin priority: "
+                "podgroup ns/old has 1, and this one 1)"
+            ),
         ),
     ],
 )
@@ -163,3 +201,165 @@ def test_a_pod_that_the_scheduler_has_evicted_says_so(ask: Any) -> None:
         "pod ns/a does not wait: it is being deleted on node n1, because the scheduler evicted "
         'it: "Pod is evicted, because of reclaim"'
     )
+
+
+def conf_of(actions: str, *plugins: str) -> str:
+    names = "".join(f"  - name: {name}\n" for name in plugins)
+    return f'actions: "{actions}"\ntiers:\n- plugins:\n{names}'
+
+
+RECLAIM = "enqueue, allocate, reclaim"
+SHARES = conf_of(RECLAIM, "priority", "gang", "conformance", "predicates", "proportion")
+AMOUNTS = conf_of(RECLAIM, "priority", "gang", "conformance", "predicates", "capacity")
+QUEUES = (queue("qa"), queue("qb"))
+CLOSED = (queue("qa", reclaimable=False), queue("qb"))
+
+
+def deserving(qa: str, qb: str) -> tuple[Document, ...]:
+    return queue("qa", deserved={"cpu": qa}), queue("qb", deserved={"cpu": qb})
+
+
+def lent(
+    queues: tuple[Document, ...], least: int = 1, cpu: int = 1, wants: Any = None, **old: Any
+) -> tuple[Document, ...]:
+    """Return a node full with four pods of queue ``qa``, and pod ``a`` of ``qb``, which waits."""
+    return (
+        node("n1", 4),
+        *queues,
+        *CLASSES,
+        group("old", least, "Running", queue="qa"),
+        *(pod(f"old-{number}", "old", 1, "n1", **old) for number in range(4)),
+        group("pg", 1, queue="qb"),
+        pod("a", "pg", cpu, **(wants or {})),
+    )
+
+
+NEVER = {"preemptionPolicy": "Never", **of(LOW)}
+
+
+@pytest.mark.parametrize(
+    ("release", "conf", "documents", "why"),
+    [
+        (
+            "v1.8.0",
+            SHARES,
+            lent(QUEUES, least=4),
+            (
+                "4 pods could be evicted, but their gangs would have fewer pods than minMember "
+                "(plugin gang: podgroup ns/old has 4 of minMember 4)"
+            ),
+        ),
+        (
+            "v1.12.1",
+            SHARES,
+            lent(CLOSED),
+            "there is no pod that it may evict: 4 pods are in queues that are not reclaimable",
+        ),
+        (
+            "v1.12.1",
+            SHARES,
+            lent(QUEUES, wants=NEVER),
+            "the pod may not evict others: its preemptionPolicy is Never (PriorityClass p1)",
+        ),
+        (
+            "v1.15.1",
+            SHARES,
+            lent(QUEUES, priorityClassName="system-node-critical"),
+            (
+                "4 pods could be evicted, but their PriorityClass is one of the critical ones "
+                "(plugin conformance: system-node-critical)"
+            ),
+        ),
+        (
+            "v1.12.1",
+            AMOUNTS,
+            lent(deserving("4", "4"), cpu=2),
+            (
+                "4 pods could be evicted, but their queues hold no more than they deserve (plugin "
+                "capacity: queue qa: 4 of 4 cpu)"
+            ),
+        ),
+        (
+            "v1.9.0",
+            AMOUNTS,
+            lent(deserving("2", "0"), cpu=2),
+            "its queue qb deserves nothing (plugin capacity)",
+        ),
+        *(
+            (
+                release,
+                AMOUNTS,
+                lent(deserving("2", "1"), cpu=2),
+                "its queue qb deserves 1 cpu and holds 0, and the pod requests 2 (plugin capacity)",
+            )
+            for release in ("v1.12.1", "v1.15.1")
+        ),
+    ],
+)
+def test_the_first_sentence_says_what_stops_reclaim(
+    ask: Any, release: str, conf: str, documents: tuple[Document, ...], why: str
+) -> None:
+    found = ask("podgroup/pg", conf, *documents, release=release)
+    assert found.sentence.endswith(f"; reclaim makes no room for it: {why}")
+    (tried,) = links(found, EvictionTry)
+    assert tried.text == f"reclaim: {why}"
+
+
+def test_what_a_plugin_compared_is_in_the_record(ask: Any) -> None:
+    (tried,) = links(ask("podgroup/pg", AMOUNTS, *lent(deserving("4", "4"), cpu=2)), EvictionTry)
+    (stay,) = (one for one in tried.stays if one.plugin == "capacity")
+    assert (stay.plugin, stay.reason, stay.about, stay.pods) == (
+        *("capacity", "within-deserved", "qa"),
+        4,
+    )
+    assert (stay.has["cpu"], stay.limit["cpu"]) == ("4", "4")
+
+
+def test_a_queue_above_its_share_that_keeps_its_pods_is_not_said_to_deserve_them(ask: Any) -> None:
+    """The queue holds 4 and deserves 2: its gang keeps three of them."""
+    found = ask("podgroup/pg", SHARES, *lent(QUEUES, least=3, cpu=2), release="v1.12.1")
+    (tried,) = links(found, EvictionTry)
+    assert "also with 1 pod gone that may go, n1 would have 1 of 2 cpu; with these" in tried.text
+    assert "(plugin gang: podgroup ns/old has 3 of minMember 3)" in tried.text
+    assert "plugin proportion: queue qa: 2 of 2 cpu" in tried.text
+
+
+def test_pods_that_are_evicted_in_vain_are_not_said_to_stay(ask: Any) -> None:
+    """In v1.8 idle resources do not count: the session evicts, and the pod waits on."""
+    documents = (
+        node("n1", 4),
+        *QUEUES,
+        group("old", 1, "Running", queue="qa"),
+        *(pod(f"old-{number}", "old", 1, "n1") for number in range(3)),
+        group("pg", 1, queue="qb"),
+        pod("a", "pg", 3),
+    )
+    conf = conf_of(RECLAIM, "gang", "predicates")
+    found = ask("podgroup/pg", conf, *documents, release="v1.8.0")
+    assert found.sentence.endswith(
+        "; reclaim makes no room for it: 3 pods could be evicted, but 2 pods, which it evicts on "
+        "n1, hold only 2 of 3 cpu that the pod requests"
+    )
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.12.1", "v1.15.1"])
+def test_only_enqueued_jobs_reclaim(ask: Any, release: str) -> None:
+    conf = conf_of(RECLAIM, "gang", "overcommit", "predicates", "proportion")
+    gang = group("pg", 1, "Pending", queue="qb", minResources={"cpu": "2"})
+    found = ask("podgroup/pg", conf, *lent(QUEUES)[:-2], gang, release=release)
+    assert found.sentence.endswith(
+        "; reclaim makes no room for it: its PodGroup is Pending, and only enqueued jobs may evict "
+        "others"
+    )
+
+
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
+def test_a_gang_that_runs_does_not_preempt(ask: Any, release: str) -> None:
+    documents = (*world(), pod("r", "pg", 1, "n1", priority=HIGH, **of(HIGH)))
+    conf = conf_of("enqueue, allocate, preempt", "gang", "predicates")
+    (tried,) = links(ask("pod/a", conf, *documents, release=release), EvictionTry)
+    assert tried.text == (
+        "preempt: its gang has 1 of minMember 1, so the job does not starve (plugin gang)"
+    )
+    assert (tried.gate, tried.by, tried.tried) == ("starves-not", "gang", False)
+    assert tried.compared == {"held": 1, "minAvailable": 1, "pods": 2}

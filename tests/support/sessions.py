@@ -77,7 +77,7 @@ def pod(name: str, of: str, cpu: float | str = 1, on: str = "", **rest: Any) -> 
         "schedulerName": "volcano",
         "containers": [{"name": "main", "resources": {"requests": requests}}],
     }
-    for field in ("priority", "priorityClassName", "schedulingGates"):
+    for field in ("priority", "priorityClassName", "preemptionPolicy", "schedulingGates"):
         if field in rest:
             spec[field] = rest.pop(field)
     status = {"phase": "Running" if on else "Pending", **rest.pop("status", {})}

@@ -5,16 +5,11 @@ Source: ``actions/preempt/preempt.go:taskEligibleToPreempt``.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...kubernetes.objects import Pod
 from ...model.tables import NO_NODE
-from ..framework.details import EvictionSearch, EvictionVotes
+from ..framework.details import Gate, Gated
 from ..framework.session import Session
 from ..nodes.node_selection import NodeSelection, Purpose
-
-Mask = NDArray[np.bool_]
 
 DISRUPTION_TARGET = "DisruptionTarget"
 BY_PREEMPTION = "PreemptionByScheduler"
@@ -26,52 +21,12 @@ def never_preempts(ssn: Session, task: int) -> bool:
     return policy == "Never" and ssn.behaviours.preemption_policy_respected
 
 
-def not_allowed(ssn: Session, task: int) -> str:
+def not_allowed(ssn: Session, task: int) -> Gated:
     """Return why a task may not preempt, for the details of a trace."""
     if never_preempts(ssn, task):
-        return "its preemptionPolicy is Never"
+        return Gated(Gate.POLICY)
     nominated = ssn.sub_jobs.nominated_node(task)
-    return f"it waits for its nominated node {nominated}" if nominated else "its filters failed"
-
-
-def keep_search(
-    ssn: Session,
-    task: int,
-    counts: tuple[int, int, int] = (0, 0, 0),
-    *,
-    own: bool = False,
-    forbidden: str = "",
-) -> None:
-    """Keep how far a search for victims came, if the trace follows the task.
-
-    :param counts: nodes, candidates and promising nodes, as in :class:`.EvictionSearch`.
-    :param own: victims are tasks of the same job.
-    """
-    name = ssn.task_name(task)
-    if ssn.trace.follows(name):
-        what = "victims in its job" if own else "victims"
-        ssn.trace.detail(what, name, EvictionSearch(forbidden, *counts))
-
-
-def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = False) -> None:
-    """Keep what plugins say of all candidates, once for each job that the trace follows.
-
-    Volcano asks only about the candidates on one node, and not where no vote could help.
-
-    :param point: the extension point. :param who: by task, whether it is a candidate.
-    """
-    key = ssn.jobs.keys[ssn.tasks.job.item(task)]
-    what = "votes in its job" if own else "votes"
-    if key not in ssn.trace.fully or (ssn.trace.action, what, key) in ssn.trace.details:
-        return
-    candidates = np.flatnonzero(who).tolist()
-    tiers = []
-    for tier in ssn.registry.functions(point) if candidates else ():
-        answers = {plugin: entry.function(task, candidates) for plugin, entry in tier}
-        tiers.append(
-            {plugin: len(chosen or ()) for plugin, (chosen, vote) in answers.items() if vote}
-        )
-    ssn.trace.detail(what, key, EvictionVotes(tuple(one for one in tiers if one)))
+    return Gated(Gate.NOMINATED, about=nominated) if nominated else Gated(Gate.UNPREPARED)
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:

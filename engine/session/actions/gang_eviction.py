@@ -26,13 +26,16 @@ from ...model.resource import ZERO, Resource
 from ...model.tables import NO_JOB, Rows
 from ...model.task import PREEMPTABLE
 from ..framework import orders, voting
+from ..framework.details import Gate, Trial
 from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.statement import Statement
+from ..nodes.eviction_trials import keep_domain
 from ..nodes.node_selection import NodeSelection
 from ..nodes.node_views import NodeViews
 from ..topology.top_hypernode import CLUSTER_TOP
 from .bundle import Bundle, apply_allowed, create_job_bundles
+from .eviction_details import keep_gang_votes, keep_gate
 from .job_hypernode import hypernode_rows
 from .simulate import pending_tasks, plan_in_domain
 from .victims import starving_jobs
@@ -88,13 +91,16 @@ def execute(ssn: Session, views: NodeViews, rules: GangRules) -> None:
     while queues:
         queue = queues.pop()
         if rules.skips(ssn, queue):
+            keep_gate(ssn, queue, Gate.OVERUSED, voted=True)
             continue
         jobs = jobs_of.get(queue)
         while jobs:
             job = jobs.pop()
             statement, hypernodes = Statement(ssn), dict[str, str]()
             pending = pending_tasks(ssn, job)
-            if pending and rules.may(ssn, queue, pending):
+            if pending and not rules.may(ssn, queue, pending):
+                keep_gate(ssn, ssn.jobs.keys[job], Gate.MAY_NOT_RECLAIM, voted=True)
+            elif pending:
                 need = ssn.jobs.sum_requests(pending)
                 hypernodes = _evict(
                     ssn, views.selection, statement, _Search(rules, job, need, takes_whole), most
@@ -150,11 +156,14 @@ def _evict(
                 continue
             plan = plan_in_domain(ssn, selection, eviction, victims)
             if plan is None:
+                keep_domain(ssn, eviction, Trial.KEPT_OUT, len(victims), (search.need, room))
                 continue
             error = statement.recover_operations(plan.operations)
             if error is None:
                 return plan.hypernodes
             ssn.errors.append(f"Failed to recover operations: {error}")
+        if not search.need.less_equal(room, ZERO):
+            keep_domain(ssn, eviction, Trial.TOO_LITTLE, len(victims), (search.need, room))
     return {}
 
 
@@ -204,6 +213,8 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
     ]
     bundles = rules.sort(ssn, job, bundles, search.need)
     candidates = [task for bundle in bundles for task in bundle.tasks]
+    if ssn.trace.follows(eviction.name):
+        keep_gang_votes(ssn, eviction, len(rows), candidates)
     allowed = set(voting.unified_evictable(ssn, eviction, candidates)) if candidates else set()
     bundles = rules.sort(ssn, job, apply_allowed(ssn, bundles, allowed), search.need)
     return [bundle for bundle in bundles if search.takes_whole or not bundle.whole]

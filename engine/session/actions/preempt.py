@@ -8,17 +8,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..framework import orders, voting
+from ..framework.details import Gate, Trial
 from ..framework.map_orders import QUEUES
 from ..framework.orders import victims_queue
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.eviction_candidates import PromisingNodes
+from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import NodeSelection, Purpose, new_error_cache
 from ..nodes.node_views import NodeViews
 from ..reasons.fit_errors import FitErrors
 from . import topology_aware_preempt
-from .eligibility import keep_search, keep_votes, may_preempt, not_allowed
+from .eligibility import may_preempt, not_allowed
+from .eviction_details import keep_gate, keep_search, keep_votes
 from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
 SessionPoint = tuple[int, FitErrors | None]
@@ -41,6 +44,8 @@ class _Search:
     def begin(self, ssn: Session, task: int, *, own: bool) -> SessionPoint | None:
         """Return the state of the session; ``None`` if the task is known to find no node."""
         now = len(ssn.touched), ssn.jobs.fit_errors.get(task)
+        if ssn.trace.on and ssn.trace.records_all(ssn.task_name(task)):
+            return now
         return None if self._failed.get(self._key(ssn, task, own=own)) == now else now
 
     def note_failure(self, ssn: Session, task: int, began: SessionPoint, *, own: bool) -> None:
@@ -69,14 +74,20 @@ def execute(ssn: Session, views: NodeViews) -> None:
     The second part runs once for every queue, over the starving jobs of all queues, and leaves to
     the next queue only the tasks that it has not tried, as in Volcano.
     """
+    near: list[str] = []
 
     def starves(job: int) -> bool:
         waits = skips and ssn.sub_jobs.wants_near(job)
-        return voting.job_starving(ssn, job) and not waits
+        starving = voting.job_starving(ssn, job)
+        if starving and waits:
+            near.append(ssn.jobs.keys[job])
+        return starving and not waits
 
     topology_aware_preempt.read_arguments(ssn)
     skips = ssn.behaviours.topology_jobs_never_preempt
     queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
+    for key in near:
+        keep_gate(ssn, key, Gate.TOPOLOGY)
     search = _Search(views)
     if ssn.behaviours.preempt_in_queue_order:
         _in_queue_order(ssn, jobs_of, tasks_of, search)
@@ -169,11 +180,13 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
         or voting.pre_predicate(ssn, task) is not None
     ):
         if ssn.trace.on:
-            keep_search(ssn, task, own=own, forbidden=not_allowed(ssn, task))
+            keep_search(ssn, task, own=own, gated=not_allowed(ssn, task))
         return False
     before = search.begin(ssn, task, own=own)
     if before is None:
         return False
+    if not own:
+        begin_trials(ssn, task)
     found = _find_node(ssn, statement, task, search, own=own)
     if not found:
         search.note_failure(ssn, task, before, own=own)
@@ -248,6 +261,7 @@ def _evict_for(
         if statement.evict(victim, "preempt") is None:
             evicted = evicted or not ssn.tasks.info[victim].request.is_empty()
     if not _takes(ssn, queue, task, node):
+        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(victims), room=ssn.nodes.future_idle(node))
         return False
     if statement.pipeline(task, node, evicted=evicted) is None:
         return True

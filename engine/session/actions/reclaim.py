@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+import numpy as np
+
 from ...model.resource import ZERO, Resource
 from ...model.tables import Status
 from ...volcano.session.reclaim import ReclaimingJobs
 from ..framework import immediate, orders, voting
+from ..framework.details import Gate, Trial
 from ..framework.orders import victims_queue
 from ..framework.session import Session
+from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import NodeSelection, Purpose
 from ..nodes.node_views import NodeViews
-from .eligibility import keep_search, keep_votes, never_preempts
+from .eligibility import never_preempts
+from .eviction_details import keep_gate, keep_not_starving, keep_search, keep_votes
 from .victims import resolvable_nodes, starving_jobs, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
@@ -33,17 +38,25 @@ def execute(ssn: Session, views: NodeViews) -> None:
     queues = orders.queues_in_order(ssn, names)
     while queues:
         queue = queues.pop()
-        if voting.overused(ssn, queue) or (by_queue and not voting.preemptive(ssn, queue, ())):
+        if voting.overused(ssn, queue):
+            keep_gate(ssn, queue, Gate.OVERUSED, voted=True)
+            continue
+        if by_queue and not voting.preemptive(ssn, queue, ()):
+            keep_gate(ssn, queue, Gate.MAY_NOT_RECLAIM, voted=True)
             continue
         jobs = jobs_of.get(queue)
         if not jobs:
             continue
         job = jobs.pop()
         tasks = tasks_of[job]
-        if not tasks or not starves(job):
+        if not tasks:
+            continue
+        if not starves(job):
+            keep_not_starving(ssn, job)
             continue
         task = tasks.pop()
         if never_preempts(ssn, task):
+            keep_gate(ssn, ssn.task_name(task), Gate.POLICY)
             jobs.push(job)
             queues.push(queue)
             continue
@@ -57,10 +70,15 @@ def execute(ssn: Session, views: NodeViews) -> None:
 def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue may reclaim for a task; if not, it is dropped."""
     if ssn.behaviours.reclaim_checks_allocatable and not voting.allocatable(ssn, queue, task):
+        keep_gate(ssn, queue, Gate.NOT_ALLOCATABLE, voted=True)
         return False
     if not (ssn.behaviours.preemptive_ignores_task or voting.preemptive(ssn, queue, (task,))):
+        keep_gate(ssn, queue, Gate.MAY_NOT_RECLAIM, voted=True)
         return False
-    return voting.pre_predicate(ssn, task) is None
+    if voting.pre_predicate(ssn, task) is not None:
+        keep_gate(ssn, ssn.task_name(task), Gate.UNPREPARED)
+        return False
+    return True
 
 
 def _has_pending(ssn: Session) -> Callable[[int], bool]:
@@ -81,6 +99,7 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
     candidates = views.candidates
     who = candidates.reclaimable_by(queue)
     if ssn.trace.on:
+        begin_trials(ssn, task)
         keep_search(ssn, task, (len(resolvable_nodes(ssn, task)), int(who.sum()), 0))
         keep_votes(ssn, task, "Reclaimable", who)
     for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
@@ -98,6 +117,7 @@ def _victims(
         return None
     row = ssn.all_rows[node : node + 1]
     if not len(selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
+        keep_trial(ssn, task, Trial.REFUSED, node, len(candidates))
         return None
     victims = voting.reclaimable(ssn, task, candidates)
     return victims if would_help(ssn, task, node, victims, _EXECUTE) else None
@@ -106,13 +126,16 @@ def _victims(
 def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
     """Evict victims until they free a task's request; idle resources do not count."""
     request = ssn.tasks.info[task].request
-    reclaimed = Resource()
+    reclaimed, count = Resource(), 0
     for victim in _ordered(ssn, task, victims):
         if immediate.evict(ssn, victim, "reclaim") is None:
             reclaimed.add(ssn.tasks.info[victim].request)
+            count += 1
             if request.less_equal(reclaimed, ZERO):
                 break
     if not request.less_equal(reclaimed, ZERO):
+        freed = np.array(reclaimed.vector(ssn.dims))
+        keep_trial(ssn, task, Trial.EVICTED, node, count, room=freed)
         return False
     error = immediate.pipeline(ssn, task, node)
     if error is not None:

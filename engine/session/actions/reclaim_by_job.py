@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from ...model.tables import Floats
 from ..framework import orders, voting
+from ..framework.details import Gate, Trial
 from ..framework.orders import victims_queue
 from ..framework.priority_queue import Queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
+from ..nodes.eviction_trials import begin_trials, keep_trial
 from ..nodes.node_selection import Purpose
 from ..nodes.node_views import NodeViews
-from .eligibility import keep_search, keep_votes, never_preempts
+from .eligibility import never_preempts
+from .eviction_details import keep_gate, keep_search, keep_votes
 from .victims import resolvable_nodes, starving_jobs, would_help
 
 
@@ -24,6 +27,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
     while queues:
         queue = queues.pop()
         if voting.overused(ssn, queue):
+            keep_gate(ssn, queue, Gate.OVERUSED, voted=True)
             continue
         jobs = jobs_of.get(queue)
         while jobs:
@@ -40,17 +44,26 @@ def _reclaim_for_job(
     statement = Statement(ssn)
     while tasks and voting.job_starving(ssn, job):
         task = tasks.pop()
-        if (
-            never_preempts(ssn, task)
-            or not voting.preemptive(ssn, queue, (task,))
-            or voting.pre_predicate(ssn, task) is not None
-        ):
-            continue
-        _reclaim(ssn, views, statement, queue, task)
+        if _may_reclaim(ssn, queue, task):
+            _reclaim(ssn, views, statement, queue, task)
     if voting.job_pipelined(ssn, job):
         statement.commit()
     else:
         statement.discard()
+
+
+def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
+    """Return whether a queue may reclaim for a task."""
+    name = ssn.task_name(task)
+    if never_preempts(ssn, task):
+        keep_gate(ssn, name, Gate.POLICY)
+    elif not voting.preemptive(ssn, queue, (task,)):
+        keep_gate(ssn, name, Gate.MAY_NOT_RECLAIM, voted=True)
+    elif voting.pre_predicate(ssn, task) is not None:
+        keep_gate(ssn, name, Gate.UNPREPARED)
+    else:
+        return True
+    return False
 
 
 def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, task: int) -> None:
@@ -60,6 +73,7 @@ def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, t
     rows, _ = views.selection.predicate(task, resolvable, Purpose.PREEMPT, None)
     who = candidates.reclaimable_by(queue)
     if ssn.trace.on:
+        begin_trials(ssn, task)
         keep_search(ssn, task, (len(rows), int(who.sum()), 0))
         keep_votes(ssn, task, "Reclaimable", who)
     for node in candidates.reclaimed_on(task, rows, who):
@@ -90,6 +104,7 @@ def _evict_for(
             if fits(request, room):
                 break
     if not fits(request, room):
+        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(victims), room=room)
         return False
     if statement.pipeline(task, node, evicted=evicted) is not None:
         statement.un_pipeline(task)

@@ -17,10 +17,12 @@ import msgspec
 from ...kubernetes.objects.metadata import seconds
 from ...model.tables import Rows
 from ..framework import voting
+from ..framework.details import Trial
 from ..framework.orders import victims_queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.eviction_candidates import EvictionCandidates
+from ..nodes.eviction_trials import keep_trial
 from .victims import would_help
 
 ENABLED = "enableTopologyAwarePreemption"
@@ -132,6 +134,8 @@ def _victims_on(
     ssn.registry.simulating = True
     victims = _needed_victims(ssn, task, node, ordered)
     ssn.registry.simulating = False
+    if not victims:
+        keep_trial(ssn, task, Trial.KEPT_OUT, node, len(possible))
     return victims
 
 

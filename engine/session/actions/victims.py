@@ -12,10 +12,13 @@ from functools import partial
 
 from ...model.tables import Rows
 from ..framework import orders, voting
+from ..framework.details import Gate, Trial
 from ..framework.map_orders import JOBS
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
+from ..nodes.eviction_trials import keep_trial
 from ..nodes.future_idle import check_future_idle
+from .eviction_details import keep_gate, keep_not_starving
 
 
 def resolvable_nodes(ssn: Session, task: int) -> Rows:
@@ -37,7 +40,10 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int], place: st
     room = ssn.nodes.future_idle(node)
     for victim in victims:
         room = room + ssn.tasks.request[victim]
-    return fits(ssn.named_request(task), room)
+    helps = fits(ssn.named_request(task), room)
+    if not helps and ssn.trace.on:
+        keep_trial(ssn, task, Trial.TOO_LITTLE, node, len(victims), room=room)
+    return helps
 
 
 def starving_jobs(
@@ -52,17 +58,21 @@ def starving_jobs(
     jobs_of: dict[str, PriorityQueue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
     for job in ssn.map_order(JOBS, len(ssn.jobs), lambda: ssn.jobs.keys).tolist():
-        queue = ssn.jobs.queue[job]
-        if (
-            ssn.jobs.is_pending(job)
-            or voting.job_valid(ssn, job) is not None
-            or queue not in ssn.queues
-        ):
+        queue, key = ssn.jobs.queue[job], ssn.jobs.keys[job]
+        if ssn.jobs.is_pending(job):
+            keep_gate(ssn, key, Gate.NOT_ENQUEUED)
+            continue
+        if voting.job_valid(ssn, job) is not None:
+            keep_gate(ssn, key, Gate.INVALID)
+            continue
+        if queue not in ssn.queues:
             continue
         queues[queue] = None
         if starves(job):
             jobs_of.setdefault(queue, orders.changing_job_queue(ssn)).push(job)
             tasks_of[job] = pending_queue(ssn, job)
+        else:
+            keep_not_starving(ssn, job)
     return list(queues), jobs_of, tasks_of
 
 

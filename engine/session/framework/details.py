@@ -8,6 +8,7 @@ a session without a question pays nothing. All amounts have the units of ``Trace
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -171,29 +172,179 @@ class HypernodesChecked(NamedTuple):
     room: Mapping[str, Amounts]
 
 
+class Gate(StrEnum):
+    """Why an action looks for no victims for a pod."""
+
+    NOT_ENQUEUED = "not-enqueued"
+    """The PodGroup is Pending: only enqueued jobs get that far."""
+    INVALID = "invalid"
+    """A plugin finds the job invalid, as one whose gang lacks pods."""
+    STARVES_NOT = "starves-not"
+    """The plugins do not count the job as starving."""
+    OVERUSED = "overused"
+    """A plugin counts the queue as overused."""
+    MAY_NOT_RECLAIM = "may-not-reclaim"
+    """A plugin does not let the queue reclaim for the pod (``Preemptive``)."""
+    NOT_ALLOCATABLE = "not-allocatable"
+    """A plugin does not let the queue take the pod (``Allocatable``)."""
+    POLICY = "policy"
+    """The pod's preemptionPolicy is Never."""
+    NOMINATED = "nominated"
+    """The pod waits for the node that it is nominated for."""
+    UNPREPARED = "unprepared"
+    """The filters could not be prepared for the pod."""
+    TOPOLOGY = "topology"
+    """The release preempts for no job with a network topology."""
+
+
+class Gated(NamedTuple):
+    """What kept an action from looking for victims.
+
+    :param by: the plugin that decided; empty if none did. :param about: the pod or the node that
+        it was decided for. :param numbers: what was compared, as in steps of a trace.
+    """
+
+    gate: Gate
+    by: str = ""
+    about: str = ""
+    numbers: Mapping[str, object] = MappingProxyType({})
+
+
+class Spares(StrEnum):
+    """What a plugin compared when it let a candidate stay."""
+
+    PRIORITY = "priority"
+    """The job (in one's own job: the pod) has no lower priority."""
+    MIN_MEMBER = "min-member"
+    """Its gang has no more pods than minMember."""
+    NAMESPACE = "namespace"
+    """It is in ``kube-system``."""
+    CRITICAL = "critical"
+    """Its PriorityClass is one of the cluster's critical ones."""
+    NO_LABELS = "no-labels"
+    """It has no labels, so no budget could count it."""
+    BUDGET = "budget"
+    """A PodDisruptionBudget allows no more disruptions."""
+    WITHIN_DESERVED = "within-deserved"
+    """Its queue holds no more than it deserves."""
+    LESS_THAN_ASKED = "less-than-asked"
+    """Its queue holds less of something than the pod requests that looks for victims."""
+    GUARANTEE = "guarantee"
+    """Without it, its queue would hold less than its guarantee."""
+    OTHER_RESOURCES = "other-resources"
+    """It holds nothing of what the pod requests that looks for victims."""
+    RELATED = "related"
+    """Its queue deserves nothing of what it holds, and has an ancestor in common."""
+    UNSOUND = "unsound"
+    """The tree of queues is invalid."""
+    SHARE = "share"
+    """Without it, its job has a smaller share than this one would have."""
+    ORDER = "order"
+    """Without it, its queue comes before this one in the order of shares."""
+    COOLING = "cooling"
+    """Its cool-down after placement has not ended."""
+    REVOCABLE = "revocable"
+    """The pod that looks for victims is itself preemptable or revocable."""
+    REVOCABLE_NODE = "revocable-node"
+    """It is on a node of a revocable zone."""
+    EVICTED_AT_ONCE = "evicted-at-once"
+    """So many pods of its job may be evicted at once, and others are."""
+    EXTENDER = "extender"
+    """The extender does not name it."""
+
+
+class Spared(NamedTuple):
+    """Candidates that a plugin let stay for one reason.
+
+    :param about: whose numbers they are: a job, a queue, a budget, a class or a namespace.
+    :param pods: how many candidates. :param has, limit: the two sides of the comparison of the
+        first of them; amounts of resources, or one number under an empty name.
+    """
+
+    spares: Spares
+    about: str
+    pods: int
+    has: Amounts = NOTHING
+    limit: Amounts = NOTHING
+
+
+class Trial(StrEnum):
+    """What came of a node on which victims were looked for."""
+
+    REFUSED = "refused"
+    """The filters refuse the node, and evictions do not change that."""
+    TOO_LITTLE = "too-little"
+    """With all pods gone that may go, the node has too little room."""
+    KEPT_OUT = "kept-out"
+    """With all of them gone, the queue or a filter still does not take the pod."""
+    EVICTED = "evicted"
+    """Pods were evicted, and what they held is less than the pod requests."""
+
+
+class Tried(NamedTuple):
+    """A node on which victims were looked for in vain.
+
+    :param victims: how many pods may go there. :param request, room: what the pod requests, and
+        what the node would have with them gone (EVICTED: what those evicted held).
+    """
+
+    trial: Trial
+    node: str
+    victims: int
+    request: Amounts
+    room: Amounts
+
+    @property
+    def lacks(self) -> float:
+        """The sum of the parts of each requested resource that would be missing."""
+        parts = (
+            max(0.0, much - self.room.get(name, 0.0)) / much
+            for name, much in self.request.items()
+            if much > 0
+        )
+        return sum(parts)
+
+
+class EvictionTrials(NamedTuple):
+    """The nodes on which an action looked for victims for a task in vain.
+
+    :param counts: how many nodes, by what came of them. :param nearest: by the same, the node
+        that would lack least.
+    """
+
+    counts: Mapping[Trial, int]
+    nearest: Mapping[Trial, Tried]
+
+
 class EvictionSearch(NamedTuple):
     """How far an action came that looks for victims for a task.
 
-    :param forbidden: why the task may not evict at all; empty if it may.
+    :param gated: why the task may not evict at all; None if it may.
     :param nodes: how many nodes evictions could make fit.
     :param candidates: how many pods could be victims before the plugins vote.
     :param promising: how many of the nodes plugins might free enough on.
     """
 
-    forbidden: str
+    gated: Gated | None
     nodes: int = 0
     candidates: int = 0
     promising: int = 0
 
 
 class EvictionVotes(NamedTuple):
-    """What plugins say of all pods that could be victims for a job, wherever these are.
+    """What plugins say of all pods that could be victims for a task, wherever these are.
 
     :param tiers: by tier of the configuration: by plugin, how many it chooses. Plugins without an
         opinion are left out.
+    :param spared: by plugin, why it chooses no others.
+    :param agreed: how many all plugins of a tier choose, in the first tier that has any.
+    :param at: the class of the task, and how many changes of nodes came before.
     """
 
     tiers: tuple[Mapping[str, int], ...]
+    spared: Mapping[str, tuple[Spared, ...]] = MappingProxyType({})
+    agreed: int = 0
+    at: tuple[int, int] = (0, 0)
 
 
 class GangCounts(NamedTuple):
@@ -226,7 +377,9 @@ Detail = (
     | HypernodeTry
     | HypernodesChecked
     | EvictionSearch
+    | EvictionTrials
     | EvictionVotes
+    | Gated
     | GangCounts
     | Mapping[str, object]
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .details import Detail
+from .details import NOTHING as NO_AMOUNTS
+from .details import Amounts, Detail, Spared, Spares
 
 PERMIT = 1
 ABSTAIN = 0
@@ -54,6 +54,7 @@ class Trace:
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
     :ivar opening: the plugin that is being opened; empty when none is.
+    :ivar spared: while a vote on victims is explained, why plugins let candidates stay; else None.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Trace:
         self.steps: list[TraceStep] = []
         self.action = ""
         self.opening = ""
+        self.spared: dict[tuple[Spares, str], Spared] | None = None
         self._refusing: dict[tuple[str, str], str] = {}
 
     def add(
@@ -113,6 +115,17 @@ class Trace:
     def detail(self, what: str, about: str, seen: Detail) -> None:
         """Keep details about an object, instead of earlier ones of the same action."""
         self.details[self.action, what, about] = seen
+
+    def spare(
+        self, spares: Spares, about: str, has: Amounts = NO_AMOUNTS, limit: Amounts = NO_AMOUNTS
+    ) -> None:
+        """Keep why a plugin lets a candidate stay; call it only while :attr:`spared` is not None.
+
+        :param about, has, limit: as in :class:`.Spared`.
+        """
+        assert self.spared is not None, "a vote is being explained"
+        known = self.spared.get((spares, about)) or Spared(spares, about, 0, has, limit)
+        self.spared[spares, about] = known._replace(pods=known.pods + 1)
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

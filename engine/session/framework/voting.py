@@ -59,6 +59,14 @@ def job_starving(ssn: Session, job: int) -> bool:
     return False
 
 
+def not_starving_by(ssn: Session, job: int) -> str:
+    """Return the plugin that does not count a job as starving; empty if none does."""
+    for tier in ssn.registry.functions("JobStarving"):
+        if tier:
+            return next((plugin for plugin, fn in tier if not fn(job)), "")
+    return ""
+
+
 def job_enqueueable(ssn: Session, job: int, about: str) -> bool:
     """Return the vote of the first tier in which a plugin permits; a rejection ends it.
 

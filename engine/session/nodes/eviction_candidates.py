@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
 from ..framework.registry import EvictableEntry
+from .eviction_trials import keep_short
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -123,6 +124,9 @@ class EvictionCandidates:
         room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
         enough: Mask = np.all(ssn.named_request(task) - room < _SLACK, axis=1)
         kept: Rows = nodes[np.take(enough, nodes)]
+        if ssn.trace.on:
+            victims = np.bincount(self.node[np.flatnonzero(chosen)], minlength=len(ssn.nodes))
+            keep_short(ssn, task, nodes[(victims > 0)[nodes] & ~enough[nodes]], victims, room)
         return PromisingNodes(kept, self.nodes_of(chosen)[kept])
 
     def _freed(self, victims: Rows) -> Floats:

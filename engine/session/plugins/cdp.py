@@ -11,6 +11,7 @@ from ...kubernetes.duration import parse_go_duration
 from ...kubernetes.objects import Pod
 from ...kubernetes.units import parse_time
 from ...volcano.conf import Arguments
+from ..framework.details import Spares
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 
@@ -31,6 +32,10 @@ class Cdp:
         tasks = ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+            if ssn.trace.spared is not None:
+                for task in candidates:
+                    if _cooling(tasks[task].pod, ssn.now):
+                        ssn.trace.spare(Spares.COOLING, tasks[task].key)
             return [task for task in candidates if not _cooling(tasks[task].pod, ssn.now)], PERMIT
 
         ssn.registry.add_preemptable(self.name, evictable)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
+from ..framework.details import Spares
 from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
@@ -36,7 +37,16 @@ class Conformance:
             )
 
         def evictable(evictor: int | GangEviction, candidates: list[int]) -> tuple[list[int], int]:
+            if ssn.trace.spared is not None:
+                for task in filter(critical, candidates):
+                    spare(task)
             return [task for task in candidates if not critical(task)], PERMIT
+
+        def spare(task: int) -> None:
+            if tasks[task].namespace == _SYSTEM_NAMESPACE:
+                ssn.trace.spare(Spares.NAMESPACE, _SYSTEM_NAMESPACE)
+            else:
+                ssn.trace.spare(Spares.CRITICAL, tasks[task].pod.spec.priority_class_name)
 
         ssn.registry.add_preemptable(self.name, evictable)
         ssn.registry.add_reclaimable(self.name, evictable)

@@ -17,6 +17,7 @@ from msgspec.structs import fields
 
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
+from ..framework.details import Spares
 from ..framework.registry import ScoreError
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
@@ -251,7 +252,7 @@ class Extender:
         return prioritize
 
     def _evictable(self, verb: str) -> Callable[[int, list[int]], tuple[list[int] | None, int]]:
-        info = self._ssn.tasks.info
+        info, trace = self._ssn.tasks.info, self._ssn.trace
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
             if not self._is_managed(evictor):
@@ -261,6 +262,9 @@ class Extender:
                 return None, PERMIT if self._ignorable else REJECT
             row = {info[task].key: task for task in candidates}
             victims = [row[key] for key in answer.victims or () if key in row]
+            if trace.spared is not None:
+                for _ in range(len(candidates) - len(victims)):
+                    trace.spare(Spares.EXTENDER, "")
             return victims, answer.status or 0
 
         return evictable

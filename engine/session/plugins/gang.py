@@ -14,6 +14,7 @@ from ...kubernetes.objects import PodGroup
 from ...model.tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
 from ..framework.conditions import update_condition
+from ..framework.details import Spares
 from ..framework.outcome import Condition
 from ..framework.registry import GangEviction
 from ..framework.session import Session
@@ -37,6 +38,7 @@ class Gang:
         self._jobs = ssn.jobs
         self._sub_jobs = ssn.sub_jobs
         self._job_of = ssn.tasks.job
+        self._ssn = ssn
         self._least = np.array(ssn.jobs.min_available)
         ssn.registry.add_job_valid(self.name, self._valid)
         ssn.registry.add_preemptable(self.name, self._evictable, may=self._could_evict)
@@ -95,6 +97,11 @@ class Gang:
             if occupied[job] > self._jobs.min_available[job]:
                 occupied[job] -= 1
                 victims.append(task)
+            elif self._ssn.trace.spared is not None:
+                has, least = occupied[job], self._jobs.min_available[job]
+                self._ssn.trace.spare(
+                    Spares.MIN_MEMBER, self._jobs.keys[job], {"": has}, {"": least}
+                )
         return victims, PERMIT
 
     def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:

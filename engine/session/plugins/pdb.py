@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from ...kubernetes.expressions.selectors import Selector, SelectorError, label_selector
 from ...kubernetes.objects import Pod, PodDisruptionBudget
 from ...volcano.conf import Arguments
+from ..framework.details import Spares
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 
@@ -56,14 +57,16 @@ class Pdb:
             for task in candidates:
                 pod = tasks[task].pod
                 if not pod.labels:
+                    if ssn.trace.spared is not None:
+                        ssn.trace.spare(Spares.NO_LABELS, "")
                     continue
-                violated = False
-                for index, each in enumerate(budgets):
-                    if each.counts(pod):
-                        allowed[index] -= 1
-                        violated = violated or allowed[index] < 0
-                if not violated:
+                broken = _use(budgets, allowed, pod)
+                if broken is None:
                     victims.append(task)
+                elif ssn.trace.spared is not None:
+                    most = {"": float(broken.status.disruptions_allowed)}
+                    name = f"{broken.namespace}/{broken.metadata.name}"
+                    ssn.trace.spare(Spares.BUDGET, name, limit=most)
             return victims
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
@@ -75,6 +78,17 @@ class Pdb:
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
+
+
+def _use(budgets: list[_Budget], allowed: list[int], pod: Pod) -> PodDisruptionBudget | None:
+    """Let a pod use every matching budget; return the first that allows it no more."""
+    broken: PodDisruptionBudget | None = None
+    for index, each in enumerate(budgets):
+        if each.counts(pod):
+            allowed[index] -= 1
+            if allowed[index] < 0 and broken is None:
+                broken = each.budget
+    return broken
 
 
 def _selector(budget: PodDisruptionBudget) -> Selector | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
+from ..framework.details import Spares
 from ..framework.registry import RECLAIM, GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
@@ -32,15 +33,22 @@ class Priority:
         job_of = ssn.tasks.job
         job_priority: list[int] = jobs.priority.tolist()
 
-        def yields(candidate: int, preemptor: int) -> bool:
-            """Compare jobs; within one job, tasks."""
+        def compared(candidate: int, preemptor: int) -> tuple[int, int]:
+            """Return both priorities: of the jobs or, within one job, of the tasks."""
             theirs, ours = int(job_of[candidate]), int(job_of[preemptor])
             if theirs != ours:
-                return job_priority[theirs] < job_priority[ours]
-            return tasks[candidate].priority < tasks[preemptor].priority
+                return job_priority[theirs], job_priority[ours]
+            return tasks[candidate].priority, tasks[preemptor].priority
+
+        def lower(candidate: int, priorities: tuple[int, int]) -> bool:
+            has, limit = priorities
+            if has >= limit and ssn.trace.spared is not None:
+                about = jobs.keys[int(job_of[candidate])]
+                ssn.trace.spare(Spares.PRIORITY, about, {"": float(has)}, {"": float(limit)})
+            return has < limit
 
         def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
-            return [task for task in candidates if yields(task, preemptor)], PERMIT
+            return [task for task in candidates if lower(task, compared(task, preemptor))], PERMIT
 
         def may_yield(preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
             """Return which tasks may be preempted: less important jobs', and all of the own job."""
@@ -54,7 +62,8 @@ class Priority:
             if eviction.action == RECLAIM:
                 return candidates, PERMIT
             ours = job_priority[eviction.job]
-            return [task for task in candidates if job_priority[job_of[task]] < ours], PERMIT
+            theirs = ((task, job_priority[job_of[task]]) for task in candidates)
+            return [task for task, has in theirs if lower(task, (has, ours))], PERMIT
 
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])

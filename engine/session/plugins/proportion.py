@@ -23,7 +23,7 @@ from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
 from ..framework import map_orders
-from ..framework.details import QueueCheck
+from ..framework.details import QueueCheck, Spares
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
@@ -168,16 +168,20 @@ class Proportion:
         left: dict[str, Resource] = {}
         victims = []
         skips_small = self._ssn.behaviours.reclaim_skips_small_queues
-        request = tasks.info[reclaimer].request
+        request, trace = tasks.info[reclaimer].request, self._ssn.trace
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
             if skips_small and allocated.less_partly(request, ZERO):
+                if trace.spared is not None:
+                    trace.spare(Spares.LESS_THAN_ASKED, queue, plain(allocated), plain(request))
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 self._ssn.subtract(allocated, tasks.info[task].request)
                 victims.append(task)
+            elif trace.spared is not None:
+                trace.spare(Spares.WITHIN_DESERVED, queue, plain(allocated), plain(attr.deserved))
         return victims, PERMIT
 
     def _may_reclaim(self, _: int, candidates: Rows) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
+from ...framework.details import Spares
 from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
@@ -165,6 +166,7 @@ class Capacity:
         :raises Panic: a candidate holds more than its queue.
         """
         if not self._ready:
+            self._spare_all(candidates)
             return [], REJECT
         choose = VICTIMS[self._ssn.behaviours.capacity_victims]
         reclaim = Reclaim(self._ssn, self._attrs, reclaimer, candidates, self._level)
@@ -180,8 +182,14 @@ class Capacity:
         if eviction.action == PREEMPT:
             return candidates, PERMIT
         if not self._ready:
+            self._spare_all(candidates)
             return [], REJECT
         return of_gangs(self._ssn, self._attrs, candidates), PERMIT
+
+    def _spare_all(self, candidates: list[int]) -> None:
+        if self._ssn.trace.spared is not None:
+            for _ in candidates:
+                self._ssn.trace.spare(Spares.UNSOUND, "")
 
     def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
         """Permit if a queue deserves the sum of the tasks' requests: see :meth:`_may_reclaim`."""
@@ -192,16 +200,18 @@ class Capacity:
         attr = self._attrs[queue]
         request = self._ssn.jobs.sum_requests(tasks)
         permits = self._may_reclaim(attr, request)
-        return self._verdict(
-            PERMIT if permits else REJECT, attr, "deserved", attr.deserved, request
-        )
+        vote = PERMIT if permits else REJECT
+        if not permits and self._within_capability() and not attr.takes(request):
+            return self._verdict(vote, attr, "realCapability", attr.real_capability, request)
+        return self._verdict(vote, attr, "deserved", attr.deserved, request)
 
     def _queue_preemptive(self, queue: str, _: Sequence[int]) -> Verdict:
         """Permit if the queue does not hold all that it deserves."""
         attr = self._attrs[queue]
         has_all = attr.deserved.less_equal(attr.allocated, ZERO)
         self._ssn.process.gauges.setdefault(queue, {})["overused"] = float(has_all)
-        return REJECTED if has_all else PERMITTED
+        vote = REJECT if has_all else PERMIT
+        return self._verdict(vote, attr, "deserved", attr.deserved, Resource())
 
     def _may_reclaim(self, attr: QueueAttr, request: Resource) -> bool:
         """Return whether allocated + request ≤ deserved, in all or in some of what is requested.
@@ -210,7 +220,7 @@ class Capacity:
         if that does not exceed the queue's real capability.
         """
         how = self._ssn.behaviours.capacity_reclaims_for
-        if how is ReclaimsFor.SOME_WITHIN_CAPABILITY and not attr.takes(request):
+        if self._within_capability() and not attr.takes(request):
             return False
         if how is ReclaimsFor.ALL:
             permits = attr.deserves(request)
@@ -223,6 +233,11 @@ class Capacity:
             for ancestor in attr.ancestors[max(len(attr.ancestors) - self._level, 0) :]
             if self._level and ancestor.name != ROOT
         )
+
+    def _within_capability(self) -> bool:
+        """Return whether what is reclaimed must also be within the real capability."""
+        how = self._ssn.behaviours.capacity_reclaims_for
+        return how is ReclaimsFor.SOME_WITHIN_CAPABILITY
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
         """Permit if the queue and its ancestors have room for the task: see ``QueueAttr.takes``.

@@ -14,8 +14,10 @@ import msgspec
 
 from ....model.resource import INFINITY, ZERO, Resource
 from ....volcano.session.queues import CapacityVictims
+from ...framework.details import Spares
 from ...framework.orders import victims_queue
 from ...framework.session import Session
+from ..shared.amounts import plain
 from .attrs import QueueAttr
 from .dimensions import exceeds_partly, intersect
 
@@ -43,6 +45,20 @@ class Reclaim(msgspec.Struct, frozen=True):
         """Return the queue of a task."""
         return self.ssn.jobs.queue[self.ssn.tasks.job.item(task)]
 
+    def spare(
+        self,
+        spares: Spares,
+        queue: str,
+        has: Resource,
+        limit: Resource,
+        request: Resource | None = None,
+    ) -> None:
+        """Keep why a candidate of a queue stays, while the vote is explained.
+
+        :param request: only what it names was compared; None if all was.
+        """
+        _spare(self.ssn, spares, queue, (has, limit), request)
+
 
 def over_deserved(reclaim: Reclaim) -> list[int]:
     """Return tasks of queues that use more than they deserve and keep their guarantee without them.
@@ -63,11 +79,14 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
             allocations[queue] = attr.allocated.clone()
         allocated = allocations[queue]
         if skips_small and allocated.less_partly(reclaim.asked, ZERO):
+            reclaim.spare(Spares.LESS_THAN_ASKED, queue, allocated, reclaim.asked)
             continue
         rest = reclaim.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
         if allocated.less_equal(attr.deserved, INFINITY):
+            reclaim.spare(Spares.WITHIN_DESERVED, queue, allocated, attr.deserved)
             continue
         if not attr.guarantee.less_equal(rest, ZERO):
+            reclaim.spare(Spares.GUARANTEE, queue, rest, attr.guarantee)
             continue
         allocations[queue] = rest
         victims.append(candidate)
@@ -111,13 +130,32 @@ def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]
         attr = attrs[ssn.jobs.queue[ssn.tasks.job.item(candidate)]]
         request = ssn.tasks.info[candidate].request
         allocated = allocations.setdefault(attr.name, attr.allocated.clone())
-        if not attr.guarantee.less_equal(allocated.clone().sub(request), ZERO):
+        rest = allocated.clone().sub(request)
+        if not attr.guarantee.less_equal(rest, ZERO):
+            _spare(ssn, Spares.GUARANTEE, attr.name, (rest, attr.guarantee))
             continue
         deserves_some = intersect(request, attr.deserved, pods=True)
         if not deserves_some or exceeds_partly(allocated, attr.deserved, request):
             allocated.sub(request)
             victims.append(candidate)
+        else:
+            _spare(ssn, Spares.WITHIN_DESERVED, attr.name, (allocated, attr.deserved), request)
     return victims
+
+
+def _spare(
+    ssn: Session,
+    spares: Spares,
+    queue: str,
+    compared: tuple[Resource, Resource],
+    request: Resource | None = None,
+) -> None:
+    if ssn.trace.spared is None:
+        return
+    every = compared if request is None else (request,)
+    named = {name for one in every for name, amount in plain(one).items() if amount}
+    sides = ({name: one.get(name) for name in sorted(named)} for one in compared)
+    ssn.trace.spare(spares, queue, *sides)
 
 
 def _by_dimension(reclaim: Reclaim, candidates: Iterable[int]) -> list[int]:
@@ -130,11 +168,17 @@ def _by_dimension(reclaim: Reclaim, candidates: Iterable[int]) -> list[int]:
             continue
         request = reclaim.ssn.tasks.info[candidate].request
         if not intersect(request, reclaim.asked, pods=False):
+            reclaim.spare(Spares.OTHER_RESOURCES, attr.name, request, reclaim.asked)
             continue
         allocated = allocations.setdefault(attr.name, attr.allocated.clone())
-        if not attr.guarantee.less_equal(subtract(allocated.clone(), request), ZERO):
+        rest = subtract(allocated.clone(), request)
+        if not attr.guarantee.less_equal(rest, ZERO):
+            reclaim.spare(Spares.GUARANTEE, attr.name, rest, attr.guarantee)
             continue
         if not _gives(reclaim, attr, allocated, request):
+            deserves_some = intersect(request, attr.deserved, pods=True)
+            spares = Spares.WITHIN_DESERVED if deserves_some else Spares.RELATED
+            reclaim.spare(spares, attr.name, allocated, attr.deserved, request)
             continue
         above = _ancestors_to_give(reclaim, attr, request, allocations)
         if above is None:
@@ -170,6 +214,8 @@ def _ancestors_to_give(
         if intersect(request, ancestor.deserved, pods=True) and not exceeds_partly(
             allocated, ancestor.deserved, request
         ):
+            name, limit = ancestor.name, ancestor.deserved
+            reclaim.spare(Spares.WITHIN_DESERVED, name, allocated, limit, request)
             return None
     return accounts
 

@@ -16,6 +16,7 @@ from ....model.panic import Panic
 from ....model.resource import MIN_RESOURCE, Resource
 from ....model.tables import Floats, Rows
 from ....volcano.conf import Arguments
+from ...framework.details import Spares
 from ...framework.session import Session
 from ...framework.trace import PERMIT
 from .hdrf import Tree, dominant_shares
@@ -35,6 +36,7 @@ class Drf:
     def on_session_open(self, ssn: Session) -> None:
         """Compute the jobs' shares, and the tree of queues if the hierarchy is enabled."""
         self._dims = ssn.dims
+        self._ssn, self._keys = ssn, ssn.jobs.keys
         self._job = ssn.tasks.job
         self._request = ssn.tasks.request
         self._queue = ssn.jobs.queue
@@ -90,6 +92,8 @@ class Drf:
             theirs = self._share(left[job])
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
+            elif self._ssn.trace.spared is not None:
+                self._ssn.trace.spare(Spares.SHARE, self._keys[job], {"": theirs}, {"": ours})
         return victims, PERMIT
 
     def _may_preempt(self, preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
@@ -120,6 +124,8 @@ class Drf:
             self._tree.update(allocated, in_total - self._request[task])
             if self._tree.compare(self._queue[ours], self._queue[job]) < 0:
                 victims.append(task)
+            elif self._ssn.trace.spared is not None:
+                self._ssn.trace.spare(Spares.ORDER, self._queue[job])
             allocated[job] = self._allocated[job]
         return victims, PERMIT
 

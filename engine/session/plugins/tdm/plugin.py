@@ -19,6 +19,7 @@ from ....kubernetes.duration import parse_go_duration
 from ....kubernetes.go.text import parse_int
 from ....model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
+from ...framework.details import Spares
 from ...framework.session import Session
 from ...framework.trace import PERMIT, REJECT
 from ...reasons.statuses import PASS, StatusCode
@@ -144,8 +145,10 @@ class Tdm:
 
         Tasks that are preemptable or revocable themselves cannot preempt.
         """
-        tasks = self._ssn.tasks
+        tasks, explains = self._ssn.tasks, self._ssn.trace.spared is not None
         if tasks.info[preemptor].preemptable or tasks.info[preemptor].revocable_zone:
+            for _ in candidates if explains else ():
+                self._ssn.trace.spare(Spares.REVOCABLE, tasks.info[preemptor].key)
             return None, REJECT
         chosen = [
             task
@@ -155,7 +158,21 @@ class Tdm:
             and tasks.node[task] != NO_NODE
             and not self._zone_of[tasks.node[task]]
         ]
-        return self._within_budgets(chosen), PERMIT
+        allowed = self._within_budgets(chosen)
+        if explains:
+            self._spare(candidates, set(chosen), set(allowed))
+        return allowed, PERMIT
+
+    def _spare(self, candidates: list[int], chosen: set[int], allowed: set[int]) -> None:
+        """Keep why candidates stay: where they are, or how many of their job may go at once."""
+        tasks, jobs, trace = self._ssn.tasks, self._ssn.jobs, self._ssn.trace
+        for task in candidates:
+            job = int(tasks.job[task])
+            if task in chosen and task not in allowed and job != NO_JOB:
+                most = {"": float(max_evictions(self._ssn, job))}
+                trace.spare(Spares.EVICTED_AT_ONCE, jobs.keys[job], limit=most)
+            elif task not in chosen:
+                trace.spare(Spares.REVOCABLE_NODE, "")
 
     def _victim_tasks(self, candidates: list[int]) -> list[int]:
         """Choose, once in a period, running preemptable tasks on the nodes of closed zones."""

@@ -1,0 +1,127 @@
+"""Details of a search for victims, for a trace that follows a task: its gates and its votes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..framework import voting
+from ..framework.details import (
+    EvictionSearch,
+    EvictionVotes,
+    Gate,
+    Gated,
+    Spared,
+)
+from ..framework.registry import GangEviction
+from ..framework.session import Session
+
+Mask = NDArray[np.bool_]
+
+GATE = "gate"
+"""What details about gates are kept under."""
+
+
+def keep_gate(ssn: Session, about: str, gate: Gate, *, voted: bool = False) -> None:
+    """Keep why an action looks for no victims for a queue, a job or a pod.
+
+    :param voted: the last step of the trace is the vote that decided.
+    """
+    if not ssn.trace.follows(about):
+        return
+    gated = Gated(gate)
+    if voted:
+        step = ssn.trace.steps[-1]
+        gated = Gated(gate, step.by, step.about.partition(" ")[2], step.numbers)
+    ssn.trace.detail(GATE, about, gated)
+
+
+def keep_not_starving(ssn: Session, job: int) -> None:
+    """Keep that the plugins do not count a job as starving: which one, and what the job has."""
+    key, jobs = ssn.jobs.keys[job], ssn.jobs
+    if ssn.trace.follows(key):
+        numbers = {
+            "held": jobs.ready_task_num(job) + jobs.waiting_task_num(job),
+            "minAvailable": jobs.min_available[job],
+            "pods": len(jobs.tasks[job]),
+        }
+        by = voting.not_starving_by(ssn, job)
+        ssn.trace.detail(GATE, key, Gated(Gate.STARVES_NOT, by, numbers=numbers))
+
+
+def keep_search(
+    ssn: Session,
+    task: int,
+    counts: tuple[int, int, int] = (0, 0, 0),
+    *,
+    own: bool = False,
+    gated: Gated | None = None,
+) -> None:
+    """Keep how far a search for victims came, if the trace follows the task.
+
+    :param counts: nodes, candidates and promising nodes, as in :class:`.EvictionSearch`.
+    :param own: victims are tasks of the same job.
+    """
+    name = ssn.task_name(task)
+    if ssn.trace.follows(name):
+        what = "victims in its job" if own else "victims"
+        ssn.trace.detail(what, name, EvictionSearch(gated, *counts))
+
+
+def keep_votes(ssn: Session, task: int, point: str, who: Mask, *, own: bool = False) -> None:
+    """Keep what plugins say of all candidates for a task, if the trace follows it fully.
+
+    Volcano asks only about the candidates on one node, and not where no vote could help. For tasks
+    of one class the answer holds until something changes on a node.
+
+    :param point: the extension point. :param who: by task, whether it is a candidate.
+    """
+    key, name = ssn.jobs.keys[ssn.tasks.job.item(task)], ssn.task_name(task)
+    what = "votes in its job" if own else "votes"
+    if key not in ssn.trace.fully or not ssn.trace.follows(name):
+        return
+    at = ssn.tasks.klass.item(task), len(ssn.touched)
+    known = ssn.trace.details.get((ssn.trace.action, what, key))
+    if not isinstance(known, EvictionVotes) or known.at != at:
+        known = _votes(ssn, point, task, np.flatnonzero(who).tolist())._replace(at=at)
+        ssn.trace.detail(what, key, known)
+    ssn.trace.detail(what, name, known)
+
+
+def keep_gang_votes(
+    ssn: Session, eviction: GangEviction, nodes: int, candidates: list[int]
+) -> None:
+    """Keep what plugins say of all candidates of a domain for a gang, and how many these are.
+
+    The first domain is the widest: it has all candidates.
+    """
+    key = ssn.trace.action, "victims", eviction.name
+    if key in ssn.trace.details:
+        return
+    ssn.trace.detail("victims", eviction.name, EvictionSearch(None, nodes, len(candidates), nodes))
+    if eviction.name in ssn.trace.fully:
+        votes = _votes(ssn, "UnifiedEvictable", eviction, candidates)
+        ssn.trace.detail("votes", eviction.name, votes)
+
+
+def _votes(
+    ssn: Session, point: str, evictor: int | GangEviction, candidates: list[int]
+) -> EvictionVotes:
+    tiers: list[dict[str, int]] = []
+    spared: dict[str, tuple[Spared, ...]] = {}
+    agreed = 0
+    for tier in ssn.registry.functions(point) if candidates else ():
+        chosen_by: dict[str, int] = {}
+        common = set(candidates)
+        for plugin, entry in tier:
+            reasons = ssn.trace.spared = {}
+            function = entry if isinstance(evictor, GangEviction) else entry.function
+            chosen, vote = function(evictor, candidates)
+            ssn.trace.spared = None
+            if vote:
+                common &= set(chosen or ())
+                chosen_by[plugin] = len(chosen or ())
+                spared[plugin] = tuple(reasons.values())
+        agreed = agreed or (len(common) if chosen_by else 0)
+        tiers.append(chosen_by)
+    return EvictionVotes(tuple(one for one in tiers if one), spared, agreed)

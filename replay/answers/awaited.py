@@ -1,0 +1,127 @@
+"""Evictions that a job waits for: what stops the actions that would make room for it."""
+
+from __future__ import annotations
+
+from ...engine.model.status import Status
+from ...engine.session.framework.details import (
+    Gate,
+    Gated,
+    NodesChecked,
+    QueueCheck,
+    QueueLevel,
+    ReservationCheck,
+)
+from .evicting import EVICTING, PREEMPTING, Asking, why_no_room
+from .finding import Blocked
+from .placing import PLACING, placed
+from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
+from .run import Run
+
+_OF_ACCOUNTS = frozenset({Gate.OVERUSED, Gate.MAY_NOT_RECLAIM, Gate.NOT_ALLOCATABLE})
+_ACCOUNTS = frozenset({"queue-full", "queue-overused"})
+_PARTLY = "gang-incomplete "
+
+
+def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
+    """Return why a pod waits, with what stops the actions that would make room for it.
+
+    They are named where they could: what is short is held by running pods, reclaim has some in
+    other queues, and preempt some of less important jobs in the same queue.
+
+    :param pod: as which the job waits; empty if it has none yet. :param job: key of its PodGroup.
+    """
+    if placed(run, pod) is not None:
+        return blocked
+    for action in run.conf.actions:
+        asked = Asking(action, pod, job)
+        if action in EVICTING and _could_help(run, blocked, asked) and _others_run(run, asked):
+            why = why_no_room(run, asked)
+            if not _known(why.gated, blocked):
+                text = f"{blocked.because}; {action} makes no room for it: {why.text}"
+                blocked = blocked._replace(because=text)
+    return blocked
+
+
+def _could_help(run: Run, blocked: Blocked, asked: Asking) -> bool:
+    """Return whether evictions could free what a pod waits for."""
+    cause = blocked.cause.removeprefix(_PARTLY).partition(" ")[0]
+    if cause == "no-node":
+        return _on_nodes(run, asked.pod)
+    if cause == "overcommitted":
+        seen = run.detail(ReservationCheck, "overcommit", asked.job)
+        return seen is not None and all(
+            _is_held(run, asked.job, name, seen.wanted.get(name, 0.0)) for name in seen.exceeded
+        )
+    if cause == "not-reached":
+        return any(pod in run.pipelined for pod in run.waiting_pods(asked.job))
+    return cause in _ACCOUNTS and _in_queue(run, asked)
+
+
+def _on_nodes(run: Run, pod: str) -> bool:
+    """Return whether nodes lack resources for a pod that they have when they are empty."""
+    for action in PLACING:
+        seen = run.detail(NodesChecked, f"predicate {action}", pod, action)
+        if seen is not None:
+            short = any(near.missing for group in seen.groups for near in group.nearest)
+            return short and all(
+                run.largest.get(name) >= amount for name, amount in seen.request.items()
+            )
+    return False
+
+
+def _is_held(run: Run, key: str, name: str, wanted: float) -> bool:
+    """Return whether all nodes, and the queue of a job, could have as much of a resource."""
+    job = run.job(key)
+    info = None if job is None else run.cache.queues.get(job.queue)
+    if info is None:
+        return False
+    named = name in info.queue.spec.capability
+    return on_nodes(run.cache, name) >= wanted and (
+        not named or info.capability.get(name) >= wanted
+    )
+
+
+def _in_queue(run: Run, asked: Asking) -> bool:
+    """Return whether evictions could make room in the queue that is full.
+
+    In a queue that is at its capability, reclaim from other queues cannot.
+    """
+    job = run.job(asked.job)
+    abouts = {ALLOCATE: asked.pod, ENQUEUE: asked.job, OVERUSED: "" if job is None else job.queue}
+    for point, about in abouts.items():
+        check = run.detail(QueueCheck, point, about)
+        full = None if check is None or check.permits else _first_full(check)
+        if full is not None:
+            return all(_could_have(full, name, asked.action) for name in full.exceeded)
+    return False
+
+
+def _first_full(check: QueueCheck) -> QueueLevel | None:
+    return next((one for one in check.levels if one.checked and one.exceeded), None)
+
+
+def _could_have(full: QueueLevel, name: str, action: str) -> bool:
+    limit = (full.limit or {}).get(name, 0.0)
+    at_capability = (full.capability or {}).get(name) == limit
+    return full.wanted.get(name, 0.0) <= limit and (action in PREEMPTING or not at_capability)
+
+
+def _known(gated: Gated | None, blocked: Blocked) -> bool:
+    """Return whether a sentence says already what keeps an action from looking for victims."""
+    full = blocked.cause.partition(" ")[0] in _ACCOUNTS
+    return full and gated is not None and gated.gate in _OF_ACCOUNTS
+
+
+def _others_run(run: Run, asked: Asking) -> bool:
+    """Return whether pods run that an action may make room with, by their queue and priority."""
+    own = run.job(asked.job)
+    if own is None:
+        return False
+    same = asked.action in PREEMPTING
+    return any(
+        key != asked.job
+        and bool(other.index.get(Status.RUNNING))
+        and (other.queue == own.queue) is same
+        and (not same or run.cache.priority_of(other) < run.cache.priority_of(own))
+        for key, other in run.cache.jobs.items()
+    )

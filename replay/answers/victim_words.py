@@ -1,0 +1,227 @@
+"""Why an action may not evict, and why plugins let candidates stay, in words: from codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from ...engine.model.resource_names import ATTACHABLE
+from ...engine.session.framework.details import (
+    Amounts,
+    Gate,
+    Gated,
+    Spared,
+    Spares,
+    Tried,
+)
+from .amounts import apart, in_order, joined, word
+from .run import CSI_NODE, Run
+
+_NAMED = 2
+"""How many jobs, queues or budgets a sentence names for one reason."""
+
+_SPARES: Mapping[Spares, str] = MappingProxyType(
+    {
+        Spares.PRIORITY: "they have no lower priority",
+        Spares.MIN_MEMBER: "their gangs would have fewer pods than minMember",
+        Spares.NAMESPACE: "they are in kube-system",
+        Spares.CRITICAL: "their PriorityClass is one of the critical ones",
+        Spares.NO_LABELS: "they have no labels",
+        Spares.BUDGET: "their PodDisruptionBudgets allow no more disruptions",
+        Spares.WITHIN_DESERVED: "their queues hold no more than they deserve",
+        Spares.LESS_THAN_ASKED: "their queues hold less than the pod requests",
+        Spares.GUARANTEE: "without them their queues would hold less than their guarantee",
+        Spares.OTHER_RESOURCES: "they hold nothing of what the pod requests",
+        Spares.RELATED: "their queues deserve nothing of what they hold, and share an ancestor "
+        "with this one",
+        Spares.UNSOUND: "the tree of queues is invalid",
+        Spares.SHARE: "without them their jobs would have a smaller share than this one",
+        Spares.ORDER: "without them their queues would not come after this one",
+        Spares.COOLING: "their cool-down has not ended",
+        Spares.REVOCABLE: "the pod that looks for victims is itself preemptable or revocable",
+        Spares.REVOCABLE_NODE: "they do not run, or are on nodes of a revocable zone",
+        Spares.EVICTED_AT_ONCE: "no more pods of their jobs may be evicted at once",
+        Spares.EXTENDER: "the extender does not name them",
+    }
+)
+"""What is said of the candidates that stay."""
+
+_OF_JOBS = frozenset({Spares.PRIORITY, Spares.MIN_MEMBER, Spares.SHARE, Spares.EVICTED_AT_ONCE})
+_OF_QUEUES = frozenset(
+    {
+        *(Spares.WITHIN_DESERVED, Spares.LESS_THAN_ASKED, Spares.GUARANTEE),
+        *(Spares.RELATED, Spares.ORDER),
+    }
+)
+_SHORT = frozenset({Spares.LESS_THAN_ASKED, Spares.GUARANTEE})
+"""Those where the first side is less than the second."""
+
+
+def spared_words(run: Run, plugin: str, spared: Sequence[Spared]) -> str:
+    """Return why a plugin lets candidates stay, with what it compared."""
+    if not spared:
+        return f"it chooses none of them (plugin {plugin})"
+    by_reason: dict[Spares, list[Spared]] = {}
+    for one in spared:
+        by_reason.setdefault(one.spares, []).append(one)
+    parts = []
+    for reason, some in by_reason.items():
+        some.sort(key=lambda one: (-one.pods, one.about))
+        named = [text for one in some[:_NAMED] if (text := _compared(run, one))]
+        rest = len(some) - _NAMED
+        more = [f"{rest} more"] if named and rest > 0 else []
+        numbers = f": {joined([*named, *more])}" if named else ""
+        parts.append(f"{_SPARES[reason]} (plugin {plugin}{numbers})")
+    return joined(parts)
+
+
+def _compared(run: Run, one: Spared) -> str:
+    """Return whose numbers were compared, and the numbers on both sides."""
+    has, limit = one.has.get("", 0.0), one.limit.get("", 0.0)
+    about = run.title(one.about) if one.spares in _OF_JOBS else one.about
+    match one.spares:
+        case Spares.PRIORITY:
+            return f"{about} has {has:g}, and this one {limit:g}"
+        case Spares.MIN_MEMBER:
+            return f"{about} has {has:g} of minMember {limit:g}"
+        case Spares.SHARE:
+            return f"{about} would have {has:.3g}, and this one {limit:.3g}"
+        case Spares.EVICTED_AT_ONCE:
+            return f"{limit:g} of {about}"
+        case Spares.BUDGET:
+            return f"{about} allows {limit:g}"
+    if one.spares in _OF_QUEUES:
+        sides = pairs(one.has, one.limit, short=one.spares in _SHORT)
+        return f"queue {about}: {sides}" if sides else f"queue {about}"
+    return "" if one.spares is Spares.NAMESPACE else about
+
+
+def pairs(has: Amounts, limit: Amounts, *, short: bool) -> str:
+    """Return ``1 of 2 cpu and …`` for the resources of which one side is at most the other.
+
+    :param short: only those where the first side is less.
+    """
+    names = [
+        name
+        for name in in_order({*has, *limit})
+        if has.get(name, 0.0) < limit.get(name, 0.0)
+        or (not short and has.get(name, 0.0) == limit.get(name, 0.0) > 0)
+    ]
+    shown = [name for name in names if name != "pods"] or names
+    return joined(_pair(has, limit, name) for name in shown[: _NAMED + 1])
+
+
+def _pair(has: Amounts, limit: Amounts, name: str) -> str:
+    one, other = apart(max(has.get(name, 0.0), 0.0), limit.get(name, 0.0), name)
+    return f"{one} of {other} {name}"
+
+
+def gate_words(run: Run, gated: Gated, job: str, pod: str) -> str:
+    """Return why an action looks for no victims for a pod, or for its job."""
+    queue = "" if (info := run.job(job)) is None else info.queue
+    match gated.gate:
+        case Gate.STARVES_NOT:
+            return _not_starving(gated)
+        case Gate.OVERUSED:
+            return f"its queue {queue} {_holds_all(gated)}"
+        case Gate.MAY_NOT_RECLAIM:
+            return _may_not(run, gated, queue, pod)
+        case Gate.NOT_ALLOCATABLE:
+            return _may_not(run, gated, queue, pod)
+        case Gate.POLICY:
+            return f"the pod may not evict others: {_policy(run, pod)}"
+        case Gate.NOMINATED:
+            return f"the pod may not evict others: it waits for its nominated node {gated.about}"
+        case Gate.TOPOLOGY:
+            return f"{run.answer.release} does so for no job with a network topology"
+    return _GATES[gated.gate]
+
+
+_GATES: Mapping[Gate, str] = MappingProxyType(
+    {
+        Gate.NOT_ENQUEUED: "its PodGroup is Pending, and only enqueued jobs may evict others",
+        Gate.INVALID: "its gang has too few pods",
+        Gate.UNPREPARED: "its filters could not be prepared",
+    }
+)
+
+
+def _not_starving(gated: Gated) -> str:
+    held, least, pods = (
+        f"{gated.numbers.get(name, 0)}" for name in ("held", "minAvailable", "pods")
+    )
+    by = f" (plugin {gated.by})" if gated.by else ""
+    if gated.by == "gang":
+        return f"its gang has {held} of minMember {least}, so the job does not starve{by}"
+    if gated.by == "priority":
+        return f"{held} of its {pods} pods have a place, so the job does not starve{by}"
+    return f"the job does not count as starving{by}"
+
+
+def _holds_all(gated: Gated) -> str:
+    """Return what a queue holds of what it deserves, if the plugin compared that."""
+    deserved, allocated = _amounts(gated, "deserved"), _amounts(gated, "allocated")
+    shown = [name for name in in_order(deserved) if deserved[name] > 0 and name != "pods"]
+    if not shown:
+        return f"is overused (plugin {gated.by})"
+    return f"holds {joined(_pair(allocated, deserved, name) for name in shown)} that it deserves"
+
+
+def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
+    """Return why a queue may not reclaim for a pod: what it holds, deserves, and would need."""
+    limits = ("realCapability", "deserved")
+    compared = next((name for name in limits if name in gated.numbers), "")
+    limit, allocated = _amounts(gated, compared), _amounts(gated, "allocated")
+    found = _amounts(gated, "requested") or _amounts(gated, "request")
+    asked = {name: amount for name, amount in found.items() if amount > 0}
+    beyond = [
+        name
+        for name in in_order(asked or limit)
+        if name != "pods"
+        and _is_beyond(allocated, asked, limit, name)
+        and not (name.startswith(ATTACHABLE) and run.never_listed(CSI_NODE))
+    ]
+    name = str(gated.numbers.get("queue", queue))
+    where = f"its queue {name}" if name == queue else f"queue {name}, above its queue {queue},"
+    who = f"pod {gated.about}" if gated.about and gated.about != pod else "the pod"
+    if not asked and limit and not any(limit.values()):
+        return f"{where} deserves nothing (plugin {gated.by})"
+    if not beyond:
+        verb = "reclaim" if gated.gate is Gate.MAY_NOT_RECLAIM else "take more"
+        return f"plugin {gated.by} does not let {where} {verb} for {who}"
+    does = "may use" if compared == "realCapability" else "deserves"
+    parts = []
+    for name in beyond:
+        most, has = apart(limit.get(name, 0.0), allocated.get(name, 0.0), name)
+        more = asked.get(name, 0.0)
+        wants = f", and {who} requests {word(more, name)}" if more else ""
+        parts.append(f"{most} {name} and holds {has}{wants}")
+    return f"{where} {does} {joined(parts)} (plugin {gated.by})"
+
+
+def _is_beyond(allocated: Amounts, asked: Amounts, limit: Amounts, name: str) -> bool:
+    """Return whether a limit leaves too little of a resource; without a request, whether none."""
+    has, most = allocated.get(name, 0.0), limit.get(name, 0.0)
+    if not asked:
+        return has >= most > 0
+    return asked[name] > 0 and has + asked[name] > most
+
+
+def _policy(run: Run, pod: str) -> str:
+    found = run.pod(pod)
+    name = "" if found is None else found.spec.priority_class_name
+    return "its preemptionPolicy is Never" + (f" (PriorityClass {name})" if name else "")
+
+
+def _amounts(gated: Gated, name: str) -> dict[str, float]:
+    value = gated.numbers.get(name)
+    if not isinstance(value, Mapping):
+        return {}
+    return {str(key): float(amount) for key, amount in value.items()}
+
+
+def short_words(tried: Tried) -> Iterator[str]:
+    """Yield what a node would have of what the pod requests, where that is too little."""
+    for name in in_order(tried.request):
+        if tried.request[name] > tried.room.get(name, 0.0):
+            yield _pair(tried.room, tried.request, name)
