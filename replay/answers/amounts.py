@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from ...engine.kubernetes.amount_texts import exact_amount, short_amount
 from ..tabular.columns import Amounts
 
+_MILLI = 1000
+"""So many parts of one are counted of resources that are neither cpu nor bytes."""
+
 
 def amounts_of(plain: Mapping[str, float] | None, *, zeros: bool = True) -> Amounts:
     """Return amounts as Kubernetes writes them: cpu and memory first, the others by name.
@@ -28,6 +31,8 @@ def word(amount: float, name: str) -> str:
     if text.endswith("unlimited"):
         return text
     sign = "-" if amount < 0 else ""
+    if name not in {"cpu", "memory"} and text.endswith("m"):
+        return f"{amount / _MILLI:.9g}"
     return sign + short_amount(name, round(abs(amount), 3))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...engine.session.framework.details import Amounts, QueueCheck, ReservationCheck, TreeFault
 from ...engine.session.framework.trace import TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
+from .limits import asked_for, factor_words, stops_all
 from .queue_words import ENQUEUE, HOLDERS, beyond_nodes, full_queue, held_of, invalid_tree, path_of
 from .records import Link, Overcommitted, QueueState, Refusal
 from .run import NODE, QUEUE, Run
@@ -119,31 +120,53 @@ def _of_quota(step: TraceStep) -> str:
 
 
 def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:
-    wanted, reserved, idle = seen.wanted, seen.reserved, seen.idle
-    names, parts = in_order(seen.exceeded), []
-    for name in names:
-        had = reserved.get(name, 0.0) - wanted.get(name, 0.0)
-        room = max(idle.get(name, 0.0), 0.0)
-        wants, left = apart(wanted.get(name, 0.0), max(room - had, 0.0), name)
-        of = f"{left} of {word(room, name)}"
-        alone = f"{wants} {name}, {of} are left"
-        parts.append(alone if len(names) == 1 else f"{wants} {name} ({of} left)")
+    wanted = seen.wanted
+    names = in_order(seen.exceeded)
+    asked = asked_for(names, wanted)
+    says = f"it wants {_wants(seen, asked)}" if asked else _over(seen, names)
     text = (
         f"enqueued jobs may reserve no more than {seen.factor:g} times what all nodes have, less "
-        f"what is used: it wants {joined(parts)}{_reserved_by(run, seen)}"
-        f"{beyond_nodes(run, {name: wanted.get(name, 0.0) for name in names})}"
+        f"what is used ({factor_words(run, seen)}): {says}{_reserved_by(run, seen)}"
+        f"{beyond_nodes(run, {name: wanted.get(name, 0.0) for name in asked})}"
         f"{_beyond_queue(run, queue, wanted)}"
     )
+    if not asked:
+        text += f"; {stops_all(run, names, '')}"
     link = Overcommitted(
         text=text,
         blocks=True,
         wanted=amounts_of(wanted),
-        reserved=amounts_of(reserved),
-        idle=amounts_of(idle),
+        reserved=amounts_of(seen.reserved),
+        idle=amounts_of(seen.idle),
         exceeded=tuple(names),
         holders=tuple(held_of(run, one) for one in seen.holders),
     )
     return Blocked(text, "overcommitted", (link,), ((NODE, ""),))
+
+
+def _wants(seen: ReservationCheck, names: Sequence[str]) -> str:
+    """Return what a job wants, and what is left of what may be reserved."""
+    parts = []
+    for name in names:
+        wanted = seen.wanted.get(name, 0.0)
+        room = max(seen.idle.get(name, 0.0), 0.0)
+        had = seen.reserved.get(name, 0.0) - wanted
+        wants, left = apart(wanted, max(room - had, 0.0), name)
+        of = f"{left} of {word(room, name)}" if had > 0 else left
+        are = "is" if left == "1" and had <= 0 else "are"
+        alone = f"{wants} {name}, {of} {are} left"
+        parts.append(alone if len(names) == 1 else f"{wants} {name} ({of} left)")
+    return joined(parts)
+
+
+def _over(seen: ReservationCheck, names: Sequence[str]) -> str:
+    """Return of what more is reserved than may be."""
+    parts = []
+    for name in names:
+        pair = seen.reserved.get(name, 0.0), max(seen.idle.get(name, 0.0), 0.0)
+        has, room = apart(*pair, name)
+        parts.append(f"{has} of {room} {name}")
+    return f"{joined(parts)} are reserved"
 
 
 def _beyond_queue(run: Run, queue: str, wanted: Amounts) -> str:

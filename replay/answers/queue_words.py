@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked, ObjectKey
+from .limits import asked_for, source_of, stops_all
 from .records import Account, Held, QueuePath, QueueTree
 from .run import NODE, QUEUE, Run
 
@@ -56,7 +58,8 @@ def path_of(run: Run, check: QueueCheck, action: str, point: str) -> QueuePath:
     elif full is None:
         text = f"{check.plugin} refuses it in {_path(names)}"
     else:
-        text = f"{check.plugin} refuses it: {_full(run, check, full, held)}"
+        said = _Said(check, point, "")
+        text = f"{check.plugin} refuses it: {_full(run, full, held, said)}"
     return QueuePath(
         text=text,
         blocks=not check.permits,
@@ -98,7 +101,8 @@ def full_queue(
     cause = "queue-overused" if point == OVERUSED else "queue-full"
     if all(name.startswith(_ATTACHED) and _LOCAL not in name for name in full.exceeded):
         cause = ATTACH_LIMIT
-    return Blocked(_full(run, check, full, held), f"{cause} {full.queue}", (path,), about)
+    because = _full(run, full, held, _Said(check, point, f" (plugin {check.plugin})"))
+    return Blocked(because, f"{cause} {full.queue}", (path,), about)
 
 
 def _ranked(holders: Iterable[Holder], full: QueueLevel | None, point: str) -> list[Holder]:
@@ -186,16 +190,28 @@ def _first_full(check: QueueCheck) -> QueueLevel | None:
     return next((one for one in check.levels if one.checked and one.exceeded), None)
 
 
-def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder]) -> str:
-    where = _relation(full.queue, [level.queue for level in check.levels])
+class _Said(NamedTuple):
+    """A check, and how a sentence names its plugin; empty if it is named before."""
+
+    check: QueueCheck
+    point: str
+    by: str
+
+
+def _full(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:
+    where = _relation(full.queue, [level.queue for level in said.check.levels])
     if not any(full.wanted.values()) and full.compared == "deserved":
-        return f"{where} already has its share: {_over(full)}{_by(run, full, held)}"
+        return f"{where} already has its share{said.by}: {_over(full)}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
     if full.compared == "deserved":
-        share = f"{where} may not exceed its share: {_share(full)}{_by(run, full, held)}"
+        share = f"{where} may not exceed its share{said.by}: {_share(full)}{_by(run, full, held)}"
         return share + _cluster(run, full) + _volumes(full)
+    if not asked_for(names, full.wanted):
+        return _unasked(run, full, held, said)
+    source = source_of(run, full, names)
     if any(_above(full, name) for name in names):
-        return f"{_too_small(where, full, names)}{_by(run, full, held)}{_cluster(run, full)}"
+        small = _too_small(f"{where} is too small{said.by}", full, names)
+        return f"{small}{_by(run, full, held)}{_cluster(run, full)}{source}"
     parts = []
     for name in names:
         left = max(full.left.get(name, 0.0), 0.0)
@@ -203,7 +219,23 @@ def _full(run: Run, check: QueueCheck, full: QueueLevel, held: Sequence[Holder])
         of = f"{rest} of {word(limit.get(name, 0.0), name)}"
         alone = f"{wanted} {name}, {of} are left"
         parts.append(alone if len(names) == 1 else f"{wanted} {name} ({of} left)")
-    return f"{where} is full: it wants {joined(parts)}{_by(run, full, held)}"
+    return f"{where} is full{said.by}: it wants {joined(parts)}{_by(run, full, held)}{source}"
+
+
+def _unasked(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:
+    """Return that a queue is over its limit in resources for which the job does not ask."""
+    where = _relation(full.queue, [level.queue for level in said.check.levels])
+    names, parts = in_order(full.exceeded), []
+    for name in names:
+        used = full.allocated.get(name, 0.0)
+        if said.point == ENQUEUE:
+            used += full.inqueue.get(name, 0.0) - full.elastic.get(name, 0.0)
+        has, limit = apart(used, (full.limit or {}).get(name, 0.0), name)
+        parts.append(f"{has} of {limit} {name}")
+    counts = "held or reserved" if said.point == ENQUEUE else "held"
+    over = f"{where} is over its limit{said.by}: {joined(parts)} are {counts}"
+    stops = stops_all(run, names, f" of queue {full.queue}")
+    return f"{over}{_by(run, full, held)}; {stops}{source_of(run, full, names)}"
 
 
 def _above(full: QueueLevel, name: str) -> bool:
@@ -218,7 +250,7 @@ def _too_small(where: str, full: QueueLevel, names: Sequence[str]) -> str:
         if _above(full, name):
             wanted, most = apart(full.wanted.get(name, 0.0), limit.get(name, 0.0), name)
             parts.append(f"it wants {wanted} {name}, and all of the queue may use {most}")
-    return f"{where} is too small: {joined(parts)}"
+    return f"{where}: {joined(parts)}"
 
 
 def _cluster(run: Run, full: QueueLevel) -> str:
