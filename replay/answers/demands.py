@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.expressions.selectors import NodeTerm
 from ...engine.kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from ...engine.kubernetes.objects.metadata import LabelSelector, NodeSelector, Requirement
 from ...engine.kubernetes.objects.pods import PodAffinity
+from ...engine.model.node import NodeInfo
 from ...engine.session.kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,
@@ -20,10 +23,15 @@ from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, u
 from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
 from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
 from .amounts import joined
+from .capacities import given_before, request_of
+from .limits import releases_like
 from .run import Run
 
 Phrases = Mapping[str, tuple[str, str]]
 """By a filter's reason: what is said of one node, and of several."""
+
+Given = tuple[str, Mapping[str, float]]
+"""A pod, and what it requests."""
 
 
 class Demands(NamedTuple):
@@ -32,14 +40,31 @@ class Demands(NamedTuple):
     :param phrases: what is said of nodes that refuse it.
     :param excluded: the nodes that its node selector or required node affinity excludes.
     :param closed: by node, all reasons for which it is closed to the pod: cordoned, and taints.
+    :param request: by resource. :param nodes: all nodes, by name.
+    :param given: returns the pods that this session gave a place on a node before.
+    :param shares: why it gets the results of other pods of its job, in words.
+    :param behaviour: the one that makes the release do so; empty if all releases do.
     """
 
     phrases: Phrases = MappingProxyType({})
     excluded: frozenset[str] = frozenset()
     closed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    request: Mapping[str, float] = MappingProxyType({})
+    nodes: Mapping[str, NodeInfo] = MappingProxyType({})
+    given: Callable[[str], Sequence[Given]] = lambda _: ()
+    shares: str = ""
+    behaviour: str = ""
+
+    def has(self, node: str, name: str) -> float:
+        """Return how much of a resource a node has when it is empty."""
+        info = self.nodes.get(node)
+        return 0.0 if info is None else info.allocatable.get(name)
 
 
 NO_DEMANDS = Demands()
+
+_ROLELESS = "tasks_without_role_share_failures"
+"""The behaviour with which pods of a job without a role share why nodes refuse them."""
 
 _MOST = 4
 """How many parts of a demand a sentence names."""
@@ -50,7 +75,30 @@ def demands_of(run: Run, key: str) -> Demands:
     pod = run.pod(key)
     if pod is None:
         return NO_DEMANDS
-    return Demands(dict(_phrases(run, pod)), _unselected(run, pod), dict(_closed(run, pod)))
+    shares, behaviour = _shares(run, pod)
+    return Demands(
+        phrases=dict(_phrases(run, pod)),
+        excluded=_unselected(run, pod),
+        closed=dict(_closed(run, pod)),
+        request=request_of(run, pod),
+        nodes=run.cache.nodes,
+        given=partial(given_before, run, key),
+        shares=shares,
+        behaviour=behaviour,
+    )
+
+
+def _shares(run: Run, pod: Pod) -> tuple[str, str]:
+    """Return why a pod may get results of other pods of its job, and the behaviour that does it."""
+    job = run.job(job_of(pod))
+    task = None if job is None else job.tasks.get(pod.uid)
+    if task is not None and task.role:
+        return f"uses that for all pods of the job with the role {task.role}", ""
+    like = releases_like(run, _ROLELESS)
+    return (
+        f"uses that for all pods of the job without a role (as {like}, behaviour {_ROLELESS})",
+        _ROLELESS,
+    )
 
 
 def _closed(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:

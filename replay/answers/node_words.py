@@ -95,6 +95,8 @@ def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
         final=group.final,
         nodes=group.nodes,
         nearest=nearest,
+        of=group.of,
+        behaviour=own.behaviour if group.of else "",
     )
 
 
@@ -168,6 +170,8 @@ def _far(group: NodeGroup) -> int:
 
 def _text(group: NodeGroup, own: Demands) -> str:
     count = len(group.nodes)
+    if group.of:
+        return _of_another(group, own)
     near = group.nearest[0] if group.nearest else None
     if count == 1 and near is not None and _lacking(near):
         others = [*(text for text in group.reasons if not text.startswith(LACKS)), *near.also]
@@ -175,7 +179,16 @@ def _text(group: NodeGroup, own: Demands) -> str:
     if count == 1:
         return _alone(group, near, own)
     says = [phrase(reason, own, one=False) + _which(reason, group, own) for reason in group.reasons]
-    return f"{count} nodes {joined(says)}{_nearest(group, own)}"
+    return f"{count} nodes {joined(says)}{_sizes(group, own)}{_nearest(group, own)}"
+
+
+def _of_another(group: NodeGroup, own: Demands) -> str:
+    """Return that nodes are not checked for a pod, because they refused another one before."""
+    alone, count = len(group.nodes) == 1, len(group.nodes)
+    who = f"{group.nodes[0]} is" if alone else f"{count} nodes are"
+    says = joined(phrase(reason, one=alone) for reason in group.reasons)
+    before = f"{'it' if alone else 'they'} refused pod {group.of} ({says})"
+    return f"{who} not checked for it: {before}, and the scheduler {own.shares}"
 
 
 def _which(reason: str, group: NodeGroup, own: Demands) -> str:
@@ -188,9 +201,57 @@ def _which(reason: str, group: NodeGroup, own: Demands) -> str:
     return f" ({joined([*named[:_NAMED], *more])})" if named else ""
 
 
+def _sizes(group: NodeGroup, own: Demands) -> str:
+    """Return how many of the nodes that lack a resource could never have enough of it."""
+    parts = []
+    for reason in group.reasons:
+        name = reason.removeprefix(LACKS)
+        if name == reason or name in {"cpu", "memory"}:
+            continue
+        has = [own.has(node, name) for node in group.nodes]
+        never = sum(much < own.request.get(name, 0.0) for much in has)
+        none = sum(not much for much in has)
+        told = {
+            "none at all": none,
+            "too few even when empty": never - none,
+            "too few free": len(has) - never,
+        }
+        if never and own.nodes:
+            parts += [
+                f"{many} {'has' if many == 1 else 'have'} {what}"
+                for what, many in told.items()
+                if many
+            ]
+    return f": {joined(parts)}" if parts else ""
+
+
 def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
     """Return what a node lacks, and for what other reasons it refuses a pod."""
-    return [f"lacks {_missing(near)}", *_of_one(_further(near.node, others, own), own)]
+    return [*_lacked(near, own), *_of_one(_further(near.node, others, own), own)]
+
+
+def _lacked(near: NodeMiss, own: Demands) -> list[str]:
+    """Return what a node lacks: what it never has, and what others have, or got in this session."""
+    never = [name for name in _lacking(near) if own.nodes and not own.has(near.node, name)]
+    others = [name for name in _lacking(near) if name not in never]
+    parts = [f"has no {joined(never, 'and no')}"] if never else []
+    if others:
+        lacks = joined(f"{word(near.missing[name], name)} {name}" for name in others)
+        parts.append(f"lacks {lacks}{_given(near, others, own)}")
+    return parts
+
+
+def _given(near: NodeMiss, names: Sequence[str], own: Demands) -> str:
+    """Return to which pods this session gave what a node lacks, if it would suffice without."""
+    given = own.given(near.node)
+    some = [(pod, asked) for pod, asked in given if any(asked.get(name) for name in names)]
+    if not some or any(
+        near.missing[name] > sum(asked.get(name, 0.0) for _, asked in some) for name in names
+    ):
+        return ""
+    rest = len(some) - _NAMED
+    named = [*(f"pod {pod}" for pod, _ in some[:_NAMED]), *([f"{rest} more"] if rest > 0 else [])]
+    return f", which this session gives to {joined(named)}"
 
 
 def _further(name: str, reasons: Sequence[str], own: Demands) -> list[str]:
@@ -212,10 +273,10 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
 
 def _nearest(group: NodeGroup, own: Demands) -> str:
     """Return what the node lacks that lacks least, or which closed nodes have room."""
-    near = group.nearest[0] if group.nearest else None
+    near = _reachable(group, own)
     if near is not None and _lacking(near):
         says = f"the nearest, {near.node}, {joined(_lacks(near, own, *near.also))}"
-        return f" ({says}{_nearest_open(group, own)})"
+        return f" ({says}{_nearest_open(group, near, own)})"
     if _far(group) == 0:
         roomy = _roomy(group, own)
         shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED
@@ -224,9 +285,19 @@ def _nearest(group: NodeGroup, own: Demands) -> str:
     return ""
 
 
-def _nearest_open(group: NodeGroup, own: Demands) -> str:
+def _reachable(group: NodeGroup, own: Demands) -> NodeMiss | None:
+    """Return the node that lacks least; if some could, one that has enough when it is empty."""
+    could = (
+        one
+        for one in group.nearest
+        if all(own.has(one.node, name) >= own.request.get(name, 0.0) for name in one.missing)
+    )
+    return next(could, group.nearest[0] if group.nearest else None)
+
+
+def _nearest_open(group: NodeGroup, nearest: NodeMiss, own: Demands) -> str:
     """Return which node lacks least that is not closed too, if the nearest of all is closed."""
-    if not _is_closed(group.nearest[0], own):
+    if not _is_closed(nearest, own):
         return ""
     if all(name in own.closed for name in group.nodes):
         return "; all of them are closed to the pod"

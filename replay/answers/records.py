@@ -103,7 +103,9 @@ class Miss(msgspec.Struct, frozen=True, kw_only=True):
 class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes that refuse a pod for the same reasons.
 
-    :param reasons: in the scheduler's words. :param text: in ours.
+    :param reasons: in the words of the scheduler's filters. :param text: in ours.
+    :param of: the other pod of the job for which the scheduler found that, and used it for this
+        one; ``behaviour``: the one that makes the release do so, empty if all do.
     :param final: no eviction on these nodes could help.
     :param nearest: a few of them, those that lack least first.
     """
@@ -113,6 +115,8 @@ class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     final: bool
     nodes: tuple[str, ...]
     nearest: tuple[Miss, ...]
+    of: str = ""
+    behaviour: str = ""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):

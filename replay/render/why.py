@@ -266,7 +266,7 @@ def _nodes(link: Nodes, depth: int) -> Table:
     rows = []
     for group in link.groups:
         shown = group.nearest if depth >= NUMBERS else group.nearest[:2]
-        reasons = "; ".join(group.reasons)
+        reasons = "; ".join(group.reasons) + (f" (for pod {group.of})" if group.of else "")
         for one in shown:
             also = f"; {'; '.join(one.also)}" if one.also else ""
             free = {name: text for name, text in one.free.items() if name in link.request}

@@ -33,7 +33,7 @@ class TestQueueAndMore:
         for named in ("pod/a", "podgroup/pg"):
             found = ask(named, CAPACITY, *world)
             assert found.sentence.endswith(
-                f"is full: it wants 2 cpu, {QUEUE_FULL}; also, the only node does not take it: n1 "
+                f"is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}; also, the only node does not take it: n1 "
                 "lacks 1 cpu"
             )
             assert found.cause == "queue-full default"
@@ -53,7 +53,7 @@ class TestQueueAndMore:
         some = (older, pod("old-0", "old", 2, "n1"), gang, pod("a", "pg"), pod("b", "pg"))
         found = ask("podgroup/pg", CAPACITY, node("n1", 16), *SMALL, *some)
         assert found.sentence == (
-            f"podgroup ns/pg waits because its queue default is full: it wants 2 cpu, {QUEUE_FULL}"
+            f"podgroup ns/pg waits because its queue default is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}"
             "; also, its gang needs 3 pods at once, and has only 2 (2 Pending)"
         )
 
@@ -71,7 +71,7 @@ class TestQueueAndMore:
         found = ask("podgroup/pg", CAPACITY, node("n1", 3), *FULL, *some)
         assert found.sentence == (
             "podgroup ns/pg waits because its gang needs 3 pods at once, and has only 2 (2 "
-            f"Pending); also, its queue default is full: it wants 2 cpu, {QUEUE_FULL}; also, the "
+            f"Pending); also, its queue default is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}; also, the "
             "only node does not take it: n1 lacks 1 cpu"
         )
         assert found.cause == "gang-lacks-pods"
@@ -97,7 +97,9 @@ class TestQueueAndMore:
         found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, *old, gang, pod("a", "pg", 1))
         first, second = found.sentence.split("; also, ")
         assert "enqueued jobs may reserve no more than" in first
-        assert second.startswith("its queue default may not exceed its share: it deserves 3 cpu")
+        assert second.startswith(
+            "its queue default may not exceed its share (plugin proportion): it deserves 3 cpu"
+        )
 
 
 class TestPodsOfOneJob:

@@ -33,7 +33,8 @@ def test_a_job_that_runs_with_some_of_its_pods(ask: Any) -> None:
     found = ask("job/train", PROPORTION, *WORLD, *some, a_job("Running"))
     assert found.sentence == (
         "job ns/train runs with 2 pods, and 1 more waits because its queue default may not exceed "
-        "its share: it deserves 4 cpu and holds 4, and needs 2 more; all nodes together "
+        "its share (plugin proportion): it deserves 4 cpu and holds 4, and needs 2 more; all nodes "
+        "together "
         "have 4; also, the only node does not take it: n1 lacks 2 cpu"
     )
 
@@ -97,7 +98,8 @@ def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
     old = (group("old", 1, "Running"), pod("old", "old", 2, "n1"))
     found = ask("pod/a", PROPORTION, node("n1"), full, *old, group("pg", 1), pod("a", "pg", 2))
     assert found.sentence == (
-        "pod ns/a waits because its queue default may not exceed its share: it deserves 2 cpu, its "
+        "pod ns/a waits because its queue default may not exceed its share (plugin proportion): it "
+        "deserves 2 cpu, its "
         "capability, and holds 2, and needs 2 more (podgroup ns/old holds 2)"
     )
 
@@ -105,7 +107,9 @@ def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
 def test_more_gpus_are_reserved_than_all_nodes_have(ask: Any) -> None:
     gang = group("pg", 1, "Pending", minResources={"nvidia.com/gpu": "8"})
     found = ask("podgroup/pg", PROPORTION, *WORLD, OTHER, gang)
-    assert found.sentence.endswith("0 of 0 are left; no node has nvidia.com/gpu")
+    assert found.sentence.endswith(
+        "it wants 8 nvidia.com/gpu, 0 are left; no node has nvidia.com/gpu"
+    )
 
 
 def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: Any) -> None:
@@ -113,7 +117,7 @@ def test_a_job_above_the_capability_of_its_queue_waits_for_more_than_room(ask: A
     gang = group("pg", 1, "Pending", minResources={"cpu": "9"})
     found = ask("podgroup/pg", PROPORTION, node("n1", 4), small, OTHER, gang)
     assert found.sentence.endswith(
-        "it wants 9 cpu, 4800m of 4800m are left; all nodes together have 4; also, its queue "
+        "it wants 9 cpu, 4800m are left; all nodes together have 4; also, its queue "
         "default may use no more than 3 cpu"
     )
 

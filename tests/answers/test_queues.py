@@ -48,7 +48,7 @@ class TestQueues:
         )
         assert found.sentence == (
             "job ns/second waits because queue test-root, the parent of its queue test-sub-1, is "
-            "full: it wants 2 cpu, 0 of 2 are left (job ns/first holds 2)"
+            "full (plugin capacity): it wants 2 cpu, 0 of 2 are left (job ns/first holds 2)"
         )
         assert (found.waits, found.cause) == (True, "queue-full test-root")
         (path,) = links(found, QueuePath)
@@ -70,7 +70,7 @@ class TestQueues:
         found = ask("pod/second-0", CAPACITY, *world)
         assert found.sentence == (
             "pod ns/second-0 waits because queue test-root, the parent of its queue test-sub-1, is "
-            "full: it wants 2 cpu, 0 of 2 are left (podgroup ns/first holds 2)"
+            "full (plugin capacity): it wants 2 cpu, 0 of 2 are left (podgroup ns/first holds 2)"
         )
         (path,) = (one for one in links(found, QueuePath) if one.blocks)
         assert (path.action, path.point) == ("allocate", "Allocatable")
@@ -86,7 +86,7 @@ class TestQueues:
             wants("6", queue="b"),
         )
         assert found.sentence == (
-            "podgroup ns/pg waits because its queue b is too small: it wants 6 cpu, and all of the "
+            "podgroup ns/pg waits because its queue b is too small (plugin capacity): it wants 6 cpu, and all of the "
             "queue may use 4; all nodes together have 4"
         )
 
@@ -195,7 +195,7 @@ class TestQueues:
             pod("poor-0", "poor", 2),
         )
         assert found.sentence == (
-            "pod ns/poor-0 waits because its queue rich may not exceed its share: it deserves "
+            "pod ns/poor-0 waits because its queue rich may not exceed its share (plugin proportion): it deserves "
             "4 cpu and holds 6, and needs 2 more (podgroup ns/rich holds 6)"
         )
 
@@ -210,7 +210,7 @@ class TestQueues:
         )
         assert found.sentence == (
             "podgroup ns/pg waits because enqueued jobs may reserve no more than 1.2 times what "
-            "all nodes have, less what is used: it wants 6 cpu, 4 of 12 are left "
+            "all nodes have, less what is used (plugin overcommit, overcommit-factor 1.2, the default): it wants 6 cpu, 4 of 12 are left "
             "(podgroup ns/early has reserved 8 cpu)"
         )
 
@@ -305,7 +305,7 @@ class TestQueuesAndNodesThemselves:
         )
         assert found.sentence == (
             "2 jobs of queue default wait: podgroup ns/a and 1 more wait because its queue default "
-            "may not exceed its share: it deserves 1 cpu and holds 0, and needs 2 more; all "
+            "may not exceed its share (plugin proportion): it deserves 1 cpu and holds 0, and needs 2 more; all "
             "nodes together have 1"
         )
 
@@ -322,7 +322,9 @@ class TestQueuesAndNodesThemselves:
             group("gang", 5, "Inqueue", queue="leaf"),
             *(pod(f"gang-{number}", "gang", 1) for number in range(5)),
         )
-        assert found.sentence.endswith("leaf is full: it wants 1 cpu, 0 of 4 are left")
+        assert found.sentence.endswith(
+            "leaf is full (plugin capacity): it wants 1 cpu, 0 of 4 are left"
+        )
         assert "ns/gang-4 has none, because the job's queue" in found.sentence
 
     def test_a_gang_of_a_queue_is_told_of_the_share_of_its_queue(self, ask: Any) -> None:

@@ -116,14 +116,18 @@ class NodeMiss(NamedTuple):
 class NodeGroup(NamedTuple):
     """The nodes that refuse a task for the same reasons.
 
+    :param reasons: as the filters gave them, without what the release puts around them.
     :param final: no eviction on these nodes could help.
     :param nearest: those that lack least, the nearest first.
+    :param of: the pod of the same job, of another kind, for which that was found; empty if it was
+        found for the task itself.
     """
 
     reasons: tuple[str, ...]
     final: bool
     nodes: tuple[str, ...]
     nearest: tuple[NodeMiss, ...]
+    of: str = ""
 
 
 class NodesChecked(NamedTuple):

@@ -43,7 +43,8 @@ class ClassColumns:
         late_scores: list[NodeOrderEntry],
     ) -> None:
         self._ssn = ssn
-        self._task = task
+        self.task = task
+        """A task of the class."""
         self._predicates = predicates
         self._scores = scores
         self._late_scores = late_scores
@@ -92,15 +93,15 @@ class ClassColumns:
         """Return the filters' verdicts over all nodes."""
         if self._unfiltered:
             self._unfiltered = False
-            self.filtered[:] = apply_filters(self._predicates, self._task, self._all)
+            self.filtered[:] = apply_filters(self._predicates, self.task, self._all)
         return self.filtered
 
     def score_all(self) -> tuple[Floats, Floats]:
         """Return the scores over all nodes, and the late scores."""
         if self._unscored:
             self._unscored = False
-            self.score[:] = order_score(self._scores, self._task, self._all)
-            self.late[:] = order_score(self._late_scores, self._task, self._all)
+            self.score[:] = order_score(self._scores, self.task, self._all)
+            self.late[:] = order_score(self._late_scores, self.task, self._all)
         return self.score, self.late
 
     def ranked(self, uniform: float) -> Floats:
@@ -122,17 +123,17 @@ class ClassColumns:
     def _update(self, rows: Rows) -> None:
         takes = self._fit(rows)
         if not self._unfiltered:
-            filtered = self.filtered[rows] = apply_filters(self._predicates, self._task, rows)
+            filtered = self.filtered[rows] = apply_filters(self._predicates, self.task, rows)
             takes &= filtered == PASS
         if not self._unscored:
-            score = self.score[rows] = order_score(self._scores, self._task, rows)
-            late = self.late[rows] = order_score(self._late_scores, self._task, rows)
+            score = self.score[rows] = order_score(self._scores, self.task, rows)
+            late = self.late[rows] = order_score(self._late_scores, self.task, rows)
             if self._ranked is not None:
                 self._ranked[rows] = np.where(takes, score + (late + self._uniform), -inf)
 
     def _update_one(self, row: int) -> None:
         """Run :meth:`_update` for one row, without calling NumPy for a few numbers."""
-        task, takes = self._task, self._fit_one(row)
+        task, takes = self.task, self._fit_one(row)
         if not self._unfiltered:
             filtered = PASS
             for entry in self._predicates:

@@ -41,6 +41,7 @@ def lowest_score(ssn: Session) -> float:
 OUT_OF_SYNC = "node(s) were out of sync"
 """The reason of a node that uses more than it has."""
 
+NO_TASK = -1
 MANY = -1
 """Instead of a class: there were several, or not all nodes were checked."""
 
@@ -68,6 +69,7 @@ class ErrorCache(msgspec.Struct):
     failures hold, and only the class is stored. When another group has its turn, the failures are
     stored, too: its tasks may take more of a node, which then would lack something else.
 
+    :ivar first: by group, the task whose failure is stored, by node; only while a trace is on.
     :ivar turn: the group that was last placed by its class; ``taken``: the node of its last task.
 
     Source: ``predicateHelper.taskPredicateErrorCache``.
@@ -77,6 +79,7 @@ class ErrorCache(msgspec.Struct):
     classes: dict[Group, int] = msgspec.field(default_factory=dict)
     turn: Group | None = None
     taken: int = NO_NODE
+    first: dict[Group, Ints] = msgspec.field(default_factory=dict)
 
 
 def new_error_cache() -> ErrorCache:
@@ -162,7 +165,8 @@ class NodeSelection:
             )
             name = self._ssn.task_name(task)
             if self._ssn.trace.follows(name):
-                seen = nodes_checked(self._ssn, task, self.columns(task), rows, verdicts)
+                others = self._others(cache, task, rows)
+                seen = nodes_checked(self._ssn, self.columns(task), rows, verdicts, others)
                 self._ssn.trace.detail(f"predicate {purpose.value}", name, seen)
         return found, errors
 
@@ -299,6 +303,7 @@ class NodeSelection:
             text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
             if fault and purpose is Purpose.BACKFILL:
                 text = fault
+            ssn.reasons.word(text, *ssn.reasons.messages(verdicts.item(place)))
             reported[place] = ssn.reasons.intern(StatusCode.ERROR, text)
         return reported
 
@@ -375,7 +380,25 @@ class NodeSelection:
         verdicts = np.where(before == PASS, verdicts, before)
         bad: NDArray[np.bool_] = verdicts != PASS
         failed[rows[bad]] = verdicts[bad]
+        if self._ssn.trace.on:
+            self._first(cache, group)[rows[bad & (before == PASS)]] = task
         return verdicts
+
+    def _first(self, cache: ErrorCache, group: Group) -> Ints:
+        """Return by node the task whose failure a cache has of a group."""
+        return cache.first.setdefault(group, np.full(len(self._ssn.nodes), NO_TASK, dtype=np.int32))
+
+    def _others(self, cache: ErrorCache | None, task: int, rows: Rows) -> dict[int, int]:
+        """Return by node the task of another class whose failure is used for a task."""
+        known = None if cache is None else cache.first.get(self._group(task))
+        if known is None:
+            return {}
+        klass = self._klass[task]
+        return {
+            row: first
+            for row in rows.tolist()
+            if (first := known.item(row)) != NO_TASK and self._klass[first] != klass
+        }
 
     def _store_turn(self, cache: ErrorCache) -> None:
         """Store which nodes had refused a group when its class was last looked at."""
@@ -389,6 +412,13 @@ class NodeSelection:
         now[cache.taken] = PASS  # the group has not looked at it since
         before = cache.failed.get(group)
         cache.failed[group] = now if before is None else np.where(before == PASS, now, before)
+        if self._ssn.trace.on:
+            known = self._first(cache, group)
+            known[(known == NO_TASK) & (now != PASS)] = self._of_class(group[0], klass)
+
+    def _of_class(self, job: int, klass: int) -> int:
+        """Return the first task of a job that is of a class."""
+        return next(task for task in self._ssn.jobs.tasks[job] if self._klass[task] == klass)
 
     def _no_failure(self) -> Ints:
         return np.zeros(len(self._ssn.nodes), dtype=np.int32)

@@ -23,12 +23,18 @@ _EPSILON = 0.1
 
 
 def nodes_checked(
-    ssn: Session, task: int, columns: ClassColumns, rows: Rows, verdicts: Ints
+    ssn: Session,
+    columns: ClassColumns,
+    rows: Rows,
+    verdicts: Ints,
+    others: Mapping[int, int],
 ) -> NodesChecked:
     """Return the nodes that were checked for a task, grouped by their verdicts.
 
-    :param verdicts: by row.
+    :param columns: of the task's class. :param verdicts: by row.
+    :param others: by node, the task of another class for which the verdict was found.
     """
+    task = columns.task
     request = ssn.named_request(task)
     future = ssn.nodes.future_idle(ssn.all_rows)
     names, filtered = np.array(ssn.nodes.names, dtype=object), columns.filter_all()
@@ -40,19 +46,29 @@ def nodes_checked(
 
     def miss(row: int, reasons: tuple[str, ...]) -> NodeMiss:
         lacks = {name: much for name, much in amounts(row, missing).items() if much > 0}
-        others = ssn.reasons.messages(filtered.item(row))
-        also = tuple(text for text in others if text not in reasons)
+        further = ssn.reasons.of_filters(ssn.reasons.messages(filtered.item(row)))
+        also = tuple(text for text in further if text not in reasons)
         return NodeMiss(names[row], lacks, amounts(row, future), _allocatable(ssn, row), also)
 
-    groups = []
+    shared = np.isin(rows, list(others))
+    by_reasons: dict[tuple[tuple[str, ...], bool, str], list[int]] = {}
     for verdict in np.unique(verdicts[verdicts != PASS]).tolist():
-        reasons = ssn.reasons.messages(verdict)
-        members = rows[verdicts == verdict]
+        reasons = tuple(ssn.reasons.of_filters(ssn.reasons.messages(verdict)))
+        final = ssn.reasons.unresolvable(verdict)
+        own = rows[(verdicts == verdict) & ~shared].tolist()
+        if own:
+            by_reasons.setdefault((reasons, final, ""), []).extend(own)
+        for row in rows[(verdicts == verdict) & shared].tolist():
+            key = reasons, final, ssn.task_name(others[row])
+            by_reasons.setdefault(key, []).append(row)
+    groups = []
+    for (reasons, final, of), some in by_reasons.items():
+        members = np.array(sorted(some))
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())
-        groups.append(NodeGroup(reasons, ssn.reasons.unresolvable(verdict), named, nearest))
-    groups.sort(key=lambda group: (-len(group.nodes), group.reasons))
+        groups.append(NodeGroup(reasons, final, named, nearest, of))
+    groups.sort(key=lambda group: (-len(group.nodes), group.reasons, group.of))
     passing = tuple(names[rows[verdicts == PASS]].tolist())
     info = ssn.tasks.info[task].request
     asked = {"cpu": info.cpu, "memory": info.memory, **(info.scalars or {})}

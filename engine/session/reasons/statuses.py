@@ -5,6 +5,7 @@ Source: ``pkg/scheduler/api/types.go`` (``Status``, ``StatusSets``).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -50,6 +51,7 @@ class Reasons:
         self._ids: dict[tuple[NodeStatus, ...], int] = {(): PASS}
         self._statuses: list[tuple[NodeStatus, ...]] = [()]
         self._stops: list[bool] = [False]
+        self._plain: dict[str, tuple[str, ...]] = {}
 
     def intern(self, code: StatusCode, *messages: str) -> int:
         """Return the id of a verdict with one status of this code for each message."""
@@ -63,6 +65,20 @@ class Reasons:
             self._statuses.append(statuses)
             self._stops.append(any(status.code in _FINAL for status in statuses))
         return known
+
+    def word(self, message: str, *plain: str) -> str:
+        """Note what a message says without what a release puts around it; return the message.
+
+        :param plain: the messages of the filters themselves.
+        """
+        if plain != (message,):
+            self._plain[message] = tuple(self.of_filters(plain))
+        return message
+
+    def of_filters(self, messages: Iterable[str]) -> Iterator[str]:
+        """Yield messages as the filters gave them, without what a release puts around them."""
+        for message in messages:
+            yield from self._plain.get(message, (message,))
 
     def statuses(self, verdict: int) -> tuple[NodeStatus, ...]:
         """Return the statuses of a verdict."""

@@ -120,7 +120,7 @@ class Answers:
         """
         if self._rules.named is not NamedIn.ALL:
             return self._reasons.intern(code, message)
-        text = _of_plugin(plugin, message) if plugin else message
+        text = self._of_plugin(plugin, message) if plugin else message
         return self._reasons.intern(StatusCode.ERROR if self._final else code, text)
 
     def add(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
@@ -170,7 +170,7 @@ class Answers:
         (status,) = self._reasons.statuses(verdict)
         if status.code is not StatusCode.ERROR:
             return verdict
-        return self._reasons.intern(status.code, _of_plugin(plugin, status.message))
+        return self._reasons.intern(status.code, self._of_plugin(plugin, status.message))
 
     def _with_limits(self, verdicts: Ints, limits: Ints) -> Ints:
         """Return the verdicts with those about the number of volumes, if no filter refuses."""
@@ -190,11 +190,13 @@ class Answers:
         if verdict not in self._about_limits:
             return verdict
         (status,) = self._reasons.statuses(verdict)
-        return self._reasons.intern(status.code, f"{POD_NUMBER},{status.message}")
+        text = f"{POD_NUMBER},{status.message}"
+        return self._reasons.intern(
+            status.code, self._reasons.word(text, POD_NUMBER, status.message)
+        )
 
-
-def _of_plugin(plugin: str, message: str) -> str:
-    return f"plugin {plugin} predicates failed {message}"
+    def _of_plugin(self, plugin: str, message: str) -> str:
+        return self._reasons.word(f"plugin {plugin} predicates failed {message}", message)
 
 
 def _each(verdicts: Ints, where: Mask, change: Callable[[int], int]) -> Ints:

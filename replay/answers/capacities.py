@@ -1,0 +1,45 @@
+"""What nodes have of what a pod requests when they are empty, and who got it in this session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.objects import Pod
+from ...engine.model.task import TaskInfo
+from ...engine.session.framework.trace import TraceStep
+from ...engine.session.plugins.shared.amounts import plain
+from .run import Run
+
+_PLACING = ("allocate", "backfill")
+_TAKING = frozenset({"allocate", "pipeline"})
+
+
+def task_of(run: Run, pod: Pod | None) -> TaskInfo | None:
+    """Return the task of a pod in the scheduler's cache."""
+    job = None if pod is None else run.job(job_of(pod))
+    return None if pod is None or job is None else job.tasks.get(pod.uid)
+
+
+def request_of(run: Run, pod: Pod) -> Mapping[str, float]:
+    """Return what a pod requests, by resource."""
+    task = task_of(run, pod)
+    return {} if task is None else plain(task.request)
+
+
+def given_before(run: Run, pod: str, node: str) -> list[tuple[str, Mapping[str, float]]]:
+    """Return the pods to which this session gave a node before it last checked a pod."""
+    steps = run.trace.steps
+    last = max((at for at, one in enumerate(steps) if _checks(one, pod)), default=-1)
+    found: list[tuple[str, Mapping[str, float]]] = []
+    for step in steps[: last + 1]:
+        has = run.binds.get(step.about) or run.pipelined.get(step.about)
+        if step.what in _TAKING and step.outcome == node == has and step.about != pod:
+            task = task_of(run, run.pod(step.about))
+            if task is not None:
+                found.append((step.about, plain(task.request)))
+    return found
+
+
+def _checks(step: TraceStep, pod: str) -> bool:
+    return step.what == "predicate" and step.about == pod and step.by in _PLACING

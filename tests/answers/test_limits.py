@@ -1,0 +1,174 @@
+"""Limits that a job does not expect: which plugin sets them, from what, and for which resources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from answer_worlds import NODES, Document
+
+from sessions import group, node, pod, queue
+
+GPU = "nvidia.com/gpu"
+PLUGINS = """
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: predicates
+  - name: {plugin}
+"""
+OVERCOMMIT = PLUGINS.format(plugin="overcommit")
+TWICE = f"{OVERCOMMIT}    arguments:\n      overcommit-factor: 2\n"
+
+
+def gpus(name: str, count: int, cpu: int = 16) -> Document:
+    made = node(name, cpu)
+    made["status"]["allocatable"] |= {GPU: str(count)} if count else {}
+    return made
+
+
+def holder(name: str, count: int, on: str, **spec: Any) -> tuple[Document, Document]:
+    """Return a job that runs, and its pod with some GPUs."""
+    least = {"cpu": "1", GPU: str(count)}
+    held = pod(f"{name}-0", name, 1, on, requests={GPU: str(count)})
+    return group(name, 1, "Running", minResources=least, **spec), held
+
+
+def guaranteeing(count: int) -> tuple[Document, ...]:
+    """Return a job of queue ``a`` without GPUs, and a queue that some GPUs are guaranteed to."""
+    guarantee = {"resource": {GPU: str(count)}}
+    return (
+        gpus("n1", 8),
+        queue("a"),
+        queue("b", guarantee=guarantee),
+        *holder("six", 6, "n1", queue="a"),
+        group("cpu", 1, "Pending", queue="a", minResources={"cpu": "1"}),
+    )
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+@pytest.mark.parametrize("release", ["v1.9.0", "v1.9.1"])
+def test_a_job_that_asks_for_no_gpus_waits_for_the_gpus_of_its_queue(
+    ask: Any, plugin: str, release: str
+) -> None:
+    conf = PLUGINS.format(plugin=plugin)
+    found = ask("podgroup/cpu", conf, *guaranteeing(4), release=release)
+    assert found.sentence == (
+        f"podgroup ns/cpu waits because its queue a is over its limit (plugin {plugin}): 6 of 4 "
+        "nvidia.com/gpu are held or reserved (podgroup ns/six holds 6); the job asks for no "
+        f"nvidia.com/gpu, but {release} compares all resources, and so enqueues no job of queue a "
+        "(as v1.8.0 to v1.9.1); its limit is 4 nvidia.com/gpu, as all nodes have 8 and 4 are "
+        "guaranteed to queue b"
+    )
+
+
+def test_later_releases_compare_what_a_job_asks_for(ask: Any) -> None:
+    conf = PLUGINS.format(plugin="proportion")
+    assert ask("podgroup/cpu", conf, *guaranteeing(4), release="v1.10.0").cause == "next-session"
+
+
+def test_a_limit_that_guarantees_of_others_make_says_so(ask: Any) -> None:
+    wants = group("gpu", 1, "Pending", queue="a", minResources={GPU: "1"})
+    conf = PLUGINS.format(plugin="proportion")
+    found = ask("podgroup/gpu", conf, *guaranteeing(4)[:-1], wants, release="v1.12.1")
+    assert found.sentence.endswith(
+        "its queue a is full (plugin proportion): it wants 1 nvidia.com/gpu, 0 of 4 are left "
+        "(podgroup ns/six holds 6); its limit is 4 nvidia.com/gpu, as all nodes have 8 and 4 are "
+        "guaranteed to queue b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("conf", "factor", "left"),
+    [(OVERCOMMIT, "1.2, the default", "3.6"), (TWICE, "2", "10")],
+)
+def test_the_limit_of_overcommit_names_its_argument(
+    ask: Any, conf: str, factor: str, left: str
+) -> None:
+    wants = group("gpu", 1, "Pending", minResources={GPU: "16"})
+    documents = (gpus("n1", 8), queue("default"), *holder("six", 6, "n1"), wants)
+    found = ask("podgroup/gpu", conf, *documents)
+    assert (
+        f"(plugin overcommit, overcommit-factor {factor}): it wants 16 nvidia.com/gpu, {left} are "
+        "left; all nodes together have 8"
+    ) in found.sentence
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.12.1", "v1.15.1"])
+class TestGpusOfNodes:
+    """Nodes without GPUs, too small ones, full ones, and those that others got just before."""
+
+    def test_kinds_of_nodes_are_counted(self, ask: Any, release: str) -> None:
+        documents = (
+            *(gpus(f"n{number}", count) for number, count in enumerate((0, 0, 2, 8))),
+            queue("default"),
+            *holder("six", 6, "n3"),
+            group("pg"),
+            pod("a", "pg", 1, requests={GPU: "4"}),
+        )
+        found = ask("pod/a", NODES, *documents, release=release)
+        assert found.sentence.endswith(
+            "4 nodes lack nvidia.com/gpu: 2 have none at all, 1 has too few even when empty and 1 "
+            "has too few free (the nearest, n3, lacks 2 nvidia.com/gpu)"
+        )
+
+    def test_a_node_without_any(self, ask: Any, release: str) -> None:
+        documents = (gpus("n1", 0), queue("default"), group("pg"))
+        found = ask(
+            "pod/a", NODES, *documents, pod("a", "pg", requests={GPU: "1"}), release=release
+        )
+        assert found.sentence.endswith(
+            "n1 has no nvidia.com/gpu; no node has 1 nvidia.com/gpu, even when it is empty"
+        )
+
+    def test_what_the_session_gave_to_another_pod(self, ask: Any, release: str) -> None:
+        pods = (pod(name, "pg", 1, requests={GPU: "5"}) for name in ("a", "b"))
+        documents = (gpus("n1", 8), queue("default"), group("pg"), *pods)
+        found = ask("pod/b", NODES, *documents, release=release)
+        assert found.sentence.endswith(
+            "n1 lacks 2 nvidia.com/gpu, which this session gives to pod ns/a"
+        )
+
+
+def launching(*roles: str) -> tuple[Document, ...]:
+    """Return a job whose launcher does not tolerate the taint of the GPU node; its worker does."""
+    tainted = gpus("g1", 4)
+    tainted.setdefault("spec", {})["taints"] = [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
+    marks = [{"volcano.sh/task-spec": role} for role in roles] or [{}, {}]
+    launcher = pod("l", "pg", 100, annotations=marks[0])
+    worker = pod("w", "pg", 1, requests={GPU: "4"}, annotations=marks[1])
+    worker["spec"]["tolerations"] = [{"operator": "Exists"}]
+    return tainted, node("n1", 200), queue("default"), group("pg", 2), launcher, worker
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.9.1"])
+def test_what_was_found_for_another_pod_is_not_said_of_this_one(ask: Any, release: str) -> None:
+    found = ask("pod/w", NODES, *launching(), release=release)
+    assert (
+        "g1 is not checked for it: it refused pod ns/l (has a taint that the pod does not tolerate "
+        "(gpu=yes)), and the scheduler uses that for all pods of the job without a role (as v1.8.0 "
+        "to v1.9.1, behaviour tasks_without_role_share_failures)"
+    ) in found.sentence
+    groups = [each for link in found.chain for each in getattr(link, "groups", ())]
+    (shared,) = (each for each in groups if each.of)
+    assert (shared.of, shared.nodes) == ("ns/l", ("g1",))
+    assert shared.behaviour == "tasks_without_role_share_failures"
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.9.1", "v1.12.1"])
+def test_pods_of_other_roles_get_their_own_results(ask: Any, release: str) -> None:
+    found = ask("pod/w", NODES, *launching("launcher", "worker"), release=release)
+    assert "is not checked for it" not in found.sentence
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.9.0", "v1.12.1", "v1.15.1"])
+def test_all_releases_give_reasons_in_the_same_words(ask: Any, release: str) -> None:
+    closed = node("n1", 4)
+    closed.setdefault("spec", {})["unschedulable"] = True
+    found = ask(
+        "pod/a", NODES, closed, queue("default"), group("pg"), pod("a", "pg"), release=release
+    )
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 is cordoned, with room for it"
+    )
