@@ -136,7 +136,7 @@ def launching(*roles: str) -> tuple[Document, ...]:
     tainted = gpus("g1", 4)
     tainted.setdefault("spec", {})["taints"] = [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
     marks = [{"volcano.sh/task-spec": role} for role in roles] or [{}, {}]
-    launcher = pod("l", "pg", 100, annotations=marks[0])
+    launcher = pod("l", "pg", 10, annotations=marks[0])
     worker = pod("w", "pg", 1, requests={GPU: "4"}, annotations=marks[1])
     worker["spec"]["tolerations"] = [{"operator": "Exists"}]
     return tainted, node("n1", 200), queue("default"), group("pg", 2), launcher, worker
