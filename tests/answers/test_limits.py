@@ -134,7 +134,9 @@ class TestGpusOfNodes:
 def launching(*roles: str) -> tuple[Document, ...]:
     """Return a job whose launcher does not tolerate the taint of the GPU node; its worker does."""
     tainted = gpus("g1", 4)
-    tainted.setdefault("spec", {})["taints"] = [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
+    tainted.setdefault("spec", {})["taints"] = [
+        {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
+    ]
     marks = [{"volcano.sh/task-spec": role} for role in roles] or [{}, {}]
     launcher = pod("l", "pg", 10, annotations=marks[0])
     worker = pod("w", "pg", 1, requests={GPU: "4"}, annotations=marks[1])
