@@ -9,9 +9,10 @@ from ..cache.job_cache import job_of
 from ..kubernetes.objects import Pod
 from ..kubernetes.units import format_amount
 from ..model.job import JobInfo
-from ..model.resource import MIN_RESOURCE
+from ..model.resource import MIN_RESOURCE, Resource
+from ..model.resource_names import PODS
 from ..model.task import TaskInfo
-from .demand import Demand, amounts_of
+from .demand import Amounts, Demand, amounts_of, summed
 from .invariant import NODE, POD, PODGROUP, QUEUE, SESSION, Invariant, Needs, Severity, Violation
 from .texts import names_of
 from .view import ClusterView, QueueLimits
@@ -134,6 +135,46 @@ def _below_guarantee(view: ClusterView) -> Iterator[Violation]:
                 yield Violation("Queue", name, message, f"guarantee.{resource}")
 
 
+def deserved_is_kept(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield queues from which the session takes what they deserve, for pods of other queues.
+
+    A pod may be taken as long as its queue has more than it deserves of something that the pod
+    requests, so the last one may take it a little below.
+    """
+    session = view.session
+    if session is None or not session.result.deserved:
+        return
+    demand = Demand(view, tree=False)
+    held = summed(demand.held, demand.of_pods(key for key, _ in session.result.binds))
+    left = {queue: dict(amounts) for queue, amounts in held.items()}
+    worst: dict[tuple[str, str], tuple[str, float, float]] = {}
+    for one in _victims(view):
+        if one.reason not in _FROM_OTHER_QUEUES:
+            continue
+        queue, request = one.job.queue, amounts_of(one.task.request)
+        deserved = amounts_of(session.result.deserved.get(queue, Resource()))
+        taken = [name for name in sorted(request) if _is_shared(name, request, deserved)]
+        has = left.setdefault(queue, {})
+        rich = any(has.get(name, 0.0) - deserved[name] >= MIN_RESOURCE for name in taken)
+        for name, amount in request.items():
+            has[name] = has.get(name, 0.0) - amount
+        for name in () if rich else taken:
+            worst[queue, name] = one.reason, has[name], deserved[name]
+    for (queue, name), (reason, after, least) in sorted(worst.items()):
+        before = held.get(queue, {}).get(name, 0.0)
+        message = (
+            f"the session evicts pods of it ({reason}) until it has {format_amount(name, after)} "
+            f"of {name}, before {format_amount(name, before)}, although it deserves "
+            f"{format_amount(name, least)}"
+        )
+        yield Violation("Queue", queue, message, f"deserved.{name}")
+
+
+def _is_shared(name: str, request: Amounts, deserved: Amounts) -> bool:
+    """Return whether a pod requests a resource of which its queue deserves something."""
+    return name != PODS and min(request[name], deserved.get(name, 0.0)) >= MIN_RESOURCE
+
+
 INVARIANTS = (
     Invariant(
         id="I-16",
@@ -158,6 +199,17 @@ INVARIANTS = (
         kinds=_ALL,
         settles=False,
         check=victim_is_fair,
+    ),
+    Invariant(
+        id="I-24b",
+        name="deserved-kept",
+        severity=Severity.HIGH,
+        statement="No session takes pods from a queue that has no more than it deserves.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=_ALL,
+        settles=False,
+        check=deserved_is_kept,
     ),
 )
 """The invariants of this module."""

@@ -7,7 +7,19 @@ from collections.abc import Iterator
 from ..cache.job_cache import job_of
 from ..kubernetes.objects import Object, Pod, PodGroup
 from ..model.job import JobInfo
-from .invariant import POD, PODGROUP, QUEUE, Invariant, Needs, Severity, Violation, newest
+from .invariant import (
+    NODE,
+    POD,
+    PODGROUP,
+    QUEUE,
+    SESSION,
+    Invariant,
+    Needs,
+    Severity,
+    Violation,
+    newest,
+)
+from .texts import names_of
 from .view import ClusterView, has_place, is_live
 
 VOLCANO = "system:serviceaccount:volcano-system:"
@@ -129,6 +141,42 @@ def phase_is_true(view: ClusterView, key: str) -> Iterator[Violation]:
     yield Violation("PodGroup", key, message, newest=newest(group, *pods))
 
 
+def completed_is_true(view: ClusterView, key: str) -> Iterator[Violation]:
+    """Yield a PodGroup that is Completed although one of its pods still waits for a node."""
+    group: PodGroup | None = view.truth.get("PodGroup", key)
+    if group is not None and group.status.phase in _ENDED:
+        waiting = _waiting(view, key)
+        if waiting:
+            message = (
+                f"its phase is Completed, but it waits for a node for {names_of(waiting, 'pod')}"
+            )
+            pods = view.pods.of(key)
+            yield Violation("PodGroup", key, message, newest=newest(group, *pods))
+
+
+def sessions_complete_what_is_done(view: ClusterView, _: str) -> Iterator[Violation]:
+    """Yield PodGroups that a session completes although one of their pods waits for a node.
+
+    Releases compare the pods that have ended with those that have a node, so pods that wait do not
+    count. Source: pkg/scheduler/framework/session.go getPodGroupPhase, jobStatus.
+    """
+    result = None if view.session is None else view.session.result
+    bound = {key for key, _ in result.binds} if result else set()
+    for key, decided in sorted(result.pod_groups.items()) if result else ():
+        group: PodGroup | None = view.truth.get("PodGroup", key)
+        if group is None or decided.phase not in _ENDED or group.status.phase in _ENDED:
+            continue
+        waiting = [name for name in _waiting(view, key) if name not in bound]
+        if waiting:
+            message = f"the session completes it, but no node has {names_of(waiting, 'pod')}"
+            yield Violation("PodGroup", key, message)
+
+
+def _waiting(view: ClusterView, key: str) -> list[str]:
+    """Return the pods of a PodGroup that have no node yet."""
+    return [pod.key for pod in view.pods.of(key) if is_live(pod) and not has_place(pod)]
+
+
 def gang_is_whole(view: ClusterView, key: str) -> Iterator[Violation]:
     """Yield a gang of which only a part has nodes, and that was never complete."""
     group: PodGroup | None = view.truth.get("PodGroup", key)
@@ -235,6 +283,28 @@ INVARIANTS = (
         kinds=(POD, PODGROUP),
         settles=True,
         check=phase_is_true,
+    ),
+    Invariant(
+        id="I-12d",
+        name="completed-truth",
+        severity=Severity.HIGH,
+        statement="No pod of a Completed PodGroup waits for a node.",
+        needs=Needs.TRUTH,
+        unit="PodGroup",
+        kinds=(POD, PODGROUP),
+        settles=True,
+        check=completed_is_true,
+    ),
+    Invariant(
+        id="I-12e",
+        name="completed-decided",
+        severity=Severity.HIGH,
+        statement="No session completes a PodGroup of which a pod waits for a node.",
+        needs=Needs.SESSION,
+        unit=SESSION,
+        kinds=(NODE, QUEUE, PODGROUP, POD),
+        settles=False,
+        check=sessions_complete_what_is_done,
     ),
     Invariant(
         id="I-13",

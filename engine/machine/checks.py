@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PANIC, NO_REST = "I-05", "I-19"
 """Invariants that a machine checks by itself: no process panics, and a cluster comes to rest."""
 
-_NOT_WRITTEN = frozenset({"I-15", "I-12", "I-12b", "I-10"})
+_NOT_WRITTEN = frozenset({"I-15", "I-12", "I-12b", "I-12d", "I-10"})
 """About statuses that a machine does not write, and about what the user wrote."""
 
 _NOT_SEEN = frozenset({"I-02d"})

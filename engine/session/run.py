@@ -209,3 +209,4 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     result.errors = ssn.errors
     result.trace = ssn.trace.steps
     result.asked_time = ssn.asked_time
+    result.deserved = ssn.deserved

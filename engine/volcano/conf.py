@@ -230,10 +230,9 @@ def _actions(text: str, behaviours: Behaviours) -> tuple[tuple[str, ...], list[s
     for name in text.split(","):
         if name.strip() in known:
             actions.append(name.strip())
-        elif behaviours.unknown_action is UnknownAction.REJECTS_AS_IGNORED:
-            raise ConfInvalid(f"failed to find Action {name}, ignore it")
-        elif behaviours.unknown_action is UnknownAction.REJECTS:
-            raise ConfInvalid(f"failed to find Action {name}")
+        elif behaviours.unknown_action.rejects:
+            as_ignored = behaviours.unknown_action is UnknownAction.REJECTS_AS_IGNORED
+            raise ConfInvalid(f"failed to find Action {name}{', ignore it' if as_ignored else ''}")
         else:
             errors.append(f"Failed to find Action {name}, ignore it")
     return tuple(actions), errors

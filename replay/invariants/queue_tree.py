@@ -69,9 +69,9 @@ def queue_tree(conf: Callable[[], Configuration | None]) -> Invariant:
 
 def _findings(view: ClusterView, conf: Configuration | None) -> list[Finding]:
     world = LintInputs(_manifests(view), () if conf is None else (conf,))
-    return [
-        one for one in lint(world, [view.cache.behaviours], _RULES) if one.severity in _SEVERITY
-    ]
+    found = lint(world, [view.cache.behaviours], _RULES)
+    # Without a configuration, only what holds whatever plugin limits queues is a violation.
+    return [one for one in found if one.severity in _SEVERITY and not one.plugin]
 
 
 def _manifests(view: ClusterView) -> Iterable[Manifest]:

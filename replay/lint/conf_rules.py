@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.session.plugins import BUILDERS
@@ -16,7 +17,6 @@ from ...engine.volcano.conf import (
     parse_scheduler_conf,
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
-from ...engine.volcano.session.configuration import UnknownAction
 from .conf_outline import ConfOutline, outline, shown
 from .context import LintContext
 from .findings import Effect, Issue
@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"line (\d+):")
 _STARVING_PLUGINS = frozenset({"gang", "priority", "tdm"})
+_DESERVING = frozenset({"capacity", "proportion"})
+"""Plugins that know what queues deserve; drf does too, with ``enableHierarchy``."""
+
+VOTERS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "reclaim": frozenset({"gang", "conformance", "pdb", "cdp", "capacity", "proportion"}),
+        "gangreclaim": frozenset({"gang", "conformance", "priority", "capacity"}),
+    }
+)
+"""The plugins that choose victims for an action; of ``reclaim`` also extender and drf can."""
+
 _ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
 _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
@@ -131,7 +142,7 @@ def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         for name in _written_actions(conf).split(","):
             if name.strip() in known:
                 continue
-            refused = how.unknown_action is UnknownAction.REJECTS
+            refused = how.unknown_action.rejects
             fault = (
                 f"there is no action {name.strip()!r}"
                 if name.strip()
@@ -303,16 +314,56 @@ def reclaim_without_queue_plugin(given: LintContext, how: Behaviours) -> Iterato
     for read in read_by(given, how):
         options = [p.option for p in read.plugins if exists(p.option.name, how)]
         knows = any(
-            option.name in {"capacity", "proportion"}
-            or (option.name == "drf" and option.enabled_hierarchy)
-            for option in options
-            if "Reclaimable" in option.enabled
+            _knows_deserved(option) for option in options if "Reclaimable" in option.enabled
         )
         if "reclaim" in read.conf.actions and not knows:
             message = (
                 "no plugin knows what queues deserve: any queue's pods are evicted for another"
             )
             yield read.issue(("actions",), Effect.DIFFERS, message, "add capacity or proportion")
+
+
+def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """Plugins that choose victims in a tier above the one that knows what queues deserve.
+
+    The first tier that chooses any pod decides alone. Queues are then reclaimed below what they
+    deserve, and reclaim it back: evictions go on in both directions.
+    """
+    for read in read_by(given, how):
+        for action in (one for one in VOTERS if one in read.conf.actions):
+            voters = [
+                placed
+                for placed in read.plugins
+                if exists(placed.option.name, how) and _votes(placed.option, action)
+            ]
+            knows = next((one for one in voters if _knows_deserved(one.option)), None)
+            above = [one for one in voters if knows is not None and one.tier < knows.tier]
+            if knows is None or not above:
+                continue
+            names = " and ".join(dict.fromkeys(one.option.name for one in above))
+            name, choose = knows.option.name, "choose" if len(above) > 1 else "chooses"
+            message = (
+                f"{action} asks {name} only where {names}, in a tier above it, {choose} no pod: "
+                "queues can lose pods below what they deserve"
+            )
+            now = f"put {name} into the tier of {names}"
+            yield read.issue((*knows.path, "name"), Effect.DIFFERS, message, now)
+
+
+def _knows_deserved(option: PluginOption) -> bool:
+    """Return whether a plugin knows what queues deserve."""
+    return option.name in _DESERVING or (option.name == "drf" and option.enabled_hierarchy)
+
+
+def _votes(option: PluginOption, action: str) -> bool:
+    """Return whether a plugin chooses victims for an action."""
+    if action != "reclaim":
+        return option.name in VOTERS[action]
+    if "Reclaimable" not in option.enabled:
+        return False
+    if option.name == "extender":
+        return bool(option.arguments.get_str("extender.reclaimableVerb", ""))
+    return option.name in VOTERS[action] or _knows_deserved(option)
 
 
 def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:

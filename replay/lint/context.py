@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .assumed import Plugin
 from .gangs import Gangs
 from .inputs import LintInputs
 from .queues import Queues
@@ -17,6 +18,9 @@ class LintContext(NamedTuple):
     gangs: Gangs
 
     @classmethod
-    def of(cls, world: LintInputs) -> LintContext:
-        """Return inputs ready to be checked."""
-        return cls(world, Queues(world), Gangs(world))
+    def of(cls, world: LintInputs, assumed: Plugin | None = None) -> LintContext:
+        """Return inputs ready to be checked.
+
+        :param assumed: the plugin that limits queues, if no configuration is known.
+        """
+        return cls(world, Queues(world, assumed), Gangs(world))

@@ -91,11 +91,20 @@ class Issue(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An issue, its rule, and the releases that it applies to, oldest first."""
+    """An issue, its rule, and the releases that it applies to, oldest first.
+
+    :param plugin: the plugin that must limit queues for this to hold; empty if any may.
+    """
 
     rule: str
     issue: Issue
     releases: tuple[str, ...]
+    plugin: str = ""
+
+    @property
+    def message(self) -> str:
+        """What was found, and for which plugin if it is so for one only."""
+        return f"{self.issue.message} (with {self.plugin})" if self.plugin else self.issue.message
 
     @property
     def severity(self) -> Severity:
@@ -121,7 +130,8 @@ class Finding(NamedTuple):
             "line": None if place is None else place.line,
             "document": None if place is None else place.document,
             "field": self.issue.field,
-            "message": self.issue.message,
+            "message": self.message,
+            "plugin": self.plugin or None,
             "now": self.issue.now,
             "releases": list(self.releases),
         }

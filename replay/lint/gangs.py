@@ -92,9 +92,10 @@ class Gangs:
         """Return what any ``minAvailable`` pods of a job request at least."""
         requests = self._requests(how)
         pods = [
-            (task.least, task.replicas, requests.of(task.template.spec)) for task in job.spec.tasks
+            (task.least(how), task.replicas, requests.of(task.template.spec))
+            for task in job.spec.tasks
         ]
-        needed = min(job.min_available, sum(max(count, 0) for _, count, _ in pods))
+        needed = min(job.min_available(how), sum(max(count, 0) for _, count, _ in pods))
         total = Resource()
         for name in sorted({name for _, _, request in pods for name in _names(request)}):
             total.set(name, _least_of(name, needed, pods))

@@ -11,10 +11,11 @@ from ...engine.errors import EventMalformed
 from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PriorityClass, Queue, decode
 from ...engine.kubernetes.store import default_queue
 from ...engine.model.resource import Resource
+from ...engine.volcano.admission import DEFAULT_QUEUE
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from .answer_cache import AnswerCache
 from .findings import FilePlace, Subject
-from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
+from .objects import BATCH, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours

@@ -9,6 +9,7 @@ from ...engine.model.resource import ZERO, Resource
 from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
 from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
+from ...engine.volcano.admission import task_name
 from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import Effect, Issue, Subject
@@ -28,10 +29,10 @@ def job_without_tasks(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A Job without tasks, or with two tasks of one name: admission rejects it."""
     for key, job in given.world.jobs.items():
         subject = given.world.subject("Job", key)
-        names = [task.name for task in job.spec.tasks]
+        names = [task_name(task.name, number) for number, task in enumerate(job.spec.tasks)]
         if not names:
             yield Issue(subject, "spec.tasks", Effect.REFUSED, _NO_TASKS)
-        for name in sorted({name for name in names if name and names.count(name) > 1}):
+        for name in sorted({name for name in names if names.count(name) > 1}):
             message = f"{names.count(name)} tasks have the name {name!r}"
             yield Issue(subject, "spec.tasks", Effect.REFUSED, message, "give each its own name")
 
@@ -69,13 +70,14 @@ def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterato
                 )
 
 
-def task_minima_ignored(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+def task_minima_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Minima of tasks whose sum is more than the job's minimum: all of them are ignored.
 
-    In a Job, a task without ``minAvailable`` needs all its replicas.
+    In a Job, a task without ``minAvailable`` needs all its replicas, or since v1.14.0 the
+    ``minPartitions`` of its ``partitionPolicy``.
     """
     for key, job in given.world.jobs.items():
-        total = sum(task.least for task in job.spec.tasks)
+        total = sum(task.least(how) for task in job.spec.tasks)
         subject = given.world.subject("Job", key)
         # Admission fills in missing fields, so a stored job does not show what was written.
         filled_in = subject.place is None
@@ -84,8 +86,8 @@ def task_minima_ignored(given: LintContext, _: Behaviours) -> Iterator[Issue]:
             and not (filled_in and task.min_available == task.replicas)
             for task in job.spec.tasks
         )
-        if written and job.min_available < total and _fits(job):
-            yield _minima(subject, "spec.minAvailable", job.min_available, total)
+        if written and job.min_available(how) < total and _fits(job, how):
+            yield _minima(subject, "spec.minAvailable", job.min_available(how), total)
     for key, group in given.world.pod_groups.items():
         total = sum(group.spec.min_task_member.values())
         if group.spec.min_member < total and given.world.job_of(group) is None:
@@ -294,8 +296,9 @@ def gang_unheeded(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             subject = given.world.subject("PodGroup", key)
             yield Issue(subject, "spec.minMember", Effect.IGNORED, message)
     for key, job in given.world.jobs.items():
-        if job.min_available > 1:
-            message = f"minAvailable {job.min_available} is ignored without the plugin gang"
+        least = job.min_available(how)
+        if least > 1:
+            message = f"minAvailable {least} is ignored without the plugin gang"
             subject = given.world.subject("Job", key)
             yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
 
@@ -324,8 +327,8 @@ def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
     return Issue(subject, field, Effect.DIFFERS, message, f"raise the minimum to {total}")
 
 
-def _fits(job: Job) -> bool:
-    return all(task.least <= task.replicas for task in job.spec.tasks)
+def _fits(job: Job, how: Behaviours) -> bool:
+    return all(task.least(how) <= task.replicas for task in job.spec.tasks)
 
 
 def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[Subject]]:

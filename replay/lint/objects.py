@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
 from ...engine.kubernetes.objects.metadata import Int32, Part
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
+from ...engine.volcano.admission import partitions_of, task_minimum
 from .findings import FilePlace, Subject
+
+if TYPE_CHECKING:
+    from ...engine.volcano.session.behaviours import Behaviours
 
 VOLCANO = "scheduling.volcano.sh"
 BATCH = "batch.volcano.sh"
-DEFAULT_QUEUE, ROOT = "default", "root"
+ROOT = "root"
 
 
 class PodTemplate(Part, frozen=True, gc=False):
@@ -27,18 +31,30 @@ class PodTemplate(Part, frozen=True, gc=False):
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
 
 
+class PartitionPolicy(Part, frozen=True, gc=False):
+    """How the pods of a task are divided into groups of one size."""
+
+    total_partitions: Int32 = 0
+    partition_size: Int32 = 0
+    min_partitions: Int32 = 0
+
+
 class TaskSpec(Part, frozen=True, gc=False):
     """One role of a job."""
 
     name: str = ""
     replicas: Int32 = 0
     min_available: Int32 | None = None
+    partition_policy: PartitionPolicy | None = None
     template: PodTemplate = msgspec.field(default_factory=PodTemplate)
 
-    @property
-    def least(self) -> int:
-        """How many of its pods the job needs: all by default."""
-        return self.replicas if self.min_available is None else self.min_available
+    def least(self, how: Behaviours) -> int:
+        """Return how many of its pods the job needs in a release: all by default."""
+        policy = self.partition_policy
+        if policy is None or self.min_available is not None:
+            return task_minimum(self.min_available, self.replicas)
+        partitions = policy.min_partitions, policy.partition_size
+        return task_minimum(None, self.replicas, partitions, partitions_of(how.release))
 
 
 class JobSpec(Part, frozen=True, gc=False):
@@ -68,10 +84,9 @@ class Job(Object, frozen=True, gc=False):
     spec: JobSpec = msgspec.field(default_factory=JobSpec)
     status: JobStatus = msgspec.field(default_factory=JobStatus)
 
-    @property
-    def min_available(self) -> int:
-        """How many pods must run together; by default what the tasks need."""
-        return self.spec.min_available or sum(task.least for task in self.spec.tasks)
+    def min_available(self, how: Behaviours) -> int:
+        """Return how many pods must run together in a release; by default what tasks need."""
+        return self.spec.min_available or sum(task.least(how) for task in self.spec.tasks)
 
 
 TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(

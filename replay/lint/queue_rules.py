@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.kubernetes.objects import Queue
-from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
+from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
 from .amounts import amount, amounts, lacking
@@ -222,14 +221,10 @@ def reclaim_without_victims(given: LintContext, how: Behaviours) -> Iterator[Iss
     conf = given.world.in_force
     if conf is None or "reclaim" not in given.world.conf(how).actions:
         return
-    others = [q for name, q in given.world.queues.items() if name != ROOT]
-    if "Queue" in given.world.complete and not any(map(_reclaimable, others)):
+    others = [QueueInfo(q) for name, q in given.world.queues.items() if name != ROOT]
+    if "Queue" in given.world.complete and not any(queue.reclaimable for queue in others):
         message = "the action reclaim has no effect: no queue is reclaimable"
         yield Issue(conf.subject, "actions", Effect.IGNORED, message)
-
-
-def _reclaimable(queue: Queue) -> bool:
-    return queue.spec.reclaimable is None or queue.spec.reclaimable
 
 
 def _by_annotations(given: LintContext, how: Behaviours) -> bool:

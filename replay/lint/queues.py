@@ -30,8 +30,10 @@ from ...engine.session.plugins.capacity.flat import flat_capability, total_guara
 from ...engine.session.plugins.capacity.hierarchy import Hierarchy
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.session.plugins.proportion import Proportion
+from ...engine.volcano.admission import queue_weight
 from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
 from .answer_cache import AnswerCache, changed
+from .assumed import Plugin
 from .inputs import ENDLESS, LintInputs
 from .objects import ROOT, amounts_in
 
@@ -102,10 +104,14 @@ class Limits(NamedTuple):
 
 
 class Queues:
-    """The queues of the inputs."""
+    """The queues of the inputs.
 
-    def __init__(self, world: LintInputs) -> None:
+    :param assumed: the plugin that limits them, if no configuration is known.
+    """
+
+    def __init__(self, world: LintInputs, assumed: Plugin | None = None) -> None:
         self.world = world
+        self._assumed = assumed
         self.tree = AnswerCache(self._tree)
         self.mode = AnswerCache(self._mode)
         self.division = AnswerCache(self._division)
@@ -113,21 +119,8 @@ class Queues:
         self.limits = AnswerCache(self._limits)
         """What each queue may use in a release, by name; none if no plugin limits it."""
 
-    @cached_property
-    def looks_like_tree(self) -> bool:
-        """Whether the queues are written for a tree or for capacity, if no configuration is known.
-
-        They are then checked for that.
-        """
-        return any(
-            queue.spec.parent not in ("", ROOT)
-            or queue.spec.deserved
-            or queue.spec.guarantee.resource
-            for queue in self.world.queues.values()
-        )
-
     def _mode(self, how: Behaviours) -> Mode:
-        if self.world.in_force is None and self.looks_like_tree and exists("capacity", how):
+        if self._assumed is Plugin.CAPACITY and exists("capacity", how):
             return Mode.TREE if how.root_queue else Mode.FLAT
         options = {option.name: option for option in options_of(self.world.conf(how))}
         capacity = options.get("capacity")
@@ -306,10 +299,9 @@ class Queues:
 
 
 def _weighed(queue: Queue) -> Queue:
-    """Return a queue as admission changes it: a missing weight is 1."""
-    if queue.spec.weight:
-        return queue
-    return msgspec.structs.replace(queue, spec=msgspec.structs.replace(queue.spec, weight=1))
+    """Return a queue with the weight that admission gives it."""
+    spec = msgspec.structs.replace(queue.spec, weight=queue_weight(queue.spec.weight))
+    return msgspec.structs.replace(queue, spec=spec)
 
 
 def _work(queue: str, requests: Mapping[str, str]) -> Iterator[PodGroup | Pod]:

@@ -66,6 +66,7 @@ RULE_NAMES = (
     "queue-refused-without-parent",
     "queue-weight-ignored",
     "queue-weight-negative",
+    "reclaim-below-deserved",
     "reclaim-without-queue-plugin",
     "reclaim-without-victims",
     "resource-not-counted",

@@ -120,6 +120,7 @@ RULES: tuple[Rule, ...] = tuple(
             conf_rules.preempt_without_starving,
             conf_rules.preempt_without_priority,
             conf_rules.reclaim_without_queue_plugin,
+            conf_rules.reclaim_below_deserved,
             conf_rules.hierarchy_unknown,
             argument_rules.argument_unknown,
             argument_rules.argument_type,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
+from .assumed import assumption
 from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
 from .not_checked import NotChecked, not_checked
-from .queues import Mode, Queues
 from .reading import WrittenFiles
 from .rules import rules_without
 from .run import brought, lint
@@ -40,7 +41,11 @@ class LintTask(NamedTuple):
 
 
 class FindingRow(NamedTuple):
-    """A finding. :param file: None for an object of a log."""
+    """A finding.
+
+    :param file: None for an object of a log.
+    :param plugin: the plugin that must limit queues for this to hold; None if any may.
+    """
 
     rule: str
     severity: str
@@ -52,6 +57,7 @@ class FindingRow(NamedTuple):
     line: int | None
     field: str
     message: str
+    plugin: str | None
     now: str
     releases: tuple[str, ...]
 
@@ -90,11 +96,12 @@ def _row(finding: Finding) -> FindingRow:
 def check(task: LintTask, releases: Sequence[str]) -> Report:
     """Return the findings on a task's files, or without files on the state of a log.
 
-    :param releases: as in ``v1.12.1``; without any, all of Volcano's whose sessions can be run.
+    :param releases: as in ``v1.12.1``, in any order; without any, all of Volcano's whose sessions
+        can be run.
     :raises UsageError: a release, or an ignored rule, is not known.
     """
     rules = rules_without(task.ignored)
-    behaviours = [resolve(name) for name in dict.fromkeys(releases)] or [
+    behaviours = [resolve(name) for name in in_order(releases)] or [
         record(release) for release in SUPPORTED if not release.ours
     ]
     world = _world(task)
@@ -108,9 +115,24 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         tuple(how.release for how in behaviours),
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
-        _remark(world) if force is None else "",
+        assumption(world).remark if world.subjects else "",
         tuple(not_checked(world, rules)),
     )
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return releases by name, each once, the oldest first.
+
+    :raises UsageError: a release is not known.
+    """
+    known = {str(release): release for release in map(known_release, names)}
+    return sorted(known, key=lambda name: _age(known[name]))
+
+
+def _age(release: Release | PreRelease) -> tuple[int, bool]:
+    """Return what releases are ordered by; a pre-release comes before what it becomes."""
+    final = isinstance(release, Release)
+    return SUPPORTED.index(release if isinstance(release, Release) else release.becomes), final
 
 
 def _world(task: LintTask) -> LintInputs:
@@ -132,12 +154,3 @@ def _world(task: LintTask) -> LintInputs:
 def _source(conf: Configuration) -> str:
     place = conf.subject.place
     return conf.subject.name if place is None else place.file
-
-
-def _remark(world: LintInputs) -> str:
-    """Return what is assumed about a scheduler without a known configuration."""
-    if not world.subjects:
-        return ""
-    tree = Queues(world).looks_like_tree
-    mode = Mode.TREE.value if tree else "the built-in configuration"
-    return f"no scheduler configuration was given (--conf); checked as for {mode}"

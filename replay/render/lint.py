@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...engine.volcano.session.history import SUPPORTED
 from ..lint.findings import FilePlace, Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
@@ -43,12 +44,12 @@ def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str,
         release_text(finding.releases, releases),
     )
     if not wide:
-        return (*first, issue.message)
+        return (*first, finding.message)
     return (
         *first,
         issue.field or NONE,
         issue.effect.value,
-        issue.message,
+        finding.message,
         issue.now or NONE,
     )
 
@@ -58,16 +59,23 @@ def _where(place: FilePlace | None) -> str:
 
 
 def release_text(named: Sequence[str], of: Sequence[str]) -> str:
-    """Return releases as text: ``all``, or ranges of those that were checked."""
-    if len(named) == len(of):
-        return "all" if len(of) > 1 else of[0]
-    runs: list[list[int]] = []
-    for number in sorted(of.index(name) for name in named):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
+    """Return releases as text: ``all`` of several that were checked, or their ranges."""
+    return "all" if len(named) == len(of) > 1 else ranges_text(named)
+
+
+def ranges_text(named: Sequence[str]) -> str:
+    """Return releases as ranges; in a range is every release of Volcano between its ends.
+
+    :param named: the oldest first.
+    """
+    order = {str(release): number for number, release in enumerate(SUPPORTED)}
+    runs: list[list[str]] = []
+    for name in named:
+        if runs and name in order and order[name] - 1 == order.get(runs[-1][-1]):
+            runs[-1].append(name)
         else:
-            runs.append([number])
-    return ",".join(of[run[0]] if len(run) == 1 else f"{of[run[0]]}..{of[run[-1]]}" for run in runs)
+            runs.append([name])
+    return ",".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
 
 
 def lint_document(report: Report) -> dict[str, Any]:
@@ -106,7 +114,7 @@ def lint_annotations(report: Report) -> Iterator[str]:
             line = regions.of(place, issue.field).line
             where = f"file={_escaped(place.file)},line={line},"
         releases = release_text(finding.releases, report.releases)
-        text = f"{issue.subject}: {issue.message} ({releases})"
+        text = f"{issue.subject}: {finding.message} ({releases})"
         command = _COMMANDS[finding.severity]
         yield f"::{command} {where}title={finding.rule}::{_escaped(text, ends=False)}\n"
 
@@ -138,8 +146,7 @@ def lint_summary(report: Report) -> str:
         f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count
     ]
     found = ", ".join(parts) or "nothing found"
-    last = report.releases[-1]
-    under = last if len(report.releases) == 1 else f"{report.releases[0]}..{last}"
+    under = ranges_text(report.releases)
     objects = "1 object" if report.objects == 1 else f"{report.objects} objects"
     return f"{found} in {objects}, under {under}"
 

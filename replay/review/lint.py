@@ -9,7 +9,7 @@ from ..lint.regions import Regions
 from ..lint.rules import RULES
 from ..lint.task import Report
 from ..render.figures import counted
-from ..render.lint import release_text
+from ..render.lint import ranges_text, release_text
 from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped
 
 PAGE = "docs/reference/lint.md"
@@ -21,11 +21,9 @@ def lint_review(report: Report, failing: Collection[Severity]) -> Review:
     :param failing: the severities with which the command fails.
     """
     regions = Regions()
-    first, last = report.releases[0], report.releases[-1]
-    releases = first if first == last else f"{first}..{last}"
     return Review(
         "lint",
-        f"{counted(report.objects, 'object')}, for {releases}",
+        f"{counted(report.objects, 'object')}, for {ranges_text(report.releases)}",
         tuple(
             ReviewRule(rule.name, rule.about, rule.more, f"{PAGE}#{rule.name}") for rule in RULES
         ),
@@ -43,7 +41,7 @@ def _result(
         level=Level(severity.value),
         key=f"{issue.field} {issue.effect.value}".strip(),
         object=str(issue.subject),
-        message=f"{issue.message} ({release_text(finding.releases, report.releases)})",
+        message=f"{finding.message} ({release_text(finding.releases, report.releases)})",
         now=issue.now,
         region=_region(issue.subject, issue.field, regions),
         fails=severity in failing,

@@ -7,6 +7,7 @@ from invariant_views import Story, deleting, owned, with_uid
 
 from plinian.engine.invariants.podgroups import VOLCANO
 from plinian.engine.kubernetes.objects import PodGroup, decode
+from plinian.engine.session.framework.outcome import PodGroupStatus
 from sessions import Document, document, group, node, pod, queue
 
 BEGIN = (queue("default"), node("n1"))
@@ -173,3 +174,30 @@ def test_the_condition_scheduled_shows_that_a_gang_was_complete_before_the_log_b
 
 def _decoded(each: Document) -> PodGroup:
     return decode(PodGroup, each)
+
+
+def ended(each: Document, phase: str = "Succeeded") -> Document:
+    """Return a pod that has ended."""
+    return {**each, "status": {"phase": phase}}
+
+
+def test_a_completed_podgroup_has_no_pod_that_waits() -> None:
+    done = ended(pod("a", "g", on="n1"))
+    story = Story(*BEGIN, group("g", 1, "Completed"), done)
+    assert story.violated("I-12d") == []
+    story.then("created", pod("b", "g"))
+    (found,) = story.violations("I-12d")
+    assert (found.name, "ns/b" in found.message) == ("ns/g", True)
+    story.then("updated", deleting(pod("b", "g")))
+    assert story.violated("I-12d") == []
+
+
+def test_no_session_completes_a_podgroup_of_which_a_pod_waits() -> None:
+    story = Story(*BEGIN, group("g", 1, "Running"), ended(pod("a", "g", on="n1")), pod("b", "g"))
+    decided = PodGroupStatus("uid-g", "Completed", (), 0, 1, 0, written=True)
+    story.session(pod_groups={"ns/g": decided})
+    assert story.violated("I-12e") == ["ns/g"]
+    story.session(pod_groups={"ns/g": decided}, binds=[("ns/b", "n1")])
+    assert story.violated("I-12e") == []
+    story.session(pod_groups={"ns/g": decided._replace(phase="Running")})
+    assert story.violated("I-12e") == []

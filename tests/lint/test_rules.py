@@ -281,6 +281,12 @@ EXAMPLES: dict[str, Example] = {
         FLAT.replace("backfill", "reclaim").replace("capacity", "nodeorder"),
         PROPORTION.replace("backfill", "reclaim"),
     ),
+    "reclaim-below-deserved": of(
+        conf=TREE.replace('backfill"', 'backfill, reclaim"'),
+        good_conf=FLAT.replace('backfill"', 'backfill, reclaim"').replace(
+            "  - name: gang\n- plugins:\n", "  - name: gang\n"
+        ),
+    ),
     "hierarchy-unknown": of(
         (), (), f"{FLAT}  - name: drf\n  - {{name: sla, enableHierarchy: true}}\n", FLAT
     ),

@@ -13,6 +13,7 @@ from ...kubernetes.api_server import Document
 from ...kubernetes.object_table import ObjectTable
 from ...kubernetes.units import SECOND_US
 from ...kubernetes.work_queue import WorkQueue
+from ...volcano.admission import task_minimum
 from ...volcano.controllers.behaviours import ControllerBehaviours
 from . import names
 from .errors import Failed
@@ -296,10 +297,9 @@ def task_of(job: Document, name: str) -> Document | None:
 
 def minimum_of(job: Document) -> int:
     """Return what the minima of a job's tasks add up to; one that names none needs all pods."""
-    total = 0
-    for task in tasks_of(job):
-        total += task["minAvailable"] if "minAvailable" in task else task.get("replicas", 0)
-    return total
+    return sum(
+        task_minimum(task.get("minAvailable"), task.get("replicas", 0)) for task in tasks_of(job)
+    )
 
 
 def tasks_of(job: Document) -> list[Document]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...kubernetes.api_errors import AlreadyExists, Conflict, NotFound
 from ...kubernetes.api_server import Document
+from ...volcano.admission import Partitions, task_minimum
 from ..component import Client
 from .cache import key_of, namespace_of, tasks_of
 from .held import Held
@@ -137,12 +138,10 @@ def _updated(held: Held, job: Document, spec: Document) -> Document:
 
 def _min_member(held: Held, task: Document) -> int:
     """Return how many pods a task needs."""
-    policy = task.get("partitionPolicy") or {}
-    partitions = policy.get("minPartitions", 0) * policy.get("partitionSize", 0)
-    if not held.own.jobs_pass_sub_groups:
-        partitions = 0
-    found: int = task.get("minAvailable", partitions or task.get("replicas", 0))
-    return found
+    policy = task.get("partitionPolicy")
+    partitions = policy and (policy.get("minPartitions", 0), policy.get("partitionSize", 0))
+    how = Partitions.IF_SET if held.own.jobs_pass_sub_groups else Partitions.IGNORED
+    return task_minimum(task.get("minAvailable"), task.get("replicas", 0), partitions or None, how)
 
 
 def _topology(of: Document) -> Document | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...model.panic import Panic
+from ...model.resource import Resource
 from .process import ProcessState
 from .trace import TraceStep
 
@@ -68,7 +69,8 @@ class SessionResult(msgspec.Struct):
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
     rest is what had been done by then; the close writes nothing. ``asked_time`` says whether the
     session asked for the current time: if not, it decides the same at any time. In
-    ``pod_annotations``, ``None`` means that the session removed the annotation.
+    ``pod_annotations``, ``None`` means that the session removed the annotation. ``deserved`` is what
+    each queue deserves, if a plugin limits queues.
     """
 
     binds: list[tuple[str, str]] = msgspec.field(default_factory=list)
@@ -87,4 +89,5 @@ class SessionResult(msgspec.Struct):
     trace: list[TraceStep] = msgspec.field(default_factory=list)
     panic: Panic | None = None
     asked_time: bool = False
+    deserved: dict[str, Resource] = msgspec.field(default_factory=dict)
     process: ProcessState = msgspec.field(default_factory=ProcessState)

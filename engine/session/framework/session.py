@@ -200,6 +200,8 @@ class Session:
         """Of capacity; written to the root queue at the close."""
         self.total_deserved = Resource()
         """Of capacity, for releases that do not write the total there."""
+        self.deserved: dict[str, Resource] = {}
+        """What each queue deserves, as the plugin says that limits queues; callers only read it."""
 
     def expect_simulations(self, plugin: str) -> None:
         """Determine whether simulated evictions fail for a plugin that needs PrePredicate.

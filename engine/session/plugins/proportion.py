@@ -119,6 +119,7 @@ class Proportion:
             )
         except Panic as panic:
             raise panic.through(*_OPENING) from None
+        ssn.deserved = {name: attr.deserved for name, attr in self._attrs.items()}
         ssn.registry.add_queue_order(self.name, self._queue_order)
         ssn.registry.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
         ssn.registry.add_overused(self.name, self._overused)

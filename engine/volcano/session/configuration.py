@@ -18,6 +18,11 @@ class UnknownAction(StrEnum):
     IGNORED = "ignored"
     """An error is logged, and the other actions run."""
 
+    @property
+    def rejects(self) -> bool:
+        """Whether the whole configuration is rejected, whatever the error says."""
+        return self is not UnknownAction.IGNORED
+
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class ConfigurationBehaviours:

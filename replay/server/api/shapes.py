@@ -121,7 +121,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Counts": "error:integer warning:integer note:integer",
         "Subject": "group:string kind:string namespace:string name:string",
         "Finding": "rule:string severity:string effect:string object:Subject file:string? "
-        "line:integer? document:integer? field:string message:string now:string "
+        "line:integer? document:integer? field:string message:string plugin:string? now:string "
         "releases:[string]",
         # explore
         "Reached": "made:[string] never:[string]",

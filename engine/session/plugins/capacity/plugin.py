@@ -69,6 +69,7 @@ class Capacity:
                 self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
             self._open_flat()
+        ssn.deserved = {name: attr.deserved for name, attr in self._attrs.items()}
         counts = ssn.behaviours.device_quotas and self._arguments.get_bool(DEVICE_QUOTAS, True)
         self._devices = DeviceQuotas(ssn, self._attrs if counts else {}, tree=self._hierarchical)
         ssn.registry.add_reclaimable(self.name, self._reclaimable)
