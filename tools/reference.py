@@ -283,6 +283,8 @@ def lint() -> Iterator[str]:
         "admission": "Queues that the admission webhook refuses",
         "queue": "Queues",
         "job": "Jobs, PodGroups and pods",
+        "topology": "HyperNodes and network topologies",
+        "flow": "JobFlows",
         "conf": "The scheduler's configuration",
         "argument": "Arguments of plugins and actions",
     }

@@ -95,6 +95,7 @@ class YamlReader:
     :param repeated: gets each key that a mapping has already, with the 1-based line of its value;
         the last value counts. Without it, such a key is a fault.
     :param most: the most values of one object, after aliases are expanded.
+    :param blocks: gets each block of text, with the line before it.
     :raises YamlFault: from every method.
     """
 
@@ -104,8 +105,10 @@ class YamlReader:
         *,
         repeated: list[tuple[int, str]] | None = None,
         most: int = MAX_VALUES,
+        blocks: list[tuple[int, str]] | None = None,
     ) -> None:
         self._repeated, self._most = repeated, most
+        self._blocks = blocks
         self._guard = _EndWatch(stream)
         self._parser = _LOADER(self._guard)
         self._anchors: dict[str, _Anchored] = {}
@@ -157,6 +160,8 @@ class YamlReader:
         built: Any
         if isinstance(event, yaml.ScalarEvent):
             built = self._scalar(event)
+            if self._blocks is not None and event.style == "|":
+                self._blocks.append((self._line, event.value))
         elif isinstance(event, yaml.SequenceStartEvent):
             self._go_down(depth + 1)
             built = []

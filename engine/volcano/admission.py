@@ -1,6 +1,6 @@
 """What Volcano's admission webhooks fill in where an object says nothing, by release.
 
-The webhooks are a separate program. Where they did not run, controllers fill in minima of their own
+The webhooks are a separate program. Where they did not run, controllers fill in minima
 in the same way.
 
 Source: pkg/webhooks/admission/jobs/mutate/mutate_job.go mutateSpec, patchDefaultMinAvailable;
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from .releases import known_release, landed
-from .releases.pre_release import PreRelease
+from .releases import final_release, landed
 
 DEFAULT_QUEUE = "default"
 DEFAULT_WEIGHT = 1
@@ -33,9 +32,7 @@ class Partitions(Enum):
 
 def partitions_of(release: str) -> Partitions:
     """Return how the webhook of a release reads partitions; the release must be known."""
-    at = known_release(release)
-    if isinstance(at, PreRelease):
-        at = at.becomes
+    at = final_release(release)
     if _IF_SET.reached(at):
         return Partitions.IF_SET
     return Partitions.ALWAYS if _ALWAYS.reached(at) else Partitions.IGNORED

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import msgspec
 
 from .arguments import is_int, is_number, truth_value
-from .releases import FIRST, Change, PreRelease, known_release, landed
+from .releases import FIRST, Change, final_release, landed
 from .session.behaviours import Behaviours
 
 
@@ -213,9 +213,7 @@ _BY_OWNER: Mapping[str, tuple[Argument, ...]] = MappingProxyType(
 @cache
 def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     """Return the arguments that a plugin or an action reads in a release, which must be known."""
-    at = known_release(release)
-    if isinstance(at, PreRelease):
-        at = at.becomes
+    at = final_release(release)
     return tuple(
         argument
         for argument in _BY_OWNER.get(owner, ())

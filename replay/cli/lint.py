@@ -34,7 +34,7 @@ FORMS = "table|wide|json|yaml|name|github|sarif|junit"
     "--at",
     metavar="POINT",
     help="Check the files against the cluster as a log has it at this point; without "
-    "files, check what is there.",
+    "files, check what is there. With --log alone it is the log's end.",
 )
 @options.log
 @click.option(
@@ -83,11 +83,12 @@ def lint(
 ) -> None:
     """Check queues, jobs and configurations before applying them.
 
-    Checks queues, PodGroups, jobs, and configurations of the scheduler. Every rule is checked for
+    Checks queues, PodGroups, jobs, HyperNodes, JobFlows, and configurations of the scheduler, also
+    within a ConfigMap's data or values of Helm. Every rule is checked for
     every release; a finding says which releases it applies to, and what happens there. Files are
     recognised by their content. Objects that they refer to may be among the files, or in a log
     (--at). Exits with 1 if there is an error (with --strict, or a warning), and with 2 if a file
-    cannot be read.
+    cannot be read or nothing in the files is checked.
     """
     from ...engine.errors import UsageError
     from ..lint.findings import Severity
@@ -100,6 +101,8 @@ def lint(
     if rules:
         _write_rules(output)
         return
+    if at is None and _is_given("log"):
+        at = "end"
     if not files and at is None and conf is None:
         raise UsageError("nothing to check", now="give files, or --at POINT, or --conf FILE")
     written = read_files(files)
@@ -114,6 +117,12 @@ def lint(
     if any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
         raise SystemExit(1)
+
+
+def _is_given(option: str) -> bool:
+    """Return whether an option is on the command line, not only in the environment."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def _background(

@@ -11,8 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ...engine.volcano.releases import known_release, landed
-from ...engine.volcano.releases.pre_release import PreRelease
+from ...engine.volcano.releases import final_release, landed
 
 MOST_LEVELS = 5
 """The most levels below the root, unless the webhook is started with ``--max-queue-depth``."""
@@ -54,9 +53,7 @@ class Webhook(NamedTuple):
 
 def webhook_of(release: str) -> Webhook:
     """Return what the webhook of a release checks; the release must be known."""
-    at = known_release(release)
-    if isinstance(at, PreRelease):
-        at = at.becomes
+    at = final_release(release)
     tree, by_name = _TREE.reached(at), _BY_NAME.reached(at)
     own, parent = OwnAmounts.UNCHECKED, ParentAmounts.UNCHECKED
     if by_name:

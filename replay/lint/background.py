@@ -9,14 +9,18 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import conf_at
 from .findings import Subject
 from .inputs import Configuration
-from .objects import TYPES, Manifest
+from .objects import TEMPLATE, TYPES, Manifest
 
 
 class Background(NamedTuple):
-    """Objects at a point, and the last configuration applied before it, if any."""
+    """Objects at a point, and the last configuration applied before it, if any.
+
+    :param templates: the JobTemplates by ``namespace/name``.
+    """
 
     manifests: tuple[Manifest, ...]
     conf: Configuration | None
+    templates: tuple[str, ...] = ()
 
 
 def background_at(log: Log, moment: Moment) -> Background:
@@ -24,8 +28,9 @@ def background_at(log: Log, moment: Moment) -> Background:
     manifests = [
         Manifest(document, None) for kind in TYPES for document in log.get(kind, at=moment)
     ]
-    found = conf_at(log.store, moment)
-    if found is None:
-        return Background(tuple(manifests), None)
-    subject = Subject("", "SchedulerConfiguration", found.source)
-    return Background(tuple(manifests), Configuration(found.text, subject))
+    templates = [Manifest(one, None).subject().name for one in log.get(TEMPLATE, at=moment)]
+    found, conf = conf_at(log.store, moment), None
+    if found is not None:
+        subject = Subject("", "SchedulerConfiguration", found.source)
+        conf = Configuration(found.text, subject)
+    return Background(tuple(manifests), conf, tuple(templates))

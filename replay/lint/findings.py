@@ -29,12 +29,13 @@ class Effect(StrEnum):
     INVALID = "is probably a mistake"
     DIFFERS = "does not do what it says"
     IGNORED = "has no effect"
+    LATER = "needs a later release"
     ODD = "works, but is unusual"
 
     @property
     def severity(self) -> Severity:
         """Return the severity of this effect."""
-        if self is Effect.ODD:
+        if self in (Effect.ODD, Effect.LATER):
             return Severity.NOTE
         if self in (Effect.DIFFERS, Effect.IGNORED):
             return Severity.WARNING

@@ -8,14 +8,37 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...engine.errors import EventMalformed
-from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PriorityClass, Queue, decode
+from ...engine.kubernetes.objects import (
+    HyperNode,
+    Node,
+    Object,
+    Pod,
+    PodGroup,
+    PriorityClass,
+    Queue,
+    decode,
+)
 from ...engine.kubernetes.store import default_queue
 from ...engine.model.resource import Resource
 from ...engine.volcano.admission import DEFAULT_QUEUE
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from .answer_cache import AnswerCache
+from .fields import OddField, odd_fields
 from .findings import FilePlace, Subject
-from .objects import BATCH, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
+from .objects import (
+    BATCH,
+    GROUPS,
+    ROOT,
+    TEMPLATE,
+    TOPOLOGY,
+    TYPES,
+    VOLCANO,
+    Flow,
+    Job,
+    Manifest,
+    jobs_in,
+    topologies_in,
+)
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
@@ -70,6 +93,7 @@ class LintInputs:
     :param complete: kinds of which all existing objects are included.
     :param namespace: the namespace of objects that have none.
     :param alone: there are only files, and objects they refer to may be in the cluster.
+    :param templates: JobTemplates that exist besides, by ``namespace/name``.
     """
 
     def __init__(
@@ -81,15 +105,24 @@ class LintInputs:
         complete: frozenset[str] = frozenset(),
         namespace: str = "default",
         alone: bool = False,
+        templates: Iterable[str] = (),
     ) -> None:
         self.alone = alone
         self.confs = tuple(confs)
         self.in_force = in_force or (confs[-1] if confs else None)
         self.namespace = namespace
         self.manifests: dict[Subject, Manifest] = {}
+        self.written: list[Manifest] = []
+        """The objects of files as they are written, also those that a later one replaces."""
+        known = set(templates)
         self.repeated: list[tuple[Subject, FilePlace]] = []
         for manifest in manifests:
+            if manifest.place is not None:
+                self.written.append(manifest)
+            if manifest.group_kind == TEMPLATE:
+                known.add(manifest.subject(namespace).name)
             self._enter(jobs_in(manifest))
+        self.templates = frozenset(known)
         self.faults: list[tuple[Subject, str]] = []
         self.subjects: dict[tuple[str, str], Subject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
@@ -153,6 +186,35 @@ class LintInputs:
         return self._of("Node", Node)
 
     @cached_property
+    def hypernodes(self) -> Mapping[str, HyperNode]:
+        """The HyperNodes by name."""
+        return self._of("HyperNode", HyperNode)
+
+    @cached_property
+    def flows(self) -> Mapping[str, Flow]:
+        """The JobFlows by ``namespace/name``."""
+        return self._of("JobFlow", Flow)
+
+    @property
+    def asks_for_topology(self) -> bool:
+        """Whether a job or a PodGroup has a network topology."""
+        return any(
+            True
+            for key, manifest in self.manifests.items()
+            if (key.group, key.kind) in TOPOLOGY
+            for _ in topologies_in(manifest)
+        )
+
+    @cached_property
+    def odd_fields(self) -> tuple[tuple[Subject, OddField], ...]:
+        """The fields of files' objects that their kinds do not have in all releases."""
+        return tuple(
+            (manifest.subject(self.namespace), field)
+            for manifest in self.written
+            for field in odd_fields(manifest)
+        )
+
+    @cached_property
     def priority_classes(self) -> Mapping[str, PriorityClass]:
         """The priority classes by name."""
         return self._of("PriorityClass", PriorityClass)
@@ -167,8 +229,7 @@ class LintInputs:
 
     def subject(self, kind: str, name: str) -> Subject:
         """Return the subject for an object, even one that is in no file."""
-        group = BATCH if kind == "Job" else VOLCANO
-        return self.subjects.get((kind, name)) or Subject(group, kind, name)
+        return self.subjects.get((kind, name)) or Subject(GROUPS.get(kind, VOLCANO), kind, name)
 
     @cached_property
     def total(self) -> Resource | None:

@@ -20,6 +20,9 @@ _OF_NODES = frozenset(
 _OF_CONF = frozenset({"conf", "argument"})
 """Groups of rules about a configuration."""
 
+_APART = frozenset({"JobFlow", "HyperNode"})
+"""Kinds that neither nodes nor the configuration are needed for."""
+
 _OF_KIND = (("Queue", "job-queue-missing"), ("PriorityClass", "priority-class-missing"))
 """Rules about a job that names an object of a kind."""
 
@@ -41,10 +44,14 @@ def not_checked(world: LintInputs, rules: Sequence[Rule]) -> Iterator[NotChecked
 
 
 def _reason(world: LintInputs, rule: Rule, has: set[str]) -> str:
-    if rule.name in _OF_NODES and world.total is None and has:
+    if rule.name in _OF_NODES and world.total is None and has - _APART:
         return "no node is known"
-    if rule.group in _OF_CONF and not world.confs and has:
+    if rule.group in _OF_CONF and not world.confs and has - _APART:
         return "no configuration of the scheduler is given"
+    if rule.name == "topology-tier-missing" and not world.hypernodes and world.asks_for_topology:
+        return "no HyperNode is known"
+    if rule.name == "flow-template-missing" and not world.templates and "JobFlow" in has:
+        return "no JobTemplate is known"
     for kind, name in _OF_KIND:
         if rule.name == name and kind not in world.complete and has & {"Job", "PodGroup"}:
             return f"no {kind} is known"

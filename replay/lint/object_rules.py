@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
+from ...engine.volcano.releases import final_release, landed
 from .context import LintContext
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
@@ -41,6 +42,58 @@ def object_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for subject, before in given.world.repeated:
         message = f"it is also at {before}; the last one applied stays"
         yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
+
+
+def key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A key that a mapping of an object has twice, in an object of any kind: the last one counts.
+
+    kubectl applies such an object without a message.
+    """
+    for manifest in given.world.written:
+        place = manifest.place
+        for line, name in manifest.repeated if place is not None else ():
+            assert place is not None
+            message = f"the key {name[:60]!r} occurs twice in one mapping: the last one counts"
+            subject = manifest.subject(given.world.namespace)
+            subject = subject._replace(place=place._replace(line=line))
+            yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
+
+
+def field_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A field that its kind has in no release, such as ``parrent``: kubectl refuses the object.
+
+    Other clients write the object, and the API server drops the field. Fields are those of the
+    definitions of Volcano's kinds; in the template of pods, names that resemble a field.
+    """
+    for subject, field in given.world.odd_fields:
+        if not field.since:
+            yield Issue(
+                subject,
+                field.path,
+                Effect.INVALID,
+                f"a {subject.kind} has no field {field.path}{_hint(field.like)}: kubectl refuses "
+                "the object, or the field is dropped",
+                f"write {field.like}" if field.like else "remove it",
+            )
+
+
+def field_of_later_release(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A field, or a kind, that only later releases have: older ones drop or refuse it."""
+    for subject, field in given.world.odd_fields:
+        if field.since and not _has(how, field.since):
+            what = f"the field {field.path}" if field.path != "kind" else f"a {subject.kind}"
+            message = f"there is {what} since {field.since}"
+            path = "" if field.path == "kind" else field.path
+            yield Issue(subject, path, Effect.LATER, message, "leave it out of older releases")
+
+
+def _hint(like: str) -> str:
+    return f" (did you mean {like}?)" if like else ""
+
+
+def _has(how: Behaviours, since: str) -> bool:
+    """Return whether a release is not older than another one."""
+    return landed(since).reached(final_release(how.release))
 
 
 def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
+from ...engine.kubernetes.objects import (
+    HyperNode,
+    Node,
+    Object,
+    Pod,
+    PodGroup,
+    PodSpec,
+    PriorityClass,
+    Queue,
+)
 from ...engine.kubernetes.objects.metadata import Int32, Part
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.volcano.admission import partitions_of, task_minimum
@@ -21,7 +30,16 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 VOLCANO = "scheduling.volcano.sh"
-BATCH = "batch.volcano.sh"
+BATCH, FLOW = "batch.volcano.sh", "flow.volcano.sh"
+GROUPS = MappingProxyType(
+    {"Job": BATCH, "JobFlow": FLOW, "HyperNode": "topology.volcano.sh", "Pod": "", "Node": ""}
+)
+"""The groups of kinds, other than :data:`VOLCANO`."""
+
+TEMPLATE = (FLOW, "JobTemplate")
+TOPOLOGY = frozenset({(BATCH, "Job"), (VOLCANO, "PodGroup")})
+"""Kinds that ask for a network topology."""
+
 ROOT = "root"
 
 
@@ -89,11 +107,39 @@ class Job(Object, frozen=True, gc=False):
         return self.spec.min_available or sum(task.least(how) for task in self.spec.tasks)
 
 
+class DependsOn(Part, frozen=True, gc=False):
+    """The flows that a flow waits for."""
+
+    targets: tuple[str, ...] = ()
+
+
+class OneFlow(Part, frozen=True, gc=False):
+    """One job of a JobFlow, made from the JobTemplate of its name."""
+
+    name: str = ""
+    depends_on: DependsOn | None = None
+
+
+class FlowSpec(Part, frozen=True, gc=False):
+    """The specification of a JobFlow."""
+
+    flows: tuple[OneFlow, ...] = ()
+    job_retain_policy: str = ""
+
+
+class Flow(Object, frozen=True, gc=False):
+    """Volcano's JobFlow: jobs that wait for others."""
+
+    spec: FlowSpec = msgspec.field(default_factory=FlowSpec)
+
+
 TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(
     {
         (VOLCANO, "Queue"): Queue,
         (VOLCANO, "PodGroup"): PodGroup,
         (BATCH, "Job"): Job,
+        (FLOW, "JobFlow"): Flow,
+        ("topology.volcano.sh", "HyperNode"): HyperNode,
         ("", "Pod"): Pod,
         ("", "Node"): Node,
         ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
@@ -102,14 +148,23 @@ TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(
 """The kinds that rules check, by (group, kind)."""
 
 
+class RepeatedKey(NamedTuple):
+    """A key that a mapping has twice, and the line of its last value."""
+
+    line: int
+    name: str
+
+
 class Manifest(NamedTuple):
     """An object as written, unchecked.
 
     :param place: None if it is from a log.
+    :param repeated: keys that one of its mappings has twice; ``document`` has their last values.
     """
 
     document: dict[str, Any]
     place: FilePlace | None
+    repeated: tuple[RepeatedKey, ...] = ()
 
     @property
     def group_kind(self) -> tuple[str, str]:
@@ -138,7 +193,7 @@ def jobs_in(manifest: Manifest) -> Manifest:
     spec = _part(manifest.document, "spec")
     if (group, kind) == (BATCH, "CronJob"):
         spec = _part(_part(spec, "jobTemplate"), "spec")
-    elif (group, kind) != ("flow.volcano.sh", "JobTemplate"):
+    elif (group, kind) != TEMPLATE:
         return manifest
     document = {
         "apiVersion": f"{BATCH}/v1alpha1",
@@ -146,7 +201,7 @@ def jobs_in(manifest: Manifest) -> Manifest:
         "metadata": manifest.document.get("metadata"),
         "spec": spec,
     }
-    return Manifest(document, manifest.place)
+    return manifest._replace(document=document)
 
 
 def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -166,6 +221,20 @@ def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
         for number, task in enumerate(_parts(spec, "tasks")):
             pod = _part(_part(task, "template"), "spec")
             yield from _of_pod(pod, f"spec.tasks[{number}].template.spec")
+
+
+def topologies_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (path, network topology) of a job or PodGroup and of its parts."""
+    spec = _part(manifest.document, "spec")
+    parts = [("spec", spec)]
+    for number, task in enumerate(_parts(spec, "tasks")):
+        parts.append((f"spec.tasks[{number}].partitionPolicy", _part(task, "partitionPolicy")))
+    for number, policy in enumerate(_parts(spec, "subGroupPolicy")):
+        parts.append((f"spec.subGroupPolicy[{number}]", policy))
+    for path, part in parts:
+        topology = _part(part, "networkTopology")
+        if topology:
+            yield f"{path}.networkTopology", topology
 
 
 def _of_pod(spec: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...engine.errors import UsageError
 from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from ..tabular.table import Table, table_of
@@ -15,6 +17,7 @@ from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
 from .not_checked import NotChecked, not_checked
+from .objects import TYPES, Manifest, jobs_in
 from .reading import WrittenFiles
 from .rules import rules_without
 from .run import brought, lint
@@ -23,6 +26,13 @@ ALL = "all"
 """The name that stands for all releases."""
 
 EMPTY = WrittenFiles((), ())
+_SHOWN = 5
+_NOW = (
+    "rules check Queues, PodGroups, Jobs, their templates, JobFlows, HyperNodes, pods, nodes, "
+    "priority classes and configurations of the scheduler"
+)
+_LIMITED = frozenset({"Queue", "Job", "PodGroup", "Pod"})
+"""Kinds for which it matters what limits queues."""
 
 
 class LintTask(NamedTuple):
@@ -98,26 +108,41 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
 
     :param releases: as in ``v1.12.1``, in any order; without any, all of Volcano's whose sessions
         can be run.
-    :raises UsageError: a release, or an ignored rule, is not known.
+    :raises UsageError: a release, or an ignored rule, is not known; or there is nothing to check.
     """
     rules = rules_without(task.ignored)
     behaviours = [resolve(name) for name in in_order(releases)] or [
         record(release) for release in SUPPORTED if not release.ours
     ]
     world = _world(task)
+    written = task.written.manifests
+    known = any(jobs_in(one).group_kind in TYPES for one in written)
+    if not (known or world.confs or (world.subjects and not written)):
+        raise UsageError(f"nothing to check: {_others(written)}", now=_NOW)
     findings = lint(world, behaviours, rules)
     if task.background is not None and task.written.manifests:
         before = lint(_world(task._replace(written=EMPTY)), behaviours, rules)
         findings = list(brought(findings, before))
     force = world.in_force
+    has = {kind for kind, _ in world.subjects}
     return Report(
         findings,
         tuple(how.release for how in behaviours),
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
-        assumption(world).remark if world.subjects else "",
+        assumption(world).remark if has & _LIMITED else "",
         tuple(not_checked(world, rules)),
     )
+
+
+def _others(manifests: Iterable[Manifest]) -> str:
+    """Return what there is instead of objects that rules check, in words."""
+    kinds = Counter(one.group_kind[1] for one in manifests)
+    if not kinds:
+        return "there is no object and no configuration"
+    named = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())[:_SHOWN])
+    more = len(kinds) - _SHOWN
+    return f"there is only {named}" + (f" and {more} more kinds" if more > 0 else "")
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -148,6 +173,7 @@ def _world(task: LintTask) -> LintInputs:
         in_force=in_force,
         namespace=task.namespace,
         alone=task.background is None,
+        templates=behind.templates,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import InputError, UsageError
 from ..answers.run import NODE
 from ..lint.reading import read_files
 from ..moments.kinds import ObjectName, object_named, plain_name
@@ -186,6 +186,10 @@ def manifests(paths: Sequence[str], namespace: str | None) -> list[Apply]:
     found = []
     for manifest in read_files(paths).manifests if paths else ():
         document = manifest.document
+        for line, name in manifest.repeated:
+            what = f"the key {name[:60]!r} occurs twice in one mapping"
+            where = f"{manifest.place.file}:{line}" if manifest.place else ""
+            raise InputError(what, where=where, now="keep one of them")
         if namespace:
             metadata = {"namespace": namespace, **document["metadata"]}
             document = {**document, "metadata": metadata}

@@ -143,7 +143,9 @@ def test_without_a_configuration_it_is_said_what_is_assumed(run: Run) -> None:
     result = run("lint", faulty, "--release", "v1.12.1")
     assert result.exit_code == 1
     assert "no scheduler configuration was given" in result.stderr
-    plain = run("lint", write("plain.yaml", queue("a", weight=2)), "--release", "v1.12.1")
+    plain = run(
+        "lint", write("plain.yaml", queue("a", capability={"cpu": 2})), "--release", "v1.12.1"
+    )
     assert plain.exit_code == 0
     assert "built-in configuration" in plain.stderr
 

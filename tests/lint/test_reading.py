@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from linting import TREE, queue
 
-from plinian.engine.errors import InputError
+from plinian.engine.errors import InputError, UsageError
+from plinian.replay.lint.background import Background
+from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.reading import WrittenFiles, read_conf, read_files
+from plinian.replay.lint.task import LintTask, check
 
 TWO = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -130,10 +133,10 @@ def test_a_configuration_in_force_may_be_a_file_or_a_config_map(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: {{ .Values.queue }}\nkind: x\n", "not YAML|not a mapping|no scalar"),
-        ("kind: Queue\nkind: Queue\n", "occurs twice"),
+        ("a: {{ .Values.queue }}\nkind: x\n", "a template, not a manifest"),
+        ("kind: Queue\nkind: Queue\n", "without apiVersion"),
         ("- just\n- words\n", "expected a Kubernetes object"),
-        ("name: a\n", "expected a Kubernetes object"),
+        ("name: a\n", "neither a Kubernetes object nor a scheduler configuration"),
         ('{"kind": "Queue", ', "not JSON|ends in the middle"),
         ("hello\n", "expected a Kubernetes object"),
     ],
@@ -151,3 +154,117 @@ def test_what_is_no_manifest_is_refused_with_its_place(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_files([str(tmp_path / "nowhere.yaml")])
+
+
+VALUES = """\
+basic:
+  image_tag_version: v1.10.0
+custom:
+  scheduler_config_override: |
+    actions: "enqueue, allocate"
+    tiers:
+    - plugins:
+      - name: gang
+  other: |
+    text
+"""
+DATA = """\
+data:
+  volcano-scheduler.conf: |
+    actions: "enqueue"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        (VALUES, "custom.scheduler_config_override", 5),
+        (DATA, "data.volcano-scheduler.conf", 3),
+        (VALUES.replace("|\n    actions", ">\n    actions"), "", 0),
+        ("conf: {actions: allocate, tiers: [{plugins: [{name: gang}]}]}\n", "conf", 1),
+        (json.dumps({"data": {"volcano-scheduler.conf": "actions: allocate"}}), "data.volcano", 1),
+    ],
+)
+def test_a_configuration_within_other_values_is_found(
+    tmp_path: Path, text: str, name: str, line: int
+) -> None:
+    path = tmp_path / "values.yaml"
+    path.write_text(text, "utf-8")
+    if not name:  # A folded text is another text: its lines are joined.
+        with pytest.raises(InputError, match="nor a scheduler configuration"):
+            read_files([str(path)])
+        return
+    written = read_files([str(path)])
+    (conf,) = written.confs
+    assert written.manifests == ()
+    assert conf.subject.name.startswith(name)
+    assert str(conf.place(1).place) == f"{path}:{line}"
+    assert read_conf(str(path)).text == conf.text
+
+
+BUNDLE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: admission
+  labels:
+    app: one
+    app: two
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: a}
+spec: {weight: 1}
+spec: {weight: 2}
+"""
+
+
+def test_a_key_that_occurs_twice_is_noted_and_its_last_value_counts(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.yaml"
+    path.write_text(BUNDLE, "utf-8")
+    deployment, of_queue = read_files([str(path)]).manifests
+    assert deployment.repeated == ((7, "app"),)
+    assert deployment.document["metadata"]["labels"] == {"app": "two"}
+    assert of_queue.repeated == ((13, "spec"),)
+    assert of_queue.document["spec"] == {"weight": 2}
+    report = check(LintTask(read_files([str(path)])), [])
+    told = [str(one.issue.subject.place) for one in report.findings if one.rule == "key-repeated"]
+    assert told == [f"{path}:7", f"{path}:13"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{- if .Values.on }}\nkind: Queue\n{{- end }}\n",
+        "{% if on %}\nkind: Queue\n{% endif %}\n",
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n  name: {{ .n }}\n",
+        'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n  name: "{{ .n }}"\n',
+    ],
+)
+def test_a_template_is_to_be_rendered_first(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "queue.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        read_files([str(path)])
+    assert "helm template" in caught.value.now
+    assert "--skip-malformed" not in str(caught.value.now)
+
+
+def test_no_advice_names_an_option_that_lint_does_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.json"
+    for text in ('{"kind": ', '{"kind": x}', "{]"):
+        path.write_text(text, "utf-8")
+        with pytest.raises(InputError) as caught:
+            read_files([str(path)])
+        assert "--skip-malformed" not in caught.value.now
+
+
+def test_files_in_which_no_rule_checks_anything_are_nothing_to_check(tmp_path: Path) -> None:
+    path = tmp_path / "service.yaml"
+    path.write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "utf-8")
+    with pytest.raises(UsageError, match="nothing to check: there is only 1 Service"):
+        check(LintTask(read_files([str(path)])), [])
+    behind = Background((Manifest(queue("b"), None),), None)
+    with pytest.raises(UsageError, match="nothing to check"):
+        check(LintTask(read_files([str(path)]), behind), [])
+    assert check(LintTask(background=behind), []).objects == 1

@@ -197,6 +197,7 @@ WITHOUT_RELEASES = (
 KNOW_RELEASES = (
     *("engine.volcano.releases", "engine.volcano.argument_table", "engine.volcano.proofs"),
     *("engine.volcano.session", "engine.volcano.cache", "engine.volcano.controllers"),
+    "engine.volcano.admission",
 )
 """The table itself."""
 

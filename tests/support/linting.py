@@ -87,6 +87,39 @@ def node(name: str, cpu: str = "8", **more: str) -> Document:
     }
 
 
+def hypernode(name: str, tier: int, *members: Document) -> Document:
+    """Return a HyperNode; members as :func:`member` makes them."""
+    return {
+        "apiVersion": "topology.volcano.sh/v1alpha1",
+        "kind": "HyperNode",
+        "metadata": {"name": name},
+        "spec": {"tier": tier, "members": list(members)},
+    }
+
+
+def member(name: str = "", kind: str = "Node", **selectors: Any) -> Document:
+    """Return a member of a HyperNode by its name, or by other selectors."""
+    by_name = {"exactMatch": {"name": name}} if name else {}
+    return {"type": kind, "selector": {**by_name, **selectors}}
+
+
+def flow(name: str, **waits: list[str]) -> Document:
+    """Return a JobFlow of the namespace ``ml``: its flows, and for which others each waits."""
+    flows = [{"name": one, "dependsOn": {"targets": targets}} for one, targets in waits.items()]
+    return {
+        "apiVersion": "flow.volcano.sh/v1alpha1",
+        "kind": "JobFlow",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": {"flows": flows, "jobRetainPolicy": "retain"},
+    }
+
+
+def template(name: str) -> Document:
+    """Return a JobTemplate of the namespace ``ml``."""
+    made = job(name, task("w", 1))
+    return {**made, "apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate"}
+
+
 def priority_class(name: str) -> Document:
     """Return a priority class."""
     version = "scheduling.k8s.io/v1"

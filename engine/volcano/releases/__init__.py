@@ -1,6 +1,6 @@
 """Releases of Volcano, and the rows that say from which release on a behaviour has a value."""
 
-from .pre_release import PRE_RELEASES, PreRelease, known_release
+from .pre_release import PRE_RELEASES, PreRelease, final_release, known_release
 from .release import HARDENED, RELEASES, Release, nearest_release, parse_release
 from .row import FIRST, REPOSITORY, Change, Row, in_landing_order, landed
 
@@ -14,6 +14,7 @@ __all__ = [
     "PreRelease",
     "Release",
     "Row",
+    "final_release",
     "in_landing_order",
     "known_release",
     "landed",

@@ -53,3 +53,12 @@ def known_release(text: str) -> Release | PreRelease:
         if text in {one.name, one.name.removeprefix("v")}:
             return one
     return parse_release(text)
+
+
+def final_release(text: str) -> Release:
+    """Return the release of a name; for a pre-release, the one that it becomes.
+
+    :raises UsageError: it is not known.
+    """
+    at = known_release(text)
+    return at.becomes if isinstance(at, PreRelease) else at

@@ -1,0 +1,136 @@
+"""Which fields objects have: those of the definitions of Volcano's kinds, by release.
+
+``crd_fields.json`` lists them; ``tools/crd_fields.py`` writes it from the definitions (CRDs) of all
+releases. In it ``@`` is the first release with a field, ``*`` stands for the values of a map, ``?``
+for anything, and ``=`` names fields that several kinds share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.volcano.releases import RELEASES
+from .objects import Manifest
+
+_POD = "PodTemplateSpec"
+_METADATA = frozenset(
+    {
+        *("name", "generateName", "namespace", "labels", "annotations", "finalizers", "uid"),
+        *("ownerReferences", "resourceVersion", "generation", "creationTimestamp", "selfLink"),
+        *("deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"),
+    }
+)
+_CLASS = ("value", "globalDefault", "description", "preemptionPolicy")
+_FIRST = str(RELEASES[0])
+_MARKS = frozenset("@*?=")
+_KEPT = frozenset({"metadata", "status"})
+"""Parts of an object that are not checked here."""
+
+Tree = Mapping[str, Any]
+
+
+class OddField(NamedTuple):
+    """A field that a kind does not have, or not in all releases.
+
+    :param path: as in ``spec.tasks[0].minAvailable``.
+    :param like: a field with a similar name; empty if there is none.
+    :param since: the first release with the field; empty if none has it.
+    """
+
+    path: str
+    like: str = ""
+    since: str = ""
+
+    @property
+    def name(self) -> str:
+        """The last name of the path."""
+        return self.path.rpartition(".")[2]
+
+
+def odd_fields(manifest: Manifest) -> Iterator[OddField]:
+    """Yield the fields of an object that its kind does not have in all releases.
+
+    Nothing of kinds whose fields are not listed. Of pods, only names that resemble a field: newer
+    versions of Kubernetes have more.
+    """
+    group, kind = manifest.group_kind
+    tree = _tree(group, kind)
+    if tree is None:
+        return
+    document = manifest.document
+    metadata = document.get("metadata")
+    for name in metadata.keys() - _METADATA if isinstance(metadata, dict) else ():
+        yield OddField(f"metadata.{name}", _similar(name, _METADATA))
+    first = tree["kind"].get("@", _FIRST)
+    if first != _FIRST:
+        yield OddField("kind", since=first)
+    guessing = (group, kind) == ("", "Pod")
+    yield from (one for one in _walk(document, tree, "", guessing=guessing) if one.since != first)
+
+
+def _walk(value: Any, tree: Tree, path: str, *, guessing: bool = False) -> Iterator[OddField]:
+    """Yield the odd fields of a value. :param guessing: only those that resemble another."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _walk(item, tree, f"{path}[{number}]", guessing=guessing)
+    elif isinstance(value, dict) and "*" in tree:
+        for name, inner in value.items():
+            yield from _walk(inner, tree["*"], f"{path}.{name}", guessing=guessing)
+    elif isinstance(value, dict) and "?" not in tree:
+        for name, inner in value.items():
+            here = f"{path}.{name}" if path else name
+            yield from _field(inner, tree, here, name, guessing=guessing)
+
+
+def _field(value: Any, tree: Tree, path: str, name: str, *, guessing: bool) -> Iterator[OddField]:
+    """Yield a field if it is odd, else the odd fields in its value."""
+    known = None if name in _MARKS else tree.get(name)
+    if known is None:
+        like = _similar(name, tree.keys() - _MARKS)
+        if like or not guessing:
+            yield OddField(path, like)
+        return
+    since = known.get("@", _FIRST)
+    if since not in (_FIRST, tree.get("@")) and not guessing:
+        yield OddField(path, since=since)
+    if isinstance(value, dict | list) and path not in _KEPT:
+        yield from _inside(value, known, path, guessing=guessing)
+
+
+def _inside(value: Any, known: Tree, path: str, *, guessing: bool) -> Iterator[OddField]:
+    """Yield the odd fields of the value of a field; those of pods by guessing."""
+    shared = known.get("=")
+    if shared is not None:
+        yield from _walk(value, _all()[shared], path, guessing=True)
+    else:
+        yield from _walk(value, known, path, guessing=guessing)
+
+
+def _similar(name: str, known: Any) -> str:
+    near = get_close_matches(name, sorted(known), n=1)
+    return near[0] if near else ""
+
+
+@cache
+def _all() -> Tree:
+    found = msgspec.json.decode(files(__package__).joinpath("crd_fields.json").read_bytes())
+    return MappingProxyType(found)
+
+
+@cache
+def _tree(group: str, kind: str) -> Tree | None:
+    """Return the fields of a kind; None if they are not listed."""
+    top = dict.fromkeys(("apiVersion", "kind", "metadata"), MappingProxyType[str, Any]({}))
+    if (group, kind) == ("", "Pod"):
+        return MappingProxyType({**_all()[_POD], **top, "status": {}})
+    if (group, kind) == ("scheduling.k8s.io", "PriorityClass"):
+        return MappingProxyType({**top, **{name: {} for name in _CLASS}})
+    found: Tree | None = _all().get(f"{group}/{kind}")
+    return found
