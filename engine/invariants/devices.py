@@ -11,11 +11,11 @@ from ..kubernetes.go.text import parse_int
 from ..kubernetes.objects import Node, Pod
 from ..model.panic import Panic
 from ..session.plugins.deviceshare.gpu_share import MEMORY, NUMBER, SharedGpus, gpu_index, most_of
+from ..session.plugins.deviceshare.register import REGISTER
 from ..session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     ASSIGNED_NODE,
     MIG,
-    REGISTER,
     Given,
     decode_given,
 )

@@ -24,6 +24,7 @@ from ...engine.session.plugins.predicates.options import PredicateOptions, read_
 from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
 from .amounts import joined
 from .capacities import given_before, request_of
+from .device_words import no_devices
 from .limits import releases_like
 from .run import Run
 
@@ -42,6 +43,7 @@ class Demands(NamedTuple):
     :param closed: by node, all reasons for which it is closed to the pod: cordoned, and taints.
     :param request: by resource. :param nodes: all nodes, by name.
     :param given: returns the pods that this session gave a place on a node before.
+    :param devices: returns why the scheduler reads no virtual GPUs of a node, in words.
     :param shares: why it gets the results of other pods of its job, in words.
     :param behaviour: the one that makes the release do so; empty if all releases do.
     """
@@ -52,6 +54,7 @@ class Demands(NamedTuple):
     request: Mapping[str, float] = MappingProxyType({})
     nodes: Mapping[str, NodeInfo] = MappingProxyType({})
     given: Callable[[str], Sequence[Given]] = lambda _: ()
+    devices: Callable[[str], str] = lambda _: ""
     shares: str = ""
     behaviour: str = ""
 
@@ -83,6 +86,7 @@ def demands_of(run: Run, key: str) -> Demands:
         request=request_of(run, pod),
         nodes=run.cache.nodes,
         given=partial(given_before, run, key),
+        devices=partial(no_devices, run),
         shares=shares,
         behaviour=behaviour,
     )

@@ -125,13 +125,34 @@ def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
     return f'{"says" if one else "say"} "{reason}"'
 
 
-def _of_one(reasons: Sequence[str], own: Demands) -> list[str]:
+def _as_one(reason: str, nodes: Sequence[str], own: Demands) -> str:
+    """Return which devices nodes lack, with the reason of the first; empty for other reasons."""
+    if reason not in _WITHOUT_DEVICES:
+        return ""
+    says = own.devices(nodes[0])
+    if not says or len(nodes) == 1:
+        return says
+    return f"have no virtual GPUs that the scheduler reads ({nodes[0]} {says})"
+
+
+_WITHOUT_DEVICES = frozenset(
+    {"node not initialized with devicehamivgpu", "node not initialized with device hamivgpu"}
+)
+"""The reasons of nodes without virtual GPUs, as releases write them."""
+
+
+def _of_one(reasons: Sequence[str], own: Demands, name: str = "") -> list[str]:
     """Return all reasons of one node in words; its taints together."""
     named = [_taint_name(text) for text in reasons if _is_taint(text)]
-    if len(named) < 2:
-        return [phrase(text, own, one=True) for text in reasons]
-    others = [phrase(text, own, one=True) for text in reasons if not _is_taint(text)]
-    return [*others, f"has taints that the pod does not tolerate ({joined(named)})"]
+    together = len(named) > 1
+    says = [
+        (_as_one(text, [name], own) if name else "") or phrase(text, own, one=True)
+        for text in reasons
+        if not (together and _is_taint(text))
+    ]
+    if together:
+        says.append(f"has taints that the pod does not tolerate ({joined(named)})")
+    return says
 
 
 def _is_taint(text: str) -> bool:
@@ -178,7 +199,11 @@ def _text(group: NodeGroup, own: Demands) -> str:
         return f"{near.node} {joined(_lacks(near, own, *others))}"
     if count == 1:
         return _alone(group, near, own)
-    says = [phrase(reason, own, one=False) + _which(reason, group, own) for reason in group.reasons]
+    says = [
+        _as_one(reason, group.nodes, own)
+        or phrase(reason, own, one=False) + _which(reason, group, own)
+        for reason in group.reasons
+    ]
     return f"{count} nodes {joined(says)}{_sizes(group, own)}{_nearest(group, own)}"
 
 
@@ -264,10 +289,11 @@ def _further(name: str, reasons: Sequence[str], own: Demands) -> list[str]:
 def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
     """Return why the only node of a group refuses a pod, and whether it has room for it."""
     name, further = group.nodes[0], () if near is None else near.also
-    says = _of_one(_further(name, (*group.reasons, *further), own), own)
+    says = _of_one(_further(name, (*group.reasons, *further), own), own, name)
     if name in own.excluded:
         says.append(phrase(_UNSELECTED, own, one=True))
-    room = near is not None and not near.missing and name not in own.excluded
+    lacks_devices = not _WITHOUT_DEVICES.isdisjoint(group.reasons)
+    room = near is not None and not near.missing and name not in own.excluded and not lacks_devices
     return f"{name} {joined(dict.fromkeys(says))}{', with room for it' if room else ''}"
 
 

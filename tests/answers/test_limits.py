@@ -174,3 +174,73 @@ def test_all_releases_give_reasons_in_the_same_words(ask: Any, release: str) -> 
     assert found.sentence == (
         "pod ns/a waits because the only node does not take it: n1 is cordoned, with room for it"
     )
+
+
+SHARED = """
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: predicates
+  - name: deviceshare
+    arguments:
+      deviceshare.VGPUEnable: true
+"""
+SIX = "GPU-0,10,6144,NVIDIA-Card,true,hami-core:"
+LATER = "Requesting_2125.08.04 02:27:07"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "why"),
+    [
+        (
+            {"hami.io/node-nvidia-register": SIX},
+            (
+                "has no annotation volcano.sh/node-vgpu-register; the scheduler does not read "
+                "hami.io/node-nvidia-register, which it has"
+            ),
+        ),
+        (
+            {"volcano.sh/node-vgpu-register": SIX},
+            "has no annotation volcano.sh/node-vgpu-handshake",
+        ),
+        (
+            {
+                "volcano.sh/node-vgpu-register": "GPU-0,10,6144,NVIDIA-Card,true:",
+                "volcano.sh/node-vgpu-handshake": LATER,
+            },
+            (
+                "has a malformed annotation volcano.sh/node-vgpu-register: card "
+                '"GPU-0,10,6144,NVIDIA-Card,true" has 5 fields, and v1.12.1 reads cards with 6'
+            ),
+        ),
+        (
+            {
+                "volcano.sh/node-vgpu-register": "none",
+                "volcano.sh/node-vgpu-handshake": LATER,
+            },
+            'names no card in its annotation volcano.sh/node-vgpu-register: "none"',
+        ),
+        (
+            {
+                "volcano.sh/node-vgpu-register": SIX,
+                "volcano.sh/node-vgpu-handshake": "Deleted_2025.08.04 02:27:07",
+            },
+            (
+                "has an agent that does not answer: its annotation volcano.sh/node-vgpu-handshake is "
+                '"Deleted_2025.08.04 02:27:07"'
+            ),
+        ),
+    ],
+)
+def test_why_a_node_has_no_virtual_gpus(ask: Any, annotations: dict[str, str], why: str) -> None:
+    names = ("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-cores")
+    made = node("n1", 4)
+    made["status"]["allocatable"] |= dict.fromkeys(names, "100")
+    made["metadata"]["annotations"] = annotations
+    asks = {"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "10"}
+    wants = pod("a", "pg", 1, requests=asks)
+    wants["spec"]["containers"][0]["resources"]["limits"] = asks
+    documents = (made, queue("default"), group("pg"), wants)
+    found = ask("pod/a", SHARED, *documents, release="v1.12.1")
+    assert found.sentence == (f"pod ns/a waits because the only node does not take it: n1 {why}")

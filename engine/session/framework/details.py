@@ -138,6 +138,35 @@ class NodesChecked(NamedTuple):
     groups: tuple[NodeGroup, ...]
 
 
+class Unread(StrEnum):
+    """Why a scheduler reads no cards of a node."""
+
+    NO_ANNOTATION = "no-annotation"
+    """An annotation is missing."""
+    NO_RESOURCE = "no-resource"
+    """A resource is not allocatable."""
+    TOO_FEW_FIELDS = "too-few-fields"
+    """A card of the annotation has too few fields."""
+    NO_CARD = "no-card"
+    """The annotation names no card."""
+    SILENT = "silent"
+    """The agent does not answer the handshake."""
+
+
+class Unregistered(NamedTuple):
+    """Why a scheduler reads no cards of a node.
+
+    :param about: the annotation or the resource. :param value: the text that was read: of one card,
+        or of the annotation. :param has, needs: how many fields a card has, and how many it needs.
+    """
+
+    why: Unread
+    about: str
+    value: str = ""
+    has: int = 0
+    needs: int = 0
+
+
 FURTHER = "further"
 """The action of details about tasks that a session did not come to."""
 
@@ -377,6 +406,7 @@ Detail = (
     QueueCheck
     | ReservationCheck
     | TreeFault
+    | Unregistered
     | NodesChecked
     | HypernodeTry
     | HypernodesChecked

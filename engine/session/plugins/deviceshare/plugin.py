@@ -31,6 +31,7 @@ from .gpu_share import most_of
 from .ledger import NO_CONFIG, Ledger
 from .memory import MODELESS, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
+from .register import UNREGISTERED, unregistered
 from .vgpu import Sharing, VirtualGpus, gang_of
 from .vgpu_request import Names, asks, names_of
 
@@ -269,6 +270,7 @@ class DeviceShare:
         self._ledger.catch_up(node)
         virtual = self._ledger.virtual(node)
         if virtual is None:
+            self._note_unregistered(node)
             return self._missing("hamivgpu")
         score = virtual.tries(pod)
         if score is not None:
@@ -285,6 +287,18 @@ class DeviceShare:
             return ""
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
+
+    def _note_unregistered(self, node: int) -> None:
+        """Keep why a node has no virtual GPUs for this release, if the trace follows something."""
+        ssn, info = self._ssn, self._ssn.nodes.info[node]
+        if not ssn.trace.closely or info.node is None:
+            return
+        by_handshake = ssn.behaviours.virtual_gpus_by_handshake
+        modes = self._devices not in MODELESS
+        now = ssn.now if by_handshake else 0
+        found = unregistered(info.node, now, handshake=by_handshake, modes=modes)
+        if found is not None:
+            ssn.trace.detail(UNREGISTERED, info.name, found)
 
     def _reported(self, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""

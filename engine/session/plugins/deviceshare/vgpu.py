@@ -6,7 +6,6 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -16,16 +15,13 @@ from msgspec.structs import replace
 from ....kubernetes.go.int64 import as_unsigned
 from ....kubernetes.go.text import parse_int
 from ....kubernetes.objects import Node, Pod
-from ....kubernetes.quantity import parse
-from ....kubernetes.units import SECOND_US
 from ....model.device_log import VIRTUAL_CARDS
 from ....model.panic import NIL_POINTER, Panic
 from ....volcano.session.devices import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
-from .vgpu_request import CORES, MEMORY, NO_PERCENTAGE, NUMBER, Names, Request, requests_of
+from .register import REGISTER, unregistered
+from .vgpu_request import NO_PERCENTAGE, Names, Request, requests_of
 
-REGISTER = "volcano.sh/node-vgpu-register"
-HANDSHAKE = "volcano.sh/node-vgpu-handshake"
 ASSIGNED = VIRTUAL_CARDS
 MODE = "volcano.sh/vgpu-mode"
 ASSIGNED_NODE = "volcano.sh/vgpu-node"
@@ -42,7 +38,6 @@ SPREAD = "spread"
 HAMI_CORE = "hami-core"
 MIG = "mig"
 NVIDIA = "NVIDIA"
-HANDSHAKE_US = 60 * SECOND_US
 
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
@@ -220,26 +215,19 @@ class VirtualGpus:
 
         Source: device_info.go NewGPUDevices, utils.go decodeNodeDevices.
         """
-        annotations = node.annotations
-        if REGISTER not in annotations or not _is_there(node, handshake=handshake):
+        if unregistered(node, now, handshake=handshake, modes=modes) is not None:
             return None
         cards, mode = [], HAMI_CORE
-        for text in annotations[REGISTER].split(":"):
+        for text in node.annotations[REGISTER].split(":"):
             if "," not in text:
                 continue
             items = text.split(",")
-            if len(items) < (6 if modes else 5):
-                return None
             mode = MIG if modes and items[5] == MIG else HAMI_CORE
             geometries = geometries_of(config, items[3]) if mode == MIG else None
             if geometries is None:
                 mode = HAMI_CORE
             uuid, number, memory = items[0], parse_int(items[1]) or 0, parse_int(items[2]) or 0
             cards.append(Card(uuid, number, memory, items[3], geometries or ()))
-        if not cards or ":" not in annotations[REGISTER]:
-            return None
-        if handshake and not _answers(annotations[HANDSHAKE], now):
-            return None
         return cls(node.name, mode if modes else "", cards, sharing)
 
     def clone(self) -> VirtualGpus:
@@ -453,26 +441,3 @@ def decode_given(text: str) -> Iterator[Given]:
                     ("api/devices/nvidia/vgpu.decodeContainerDevices",),
                 )
             yield Given(fields[0], parse_int(fields[2], 32) or 0, parse_int(fields[3], 32) or 0)
-
-
-def _is_there(node: Node, *, handshake: bool) -> bool:
-    """Return whether a node is considered: it has a handshake, or all three resources."""
-    if handshake:
-        return HANDSHAKE in node.annotations
-    allocatable = node.status.allocatable
-    return all(
-        name in allocatable and parse(allocatable[name]).value() != 0
-        for name in (NUMBER, CORES, MEMORY)
-    )
-
-
-def _answers(handshake: str, now: int) -> bool:
-    """Return whether a node's agent is alive: it answers the handshake within a minute."""
-    if "Requesting" in handshake:
-        asked = handshake.partition("_")[2]
-        try:
-            moment = datetime.strptime(asked, "%Y.%m.%d %H:%M:%S").replace(tzinfo=UTC)
-        except ValueError:
-            return False
-        return now <= int(moment.timestamp()) * SECOND_US + HANDSHAKE_US
-    return "Deleted" not in handshake

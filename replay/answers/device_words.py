@@ -1,0 +1,49 @@
+"""Why the scheduler reads no virtual GPUs of a node, in words: from the node's object."""
+
+from __future__ import annotations
+
+from ...engine.session.framework.details import Unread, Unregistered
+from ...engine.session.plugins.deviceshare.register import REGISTER, UNREGISTERED
+from .amounts import joined
+from .run import Run
+
+_SHOWN = 60
+"""How much of a text a sentence shows."""
+_OF_AGENTS = "-register"
+"""What annotations end with in which agents register cards."""
+
+
+def no_devices(run: Run, node: str) -> str:
+    """Return why the scheduler reads no virtual GPUs of a node; empty if the session did not say.
+
+    The words follow the name of the node.
+    """
+    found = run.detail(Unregistered, UNREGISTERED, node)
+    if found is None:
+        return ""
+    match found.why:
+        case Unread.NO_ANNOTATION:
+            return f"has no annotation {found.about}{_others(run, node)}"
+        case Unread.NO_RESOURCE:
+            return f"has no {found.about} in status.allocatable"
+        case Unread.NO_CARD:
+            return f'names no card in its annotation {found.about}: "{_short(found.value)}"'
+        case Unread.SILENT:
+            says = f'its annotation {found.about} is "{_short(found.value)}"'
+            return f"has an agent that does not answer: {says}"
+        case Unread.TOO_FEW_FIELDS:
+            card = f'card "{_short(found.value)}" has {found.has} fields'
+            needs = f"{run.answer.release} reads cards with {found.needs}"
+            return f"has a malformed annotation {found.about}: {card}, and {needs}"
+
+
+def _others(run: Run, node: str) -> str:
+    """Return in which other annotations agents registered cards, which Volcano does not read."""
+    info = run.cache.nodes.get(node)
+    marks = {} if info is None or info.node is None else info.node.annotations
+    named = sorted(name for name in marks if name.endswith(_OF_AGENTS) and name != REGISTER)
+    return f"; the scheduler does not read {joined(named)}, which it has" if named else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
