@@ -40,7 +40,7 @@ class TestPods:
         )
         assert found.sentence == (
             "pod ns/a waits because none of 3 nodes takes it: 2 nodes lack cpu (the nearest, n2, "
-            "lacks 1 cpu); big lacks 1 nvidia.com/gpu"
+            "lacks 1 cpu); big has no nvidia.com/gpu"
         )
         (nodes,) = links(found, Nodes)
         assert [one.nodes for one in nodes.groups] == [("n1", "n2"), ("big",)]

@@ -18,7 +18,7 @@ Run = Callable[..., Result]
 AT = "2026-11-21T01:53:36Z"
 SENTENCE = (
     "job default/gpu-2 waits because none of 5 nodes takes it: 4 nodes lack cpu (the nearest, "
-    "node-4, lacks 1500m cpu); node-2 lacks 2 nvidia.com/gpu"
+    "node-4, lacks 1500m cpu); node-2 has no nvidia.com/gpu"
 )
 
 
