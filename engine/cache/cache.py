@@ -16,6 +16,7 @@ import msgspec
 
 from ..kubernetes import objects
 from ..model.job import JobInfo
+from ..model.panic import Panic
 from ..model.queue import QueueInfo
 from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
@@ -48,6 +49,8 @@ class SchedulerCache:
     :ivar nodes: by name, including nodes that only pods name.
     :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
     :ivar classes: groups pods that sessions treat the same.
+    :ivar crash: the panic that ended the process before this one, if nothing was delivered since;
+        or the one with which this process cannot start. No session can be run then.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class SchedulerCache:
     ) -> None:
         self.behaviours = behaviours
         self.options = options or CacheOptions()
+        self.crash: Panic | None = None
         rules = rules_of(behaviours, own)
         self.own = rules.own
         self.stores = Stores()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kubernetes.objects import KINDS, Object, Pod
 from ..kubernetes.work_queue import WorkQueue
+from ..model.panic import Panic
 from .cache import SchedulerCache
 from .requests import ApiServer
 from .scheduler_flags import CacheOptions
@@ -56,6 +57,8 @@ class CacheDriver:
     :param api: carries out the cache's writes. Without one nothing is written or read again.
     :ivar cache: the cache of the current process.
     :ivar holds_cleanup: the cleanup worker is paused, by a mark of a scenario.
+    :ivar is_down: the last start failed. Informers then hold what is delivered, no handler runs,
+        and a start is tried when workers would run.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class CacheDriver:
     ) -> None:
         self.cache = SchedulerCache(behaviours, options, own)
         self.holds_cleanup = False
+        self.is_down = False
         self._api = api
         self._in_hand: list[Taken] = []
 
@@ -79,7 +83,10 @@ class CacheDriver:
 
         :raises Panic: the process panics.
         """
-        self.cache.deliver(kind, item)
+        if self.is_down:
+            self.cache.stores.put(kind, item)
+        else:
+            self.cache.deliver(kind, item)
 
     def deliver_deletion(self, kind: str, last: Object) -> None:
         """Deliver the deletion of an object to the informer of its kind.
@@ -87,7 +94,10 @@ class CacheDriver:
         :param last: the version that the handlers get.
         :raises Panic: the process panics.
         """
-        self.cache.deliver_deletion(kind, last)
+        if self.is_down:
+            self.cache.stores.remove(kind, last.key)
+        else:
+            self.cache.deliver_deletion(kind, last)
 
     def list_all(self, of: Callable[[str], Iterable[Object]]) -> None:
         """Deliver all existing objects, as at the start of a process; workers run after each.
@@ -97,8 +107,12 @@ class CacheDriver:
         """
         for kind in LISTING_ORDER:
             for item in of(kind):
-                self.deliver(kind, item)
-                self.work()
+                try:
+                    self.deliver(kind, item)
+                    self.work()
+                except Panic as panic:
+                    does = f"it handles {kind} {item.key}, which it lists when it starts"
+                    raise panic.while_it(does) from None
 
     def restart(
         self, options: CacheOptions | None = None, *, without: Collection[str] = ()
@@ -107,11 +121,13 @@ class CacheDriver:
 
         :param options: its flags, if known; by default those of the old one.
         :param without: nodes that are not delivered.
-        :raises Panic: the new process panics, too.
+        :raises Panic: the new process panics, too. Its informers then hold the objects all the
+            same, so that another one can be started.
         """
         old = self.cache
         self.cache = SchedulerCache(old.behaviours, options or old.options, old.own)
         self._in_hand.clear()
+        self.is_down = False
         stores = old.stores
 
         def of(kind: str) -> Iterable[Object]:
@@ -119,7 +135,13 @@ class CacheDriver:
             left_out = without if kind == "Node" else ()
             return [stores.get(kind, key) for key in keys if key not in left_out]
 
-        self.list_all(of)
+        try:
+            self.list_all(of)
+        except Panic:
+            self.is_down = True
+            for kind in LISTING_ORDER:
+                self.cache.stores.fill(kind, stores.of(kind))
+            raise
 
     def sessions_may_start(self, *, handled: bool) -> bool:
         """Return whether the first session may start.
@@ -142,7 +164,12 @@ class CacheDriver:
         """End all delays, and let every worker process its queue once.
 
         Tasks to resync stay: that needs the API server.
+
+        :raises Panic: the process panics.
         """
+        if self.is_down:
+            self.restart()
+            return
         self.cache.node_cache.run_workers()
         if not self.holds_cleanup:
             self.clean_up()

@@ -67,7 +67,7 @@ class NodeCache:
         """Handle that a Node was added."""
         if self._handles(node):
             self._take(node)
-        self.hypernode_queue.add(("node", node.name))
+        self._queue_hypernode(("node", node.name))
 
     def node_updated(self, old: objects.Node, new: objects.Node) -> None:
         """Handle a changed Node; one that is no longer selected counts as deleted."""
@@ -76,13 +76,13 @@ class NodeCache:
         elif self._handles(old):
             self._lose(old)
         if old.labels != new.labels:
-            self.hypernode_queue.add(("node", new.name))
+            self._queue_hypernode(("node", new.name))
 
     def node_deleted(self, node: objects.Node) -> None:
         """Handle that a Node was deleted."""
         if self._handles(node):
             self._lose(node)
-        self.hypernode_queue.add(("node", node.name))
+        self._queue_hypernode(("node", node.name))
 
     def _handles(self, node: objects.Node) -> bool:
         """Return whether the handlers are called for a Node; the worker may still sync it.
@@ -252,11 +252,16 @@ class NodeCache:
 
     def hypernode_changed(self, hyper_node: objects.HyperNode) -> None:
         """Handle an added or deleted HyperNode."""
-        self.hypernode_queue.add(("hyperNode", hyper_node.name))
+        self._queue_hypernode(("hyperNode", hyper_node.name))
 
     def hypernode_updated(self, _: objects.HyperNode, new: objects.HyperNode) -> None:
         """Handle a new version of a HyperNode."""
         self.hypernode_changed(new)
+
+    def _queue_hypernode(self, change: tuple[str, str]) -> None:
+        """Queue a change for the worker that keeps the tree, if the release has one."""
+        if self._rules.hypernodes:
+            self.hypernode_queue.add(change)
 
     def sync_next_hypernode(self) -> str | None:
         """Let the worker take the next change from its queue; return the error, or None.

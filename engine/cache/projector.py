@@ -113,6 +113,7 @@ class Projector:
             elif effect in {Effect.VERSION, Effect.DELETED, Effect.BOUND}:
                 kind = WATCHED.get((reference.group, reference.kind))
                 if kind is not None:
+                    self._hear()
                     self._change(kind, effect, reference, event.payload)
                     if self.lists.goes(reference, lives_on):
                         self._take_out(reference)
@@ -121,10 +122,27 @@ class Projector:
             elif event.kind == "process.started":
                 started = msgspec.json.decode(event.payload, type=ProcessStarted)
                 if started.component == _SCHEDULER:
+                    self._hear()
                     self.driver.restart(options_of(started.flags))
         except Panic as panic:
+            about = f"{reference.kind} {key_of(reference)}".strip()
+            self._end(panic.while_it(f"it handles {about} ({event.kind})"))
+
+    def _hear(self) -> None:
+        """Note that a process that runs takes another delivery."""
+        if not self.driver.is_down:
+            self.driver.cache.crash = None
+
+    def _end(self, panic: Panic) -> None:
+        """Note a panic, and start a new process; one that cannot start stays down."""
+        if not self.driver.is_down:
             self.crashes.append(panic)
-            self.driver.restart()
+            try:
+                self.driver.restart()
+            except Panic as again:
+                panic = again
+                self.crashes.append(again)
+        self.driver.cache.crash = panic
 
     def begin(self, options: CacheOptions, handled: int | None) -> list[tuple[Reference, Origin]]:
         """Start a new process whose handlers may have handled its first nodes only.
@@ -141,8 +159,7 @@ class Projector:
             if late:
                 self.driver.restart(options, without=frozenset(late))
         except Panic as panic:
-            self.crashes.append(panic)
-            self.driver.restart()
+            self._end(panic)
         origins = [self.origins["Node"][name] for name in late]
         return [(Reference("", "Node", "", one.item.name, one.item.uid), one) for one in origins]
 
@@ -190,6 +207,7 @@ class Projector:
         kind = WATCHED.get((listing.group, listing.listed))
         if kind is None:
             return
+        self._hear()
         existing = self.driver.cache.stores.of(kind.__name__).values()
         for reference in self.lists.gone(listing, existing, lives_on, self._position):
             self._take_out(reference)
@@ -202,6 +220,7 @@ class Projector:
         self.driver.work()
 
     def _control(self, control: str) -> None:
+        self._hear()
         driver = self.driver
         if control == "RESTART":
             driver.restart()

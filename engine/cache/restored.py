@@ -38,6 +38,7 @@ from .stored import (
     StoredBelief,
     StoredJob,
     StoredNode,
+    StoredPanic,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +152,9 @@ class _Reader:
         """Restore the projector's own state, and what is needed to create tasks."""
         stored, projector = self._stored, self.projector
         projector.malformed = stored.malformed
-        projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
+        projector.crashes = [_panic(one) for one in stored.crashes]
+        self._cache.crash = None if stored.crash is None else _panic(stored.crash)
+        projector.driver.is_down = stored.is_down
         projector.driver.holds_cleanup = stored.holds_cleanup
         projector.lists.doomed = dict.fromkeys(stored.doomed)
         lists = self._payloads([position for *_, position in stored.listed if position])
@@ -321,3 +324,8 @@ def _decoder(kind: type[Object]) -> msgspec.msgpack.Decoder[Any]:
 
 def _resource(stored: Amounts) -> Resource:
     return Resource(*stored)
+
+
+def _panic(stored: StoredPanic) -> Panic:
+    message, place, fatal, during = stored
+    return Panic(message, tuple(place), fatal=fatal, during=during)

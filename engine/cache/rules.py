@@ -56,6 +56,7 @@ class NodeCacheRules(NamedTuple):
     :param uncounted: resources that are ignored everywhere.
     :param gpus_uncounted: only the devices' own accounts count virtual GPUs.
     :param accounts: how nodes keep their accounts.
+    :param hypernodes: there is a tree of HyperNodes.
     """
 
     condition_hides: bool
@@ -63,6 +64,7 @@ class NodeCacheRules(NamedTuple):
     gpus_uncounted: bool
     volumes_counted: bool
     accounts: NodeRules
+    hypernodes: bool = True
 
 
 class CacheRules(NamedTuple):
@@ -104,6 +106,7 @@ def rules_of(behaviours: Behaviours, own: CacheBehaviours | None = None) -> Cach
                 binding_counts=behaviours.binding_pods_always_count,
                 keep_pods=behaviours.returning_nodes_keep_pods,
             ),
+            hypernodes=behaviours.hypernodes_in_cache,
         ),
         tasks=TaskRules(
             scheduling_gates=behaviours.scheduling_gates,

@@ -18,6 +18,7 @@ from ..kubernetes.objects import KINDS, Node, Object
 from ..kubernetes.work_queue import Waiting
 from ..model.job import JobInfo
 from ..model.node import ImageState, NodeInfo
+from ..model.panic import Panic
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.task import TaskInfo
@@ -26,6 +27,9 @@ from .projector import Projector
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 
 Amounts: TypeAlias = tuple[float, float, dict[str, float] | None, int]
+
+StoredPanic: TypeAlias = tuple[str, list[str], bool, str]
+"""A panic: its message, its place, whether it is fatal, and what the process did."""
 
 NOTHING = -1
 """The number for a missing object."""
@@ -112,6 +116,7 @@ class StoredHyperNodes(msgspec.Struct, array_like=True):
 class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     """All of a projector.
 
+    :param crash: of the cache; see :class:`.cache.SchedulerCache`.
     :param stores: by kind, the positions of the versions that informers hold, in their order; 0
         if no event holds the object.
     :param others: those objects, and others that only the cache has, by their numbers.
@@ -120,7 +125,9 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
 
     options: list[Any]
     malformed: list[str]
-    crashes: list[tuple[str, list[str]]]
+    crashes: list[StoredPanic]
+    crash: StoredPanic | None
+    is_down: bool
     holds_cleanup: bool
     listed: list[tuple[str, str, list[str], int]]
     doomed: list[Reference]
@@ -213,15 +220,17 @@ class _Writer:
         stored_nodes = [self._node(node) for node in cache.nodes.values()]
         images = self._images()
         queues = [
-            (name, self.number(queue.queue), _queue_amounts(queue))
-            for name, queue in cache.queues.items()
+            (name, self.number(one.queue), _queue_amounts(one))
+            for name, one in cache.queues.items()
         ]
         classes = [(name, self.number(item)) for name, item in cache.priority_classes.items()]
         hypernodes = self._hypernodes()
         return StoredBelief(
             options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
             malformed=projector.malformed,
-            crashes=[(crash.message, list(crash.place)) for crash in projector.crashes],
+            crashes=[_panic(crash) for crash in projector.crashes],
+            crash=cache.crash and _panic(cache.crash),
+            is_down=projector.driver.is_down,
             holds_cleanup=projector.driver.holds_cleanup,
             listed=[
                 (group, kind, list(namespaces), listing.position)
@@ -420,3 +429,7 @@ def amounts(resource: Resource) -> Amounts:
 
 def _queue_amounts(queue: QueueInfo) -> list[Amounts]:
     return [amounts(getattr(queue, name)) for name in QUEUE_AMOUNTS]
+
+
+def _panic(panic: Panic) -> StoredPanic:
+    return panic.message, list(panic.place), panic.fatal, panic.during

@@ -14,21 +14,37 @@ class Panic(Exception):
         ``pkg/scheduler/``: ``api.(*Resource).Sub``.
     :param fatal: Go ends the process at once; calls that were deferred, such as the close of the
         session, are not made.
+    :param during: what the process does with which object, if it panics outside of the actions of
+        a session: "it handles Pod ml/a-0 (ADDED)". Empty in a session.
     """
 
-    def __init__(self, message: str, place: tuple[str, ...] = (), *, fatal: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        place: tuple[str, ...] = (),
+        *,
+        fatal: bool = False,
+        during: str = "",
+    ) -> None:
         self.message = message
         self.place = place
         self.fatal = fatal
+        self.during = during
         super().__init__(message)
 
     def through(self, *callers: str) -> Panic:
         """Return the same crash with ``callers`` added at the outer end of the stack."""
-        return Panic(self.message, (*self.place, *callers), fatal=self.fatal)
+        place = (*self.place, *callers)
+        return Panic(self.message, place, fatal=self.fatal, during=self.during)
 
     def in_worker(self) -> Panic:
         """Return the same crash in another goroutine: nothing recovers it there, so it is fatal."""
-        return Panic(self.message, self.place, fatal=True)
+        return Panic(self.message, self.place, fatal=True, during=self.during)
+
+    def while_it(self, does: str) -> Panic:
+        """Return the same crash with what the process does; an inner text is kept."""
+        return Panic(self.message, self.place, fatal=self.fatal, during=self.during or does)
 
     def __str__(self) -> str:
-        return f"{self.message} at {' < '.join(self.place)}" if self.place else self.message
+        at = f"{self.message} at {' < '.join(self.place)}" if self.place else self.message
+        return f"{at}, while {self.during}" if self.during else at

@@ -207,6 +207,7 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     result.jobs = list(names)
     result.events = [(names[job], reason, text) for job, reason, text in ssn.events]
     result.errors = ssn.errors
+    result.stopped = ssn.stopped
     result.trace = ssn.trace.steps
     result.asked_time = ssn.asked_time
     result.deserved = ssn.deserved

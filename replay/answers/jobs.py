@@ -97,9 +97,10 @@ def panics(run: Run) -> Blocked | None:
     crash = run.answer.result.panic
     if crash is None:
         return None
-    text = f"the scheduler of {run.answer.release} panics in this session: {crash.message}"
+    when = f"while {crash.during}" if crash.during else "in this session"
+    text = f"the scheduler of {run.answer.release} panics {when}: {crash.message}"
     place = tuple(map(str, crash.place))
-    link = Crash(text=text, blocks=True, message=crash.message, place=place)
+    link = Crash(text=text, blocks=True, message=crash.message, place=place, during=crash.during)
     return Blocked(text, "panic", (link,))
 
 

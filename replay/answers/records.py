@@ -366,10 +366,14 @@ class Recorded(Reason, frozen=True, kw_only=True, tag="recorded"):
 
 
 class Crash(Reason, frozen=True, kw_only=True, tag="panic"):
-    """The scheduler of this release panics in the session."""
+    """The scheduler of this release panics in the session, or before it can run one.
+
+    :param during: what it does with which object, if it panics outside of the session's actions.
+    """
 
     message: str
     place: tuple[str, ...]
+    during: str = ""
 
 
 class NodeState(Reason, frozen=True, kw_only=True, tag="node"):

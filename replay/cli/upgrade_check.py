@@ -76,8 +76,8 @@ def upgrade_check(
     earlier sessions decided. A difference is attributed to the behaviour that removes it when it
     alone is set back, or to the smallest such set.
 
-    The first line is the verdict: crashes, placements, evictions or only phases change, or nothing
-    does. It is "not known" if no session could be run with all that it needs: complete lists of
+    The first line is the verdict: crashes, a stop of all scheduling, placements, evictions or only
+    phases change, or nothing does. It is "not known" if no session could be run with all that it needs: complete lists of
     nodes, queues, PodGroups and pods. Other texts, and other plans for waiting pods, are counted in
     one line; --all shows them.
 

@@ -18,8 +18,8 @@ from ..moments.coverage import Unknown
 from ..sessions.session import SessionAnswer
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .causes import Cause, causes, changed, partly
-from .decisions import FirstDifference, first_differences
+from .causes import Cause, causes, changed, most_specific_first, partly
+from .decisions import FirstDifference, decisions_of, differing, first_differences
 from .questions import Answer, Question
 from .releases import BehaviourDiff, session_diff
 from .subjects import RunnableSession
@@ -210,13 +210,17 @@ def over_releases(
     sessions = [subject.session(behaviours) for behaviours in (one, other)]
     values = changed(one.plain, other.plain)
 
+    second = decisions_of(sessions[1])
+    effects: dict[Cause, int] = {}
+
     def goes(names: Cause) -> bool:
-        answer = question.of(subject.session(partly(other.plain, values, names)))
-        return answer.holds == taken[-2].answer.holds
+        session = subject.session(partly(other.plain, values, names))
+        effects[names] = len(differing([second, decisions_of(session)]))
+        return question.of(session).holds == taken[-2].answer.holds
 
     # A behaviour that a session did not read cannot have changed it.
     asked = [name for name in values if name in other.names]
-    named = causes(asked, goes, asked, list(values))
+    named = most_specific_first(causes(asked, goes, asked, list(values)), effects.__getitem__)
     matter = {name for cause in named for name in cause}
     flip = Flip(
         *sides(question, taken[-2:], sessions),

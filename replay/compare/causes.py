@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...engine.volcano.session.behaviours import Behaviours
-from ...engine.volcano.session.history import behaviours
+from ...engine.volcano.session.history import HISTORY, behaviours
 
 Cause = tuple[str, ...]
 """Behaviours that together cause a difference: all of them are needed."""
@@ -40,6 +40,22 @@ def causes(
         return alone
     sets = (smallest(some, goes) for some in several or (names,))
     return next(([found] for found in sets if found), [])
+
+
+def most_specific_first(found: Sequence[Cause], breadth: Callable[[Cause], int]) -> list[Cause]:
+    """Return causes, those first that change the fewest decisions; of equal ones, switches first.
+
+    A behaviour with many values stands for more than one effect: what it says may be about another.
+
+    :param breadth: returns how many decisions a cause changes.
+    """
+
+    def values(cause: Cause) -> int:
+        return max(
+            len({str(row.value) for row in HISTORY if row.behaviour == name}) for name in cause
+        )
+
+    return sorted(found, key=lambda cause: (breadth(cause), values(cause)))
 
 
 def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 
-CRASH, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
-    *("crash", "enqueue", "bind"),
+CRASH, STOP, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
+    *("crash", "stop", "enqueue", "bind"),
     *("evict", "pipeline", "phase"),
 )
-"""The kinds of decisions, in the order in which they are shown."""
+"""The kinds of decisions, in the order in which they are shown; ``stop``: in every queue."""
 
 _RANK = MappingProxyType({kind: rank for rank, kind in enumerate(KINDS)})
 
@@ -22,7 +22,7 @@ CONTEXT = 3
 
 
 class Decision(NamedTuple):
-    """A decision: its kind, and the pod or PodGroup (``ns/name``); empty for a crash."""
+    """A decision: its kind, and the pod or PodGroup (``ns/name``); empty for a crash or a stop."""
 
     kind: str
     about: str
@@ -70,6 +70,8 @@ def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
     """
     result = answer.result
     found = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
+    if result.stopped:
+        found[Decision(STOP, "")] = result.stopped.partition(": ")[0]
     found |= {Decision(ENQUEUE, key): "yes" for key in result.enqueued}
     found |= {Decision(BIND, pod): node for pod, node in result.binds}
     found |= {Decision(EVICT, pod): reason for pod, reason in result.evictions}

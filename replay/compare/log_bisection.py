@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import msgspec
@@ -126,10 +126,14 @@ class LogQuestion(NamedTuple):
 
 
 class PlaceRun(NamedTuple):
-    """Neighbouring places, as the work of one process."""
+    """Neighbouring places, as the work of one process.
+
+    :param before: the last place before them; a crash since then belongs to the first of them.
+    """
 
     asked: LogQuestion
     places: tuple[int, ...]
+    before: int | None = None
 
 
 class LogBisection:
@@ -200,7 +204,11 @@ class LogBisection:
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order, computed by several processes."""
-        stretches = [PlaceRun(self._given, some) for some in _stretches(places, jobs)]
+        runs = list(_stretches(places, jobs))
+        earlier = [None, *(some[-1] for some in runs)]
+        stretches = [
+            PlaceRun(self._given, some, before) for some, before in zip(runs, earlier, strict=False)
+        ]
         if len(stretches) == 1:
             yield from answers_along(self._log, stretches[0], self._progress)
             return
@@ -310,14 +318,15 @@ def answers_along(log: Log, stretch: PlaceRun, progress: Progress | None = None)
 
     :param progress: called with (answers given, total).
     """
-    asked, places = stretch
+    asked, places, before = stretch
     behaviours = resolve(asked.release)
     moments = [asked.span.moment(place) for place in places]
     if asked.span.by_position:
         along = ((one, belief_at(log.store, one, behaviours)) for one in moments)
     else:
-        caches = beliefs_along(log.store, moments, behaviours)
-        along = ((moment, cache) for moment, (cache,) in caches)
+        earlier = [] if before is None else [asked.span.moment(before)]
+        caches = beliefs_along(log.store, [*earlier, *moments], behaviours)
+        along = ((moment, cache) for moment, (cache,) in islice(caches, len(earlier), None))
     for number, (moment, cache) in enumerate(along):
         if number % MOMENTS_KEPT == 0:
             gc.collect()

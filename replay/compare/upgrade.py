@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
@@ -19,12 +19,13 @@ from .. import parallel
 from ..moments.belief import beliefs_along
 from ..moments.coverage import Unknown
 from ..moments.log import opened
+from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
 from ..sessions.session import SessionInputs, scene_at, session_in
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .causes import Cause, causes, changed, partly, suspects
+from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
 from .releases import BehaviourDiff, session_diff
 from .session_moments import SessionMoment, SessionMoments, evenly
@@ -165,10 +166,14 @@ class UpgradeQuestion(NamedTuple):
 
 
 class MomentRange(NamedTuple):
-    """Neighbouring moments of a log, as the work of one process."""
+    """Neighbouring moments of a log, as the work of one process.
+
+    :param before: the last moment before them; a crash since then belongs to the first of them.
+    """
 
     question: UpgradeQuestion
     places: tuple[SessionMoment, ...]
+    before: Moment | None = None
 
 
 def upgrade_check(
@@ -221,14 +226,16 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
 
     The log is read once, for the caches of all variants.
     """
-    question, places = stretch
+    question, places, before = stretch
     one, other = map(resolve, question.releases)
     ways = _ways(one, other)
     first = places[0].moment
     found: list[ChangedDecision] = []
     with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
         moments = [place.moment for place in places]
-        along = beliefs_along(log.store, moments, *ways.values())
+        earlier = [] if before is None else [before]
+        along = beliefs_along(log.store, [*earlier, *moments], *ways.values())
+        along = islice(along, len(earlier), None)
         for number, (place, (moment, caches)) in enumerate(zip(places, along, strict=True)):
             if number % MOMENTS_KEPT == 0:
                 gc.collect()
@@ -254,7 +261,8 @@ def _stretches(
     count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
     for start, stop in pairwise(bounds):
-        yield MomentRange(question, tuple(places[start:stop]))
+        before = places[start - 1].moment if start else None
+        yield MomentRange(question, tuple(places[start:stop]), before)
 
 
 class _Sessions:
@@ -292,7 +300,8 @@ class _Sessions:
             self._suspects = suspects(names, self._inert, active=True)
         deciding = [name for name in self._values if name not in self._believing]
         goes = partial(self._goes, row)
-        return causes(self._suspects, goes, self._suspects, deciding, list(self._values))
+        found = causes(self._suspects, goes, self._suspects, deciding, list(self._values))
+        return most_specific_first(found, self._breadth)
 
     def _inert(self, names: Cause) -> bool:
         return self._set_back(names) == self._second
@@ -300,6 +309,11 @@ class _Sessions:
     def _goes(self, row: Differing, names: Cause) -> bool:
         found = self._set_back(names)
         return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
+
+    def _breadth(self, names: Cause) -> int:
+        """Return how many decisions some behaviours change when they are set back."""
+        found = self._set_back(names)
+        return 0 if found is None else len(differing([found, self._second]))
 
     def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
         """Return what the second decides with some behaviours of the first.

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .decisions import BIND, CRASH, ENQUEUE, EVICT, PHASE, PIPELINE
+from .decisions import BIND, CRASH, ENQUEUE, EVICT, PHASE, PIPELINE, STOP
 from .upgrade import ChangedDecision, Upgrade
 
-CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNNOTICED, NOTHING, UNKNOWN = LEVELS = (
-    *("crashes", "placements", "evictions", "phases"),
+CRASHES, STOPS, PLACEMENTS, EVICTIONS, PHASES, UNNOTICED, NOTHING, UNKNOWN = LEVELS = (
+    *("crashes", "stops", "placements", "evictions", "phases"),
     *("unfelt", "nothing", "unknown"),
 )
 """Verdicts, most severe first:
 
 - ``crashes``: the scheduler panics in one release only.
+- ``stops``: scheduling stops in every queue in one release only.
 - ``placements``: a pod is bound in one release only, or to another node.
 - ``evictions``: a pod is evicted in one release only.
 - ``phases``: only phases of PodGroups differ, or which of them are enqueued.
@@ -24,11 +25,12 @@ CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNNOTICED, NOTHING, UNKNOWN = LEVELS = (
 - ``unknown``: no difference was found, but the log lacks what sessions need at every moment.
 """
 
-NOTICED = (CRASHES, PLACEMENTS, EVICTIONS, PHASES)
+NOTICED = (CRASHES, STOPS, PLACEMENTS, EVICTIONS, PHASES)
 
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
         CRASH: CRASHES,
+        STOP: STOPS,
         BIND: PLACEMENTS,
         EVICT: EVICTIONS,
         ENQUEUE: PHASES,
@@ -36,14 +38,14 @@ _LEVELS: Mapping[str, str] = MappingProxyType(
         PIPELINE: UNNOTICED,
     }
 )
-_TEXTS = frozenset({CRASH, EVICT})
+_TEXTS = frozenset({CRASH, STOP, EVICT})
 """Decisions whose value is a text: if both releases take them, only the text differs."""
 
 
 class VerdictEffect(NamedTuple):
     """All differences of one level.
 
-    :param objects: the number of pods or PodGroups with any; 0 for crashes.
+    :param objects: the number of pods or PodGroups with any; 0 for crashes and stops.
     :param sessions: the number of sessions with any.
     """
 

@@ -70,7 +70,8 @@ class CaseSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     :param out_of_sync_nodes: nodes that the cache keeps out of sessions.
     :param session_jobs: the jobs that the session saw.
     :param errors: what the scheduler logs as an error, and events that could not be applied.
-    :param panic_at: the functions on the stack of the crash.
+    :param panic_at: the functions on the stack of the crash. :param panic_during: what the process
+        does with which object, if it crashes outside of the actions of a session.
     :param restarted: the scheduler was restarted before.
     """
 
@@ -91,6 +92,7 @@ class CaseSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     session_jobs: list[str]
     errors: list[str]
     panic_at: str | None = None
+    panic_during: str | None = None
     restarted: bool = False
 
 

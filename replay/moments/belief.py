@@ -85,7 +85,8 @@ def beliefs_along(
     """Yield moments in ascending order, each with the caches of releases as of :func:`belief_at`.
 
     The log is read once. The caches continue to the next moment, so callers must not change them.
-    Releases with the same cache behaviour share one.
+    Releases with the same cache behaviour share one. A cache's ``crash`` is any since the moment
+    before.
 
     :param moments: revisions of one branch, ascending, of what was known by one position.
     """
@@ -100,13 +101,19 @@ def beliefs_along(
     events = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
     steps = events.steps()
     step = next(steps, None)
-    for moment in moments:
+    for number, moment in enumerate(moments):
+        before = {basis: len(projector.crashes) for basis, (projector, _) in starts.items()}
         while step is not None and had_happened(step, moment.revision):
             for projector, after in starts.values():
                 if after < 0 or not had_happened(step, after):
                     projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             step = next(steps, None)
+        for basis, (projector, _) in starts.items():
+            if number and len(projector.crashes) > before[basis]:
+                projector.cache.crash = projector.crashes[-1]
         yield moment, [starts[basis][0].cache for basis in bases]
+        for projector, _ in starts.values():
+            projector.cache.crash = projector.crashes[-1] if projector.driver.is_down else None
 
 
 def beliefs_until(

@@ -152,8 +152,12 @@ def behaviour_lines(
 
 
 def cause_text(causes: Sequence[Cause]) -> str:
-    """Return causes: ``a``; ``a or b`` if either suffices; ``a and b`` if both are needed."""
-    return " or ".join(" and ".join(cause) for cause in causes) or "not found"
+    """Return causes: ``a``; ``a or b`` if either suffices; or that no single behaviour does."""
+    if not causes:
+        return "not found: no behaviour explains it, alone or with others"
+    several = any(len(cause) > 1 for cause in causes)
+    together = "no single behaviour, but together " if several else ""
+    return together + " or ".join(" and ".join(cause) for cause in causes)
 
 
 def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[str]:

@@ -21,11 +21,11 @@ def session_lines(
     """
     result = answer.result
     if result.panic is not None:
-        place = " < ".join(result.panic.place)
         yield style.removed(f"The scheduler panics: {result.panic.message}\n")
-        if place:
-            yield f"  at {place}\n"
+        yield from panic_place_lines(" < ".join(result.panic.place), result.panic.during)
         yield "\n"
+    if result.stopped:
+        yield style.removed(f"Scheduling stops in every queue: {result.stopped}\n\n")
     decisions, *others = session_tables(answer, wide=wide)
     if decisions.rows:
         yield from lines_of(decisions, style=style)
@@ -35,6 +35,14 @@ def session_lines(
         if table.rows:
             yield "\n"
             yield from lines_of(table, style=style)
+
+
+def panic_place_lines(place: str, during: str) -> Iterator[str]:
+    """Yield where a scheduler panics, and while it does what; nothing that is not known."""
+    if place:
+        yield f"  at {place}\n"
+    if during:
+        yield f"  while {during}\n"
 
 
 def session_tables(answer: SessionAnswer, *, wide: bool = False) -> list[Table]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
 from .amounts import resource_list
+from .session import panic_place_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 Document = Mapping[str, Any]
@@ -46,7 +47,7 @@ def result_lines(
 def _session_lines(session: StepResult, style: Style) -> Iterator[str]:
     if session["panic"] is not None:
         yield style.removed(f"The scheduler panics: {session['panic']}\n")
-        yield f"  at {session['panic_at']}\n" if session.get("panic_at") else ""
+        yield from panic_place_lines(session.get("panic_at", ""), session.get("panic_during", ""))
     decisions = _decisions(session)
     if decisions:
         yield from lines_of(Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions), style=style)

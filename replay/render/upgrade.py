@@ -61,7 +61,11 @@ def verdict_text(judged: Verdict, found: Upgrade) -> str:
     if not noticed:
         more = " but texts and plans for waiting pods" if judged.effects else ""
         return f"nothing changes{more}{_as_far(found)}"
-    said = [*_panics(found), *(_effect_text(effect) for effect in noticed if effect.level in _DOES)]
+    said = [
+        *_in_one_only(found, verdict.CRASHES),
+        *_in_one_only(found, verdict.STOPS),
+        *(_effect_text(effect) for effect in noticed if effect.level in _DOES),
+    ]
     return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
 
 
@@ -98,15 +102,23 @@ def _effect_text(effect: VerdictEffect) -> str:
     return f"{does} ({objects} in {sessions})"
 
 
-def _panics(found: Upgrade) -> Iterator[str]:
-    """Yield which release panics where the other does not, and in how many sessions."""
+_IN_ONE: Mapping[str, str] = MappingProxyType(
+    {
+        verdict.CRASHES: "{0} panics where {1} does not ({2})",
+        verdict.STOPS: "all scheduling stops as {0} where it goes on as {1} ({2})",
+    }
+)
+
+
+def _in_one_only(found: Upgrade, level: str) -> Iterator[str]:
+    """Yield which release panics, or stops, where the other does not, and in how many sessions."""
     every = [changed for group in found.groups for changed in group.changed]
-    crashes = [one.values for one in every if verdict.level_of(one) == verdict.CRASHES]
-    for panicking, other in ((0, 1), (1, 0)):
-        count = sum(values[other] is None for values in crashes)
+    values = [one.values for one in every if verdict.level_of(one) == level]
+    for affected, other in ((0, 1), (1, 0)):
+        count = sum(pair[other] is None for pair in values)
         if count:
-            names = found.releases[panicking], found.releases[other]
-            yield f"{names[0]} panics where {names[1]} does not ({counted(count, 'session')})"
+            names = found.releases[affected], found.releases[other]
+            yield _IN_ONE[level].format(*names, counted(count, "session"))
 
 
 def _folded_lines(judged: Verdict) -> Iterator[str]:
@@ -120,13 +132,17 @@ def _folded_lines(judged: Verdict) -> Iterator[str]:
 
 
 def _noticed(groups: Sequence[Group]) -> Iterator[Group]:
-    """Yield groups without differences that have no effect, the most frequent first."""
+    """Yield groups without differences that have no effect, the worst and most frequent first."""
     kept = []
     for group in groups:
         some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNNOTICED)
         if some:
             kept.append(Group(group.causes, some, len({one.at for one in some})))
-    yield from sorted(kept, key=lambda group: (-len(group.changed), group.causes))
+    yield from sorted(kept, key=lambda group: (_worst(group), -len(group.changed), group.causes))
+
+
+def _worst(group: Group) -> int:
+    return min(verdict.LEVELS.index(verdict.level_of(one)) for one in group.changed)
 
 
 def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iterator[str]:

@@ -21,7 +21,8 @@ def what_if_lines(found: WhatIf, *, style: Style = PLAIN, wide: bool = False) ->
     for side in found.sides:
         panic = side.answer.result.panic
         if panic is not None:
-            yield f"{side.name}: the scheduler panics: {panic.message}\n"
+            when = f" while {panic.during}" if panic.during else ""
+            yield f"{side.name}: the scheduler panics{when}: {panic.message}\n"
     same = [
         side.name
         for place, side in enumerate(found.sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from ...engine.cache.dry_run import DryRun
 from ...engine.cache.snapshot import Snapshot
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.log.store import LogStore
+from ...engine.model.panic import Panic
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.framework.session import CacheActions
@@ -218,19 +219,23 @@ def session_in(
     in_force = conf_of(scene.confs, behaviours)
     process = ProcessState()
     now = lend_inputs(scene.log, scene.moment, process, in_force.conf, scene.now)
-    result = run_session(
-        SessionInput(
-            snapshot=cache.snapshot() if snapshot is None else snapshot,
-            conf=in_force.conf,
-            behaviours=behaviours,
-            now=now,
-            process=process,
-            cache=DryRun(cache) if binding is None else binding,
-            into=Trace(on=False) if into is None else into,
-            chooser=chance.chooser,
-            samples_nodes=chance.samples_nodes,
+
+    def run() -> SessionResult:
+        return run_session(
+            SessionInput(
+                snapshot=cache.snapshot() if snapshot is None else snapshot,
+                conf=in_force.conf,
+                behaviours=behaviours,
+                now=now,
+                process=process,
+                cache=DryRun(cache) if binding is None else binding,
+                into=Trace(on=False) if into is None else into,
+                chooser=chance.chooser,
+                samples_nodes=chance.samples_nodes,
+            )
         )
-    )
+
+    result = _unless_it_panics(cache.crash, run)
     result.errors[:0] = in_force.conf.errors
     return SessionAnswer(
         scene.moment.label,
@@ -241,6 +246,19 @@ def session_in(
         scene.moment.unsure,
         cache=cache,
     )
+
+
+def _unless_it_panics(crash: Panic | None, run: Callable[[], SessionResult]) -> SessionResult:
+    """Return the result of a session, or of the panic outside of it that leaves none.
+
+    :param crash: of the process before the session.
+    """
+    if crash is not None:
+        return SessionResult(panic=crash)
+    try:
+        return run()
+    except Panic as panic:
+        return SessionResult(panic=panic.while_it("it takes the snapshot of a session"))
 
 
 class ConfInForce(NamedTuple):
@@ -302,6 +320,8 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
         "not_known": [document_of(one) for one in answer.not_known],
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),
+        "panic_during": None if crash is None else crash.during,
+        "stopped": result.stopped,
         "binds": [list(pair) for pair in result.binds],
         "pipelined": [list(pair) for pair in result.pipelined],
         "evictions": [pod for pod, _ in result.evictions],

@@ -53,6 +53,8 @@ def step_result(
     }
     if result.panic is not None:
         step["panic_at"] = " < ".join(result.panic.place)
+        if result.panic.during:
+            step["panic_during"] = result.panic.during
     if restarted:
         step["restarted"] = True
     return step

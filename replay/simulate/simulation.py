@@ -188,7 +188,8 @@ class Simulation:
         try:
             self._scheduler.see(verb, document)
         except Panic as panic:
-            self._panic = panic
+            key = "/".join(filter(None, map(document["metadata"].get, ("namespace", "name"))))
+            self._panic = panic.while_it(f"it handles {document['kind']} {key} ({change})")
 
     def _config_map(self, namespace: str, name: str) -> Document | None:
         return self._store.get("ConfigMap", namespace, name)

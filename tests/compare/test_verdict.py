@@ -9,8 +9,10 @@ from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
 from plinian.replay.cli.upgrade_check import _code
+from plinian.replay.compare.causes import most_specific_first
 from plinian.replay.compare.upgrade import ChangedDecision, Group, Upgrade
 from plinian.replay.compare.verdict import VerdictEffect, level_of, verdict_of
+from plinian.replay.render.comparison import cause_text
 from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
 
 RELEASES = ("v1.12.1", "v1.13.0")
@@ -39,6 +41,8 @@ def text(found: Upgrade, *, unfold: bool = False) -> str:
         (differs("crash", None, "nil map", ""), "crashes"),
         (differs("crash", "nil map", None, ""), "crashes"),
         (differs("crash", "nil map", "index out of range", ""), "unfelt"),
+        (differs("stop", None, "capacity refuses", ""), "stops"),
+        (differs("stop", "capacity refuses", "capacity", ""), "unfelt"),
         (differs("bind", "n1", "n2"), "placements"),
         (differs("bind", None, "n2"), "placements"),
         (differs("evict", None, "preempt"), "evictions"),
@@ -51,6 +55,31 @@ def text(found: Upgrade, *, unfold: bool = False) -> str:
 def test_a_difference_is_as_grave_as_it_is_felt(found: ChangedDecision, level: str) -> None:
     assert level_of(found) == level
     assert verdict_of(upgrade(found)).level == level
+
+
+def test_a_stop_of_all_scheduling_is_said_before_what_comes_of_it() -> None:
+    found = upgrade(
+        differs("bind", "n1", None, "d/p", 1),
+        differs("bind", "n1", None, "d/q", 1),
+        differs("stop", None, "plugin capacity refuses the tree of queues", "", 1),
+    )
+    assert text(found).startswith(
+        "Verdict: all scheduling stops as v1.13.0 where it goes on as v1.12.1 (1 session), "
+        "placements change (2 pods in 1 session)"
+    )
+
+
+def test_a_cause_of_several_behaviours_is_no_single_one() -> None:
+    assert cause_text([("a",), ("b",)]) == "a or b"
+    assert cause_text([("a", "b")]) == "no single behaviour, but together a and b"
+    assert cause_text([]) == "not found: no behaviour explains it, alone or with others"
+
+
+def test_of_several_causes_the_one_that_changes_least_comes_first() -> None:
+    found = [("shared_devices",), ("devices_scored",), ("root_queue",)]
+    effects = {"shared_devices": 2, "devices_scored": 2, "root_queue": 1}
+    ordered = most_specific_first(found, lambda cause: effects[cause[0]])
+    assert ordered == [("root_queue",), ("devices_scored",), ("shared_devices",)]
 
 
 def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:

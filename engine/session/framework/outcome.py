@@ -69,8 +69,9 @@ class SessionResult(msgspec.Struct):
     Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
     rest is what had been done by then; the close writes nothing. ``asked_time`` says whether the
     session asked for the current time: if not, it decides the same at any time. In
-    ``pod_annotations``, ``None`` means that the session removed the annotation. ``deserved`` is
-    what each queue deserves, if a plugin limits queues.
+    ``pod_annotations``, ``None`` means that the session removed the annotation. ``stopped`` says
+    why scheduling stops in every queue, if a plugin refuses everything; empty if none does.
+    ``deserved`` is what each queue deserves, if a plugin limits queues.
     """
 
     binds: list[tuple[str, str]] = msgspec.field(default_factory=list)
@@ -88,6 +89,7 @@ class SessionResult(msgspec.Struct):
     errors: list[str] = msgspec.field(default_factory=list)
     trace: list[TraceStep] = msgspec.field(default_factory=list)
     panic: Panic | None = None
+    stopped: str = ""
     asked_time: bool = False
     deserved: dict[str, Resource] = msgspec.field(default_factory=dict)
     process: ProcessState = msgspec.field(default_factory=ProcessState)

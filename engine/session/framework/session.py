@@ -158,6 +158,7 @@ class Session:
         """Initialise the results: no decisions, no writes."""
         self.reasons = Reasons()
         self.errors: list[str] = []
+        self.stopped = ""
         """What the scheduler would log at error level."""
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""

@@ -31,6 +31,20 @@ class SharedDevices(StrEnum):
     session counts on a copy, so what it took back wrongly is right again in the next one."""
 
 
+class CountedDevices(StrEnum):
+    """Which devices of pods count without ``deviceshare``; each value is less than the last."""
+
+    ALL = "all"
+    """All. A pod with shared cards of a node without any crashes the scheduler, and one whose
+    annotation of virtual GPUs is malformed, on any node."""
+    REGISTERED = "registered"
+    """The same, but virtual GPUs only on nodes that register some."""
+    VIRTUAL = "virtual"
+    """Only virtual GPUs, on such nodes."""
+    NONE = "none"
+    """None."""
+
+
 class VirtualGpuUse(StrEnum):
     """Which virtual GPUs a pod gets, and how they count; each value extends the last."""
 
@@ -52,6 +66,13 @@ class DeviceBehaviours:
 
     shared_devices: SharedDevices
     """How ``deviceshare`` knows of devices, and what the messages of pods say."""
+
+    devices_counted_without_plugin: CountedDevices
+    """What the cache counts of pods' devices without ``deviceshare``, and which pods then crash the
+    scheduler."""
+
+    unknown_virtual_gpus_crash: bool
+    """Virtual GPUs that are taken back, but were not counted, crash the scheduler."""
 
     virtual_gpu_use: VirtualGpuUse
     """Which virtual GPUs a pod gets, and how much of them."""
@@ -132,6 +153,62 @@ ROWS: tuple[Row, ...] = (
         source="plugins/predicates/predicates.go OnSessionOpen",
         why="A pod is not placed if its part of a device is not free after all.",
         pull=5116,
+    ),
+    Row(
+        "devices_counted_without_plugin",
+        CountedDevices.ALL,
+        FIRST,
+        source="api/node_info.go addResource",
+        why="A pod that has shared cards of a node without any, or whose annotation of virtual GPUs"
+        " is malformed, crashes the scheduler at each start.",
+    ),
+    Row(
+        "devices_counted_without_plugin",
+        CountedDevices.REGISTERED,
+        landed("v1.12.0"),
+        source="api/devices/nvidia/vgpu/device_info.go AddResource",
+        why="A malformed annotation of virtual GPUs crashes it only on a node that registers some.",
+        pull=4290,
+    ),
+    Row(
+        "devices_counted_without_plugin",
+        CountedDevices.VIRTUAL,
+        landed("v1.13.0"),
+        source="api/node_info.go addResource",
+        why="A pod that has shared cards of a node without any does no harm, unless deviceshare"
+        " shares cards.",
+        pull=4500,
+    ),
+    Row(
+        "devices_counted_without_plugin",
+        CountedDevices.NONE,
+        landed("v1.14.0"),
+        source="api/node_info.go addResource",
+        why="A malformed annotation of virtual GPUs does no harm without deviceshare.",
+        pull=4717,
+    ),
+    Row(
+        "unknown_virtual_gpus_crash",
+        False,
+        FIRST,
+        source="api/devices/nvidia/vgpu/device_info.go SubResource",
+        why="Virtual GPUs that were not counted are taken back without harm.",
+    ),
+    Row(
+        "unknown_virtual_gpus_crash",
+        True,
+        landed("v1.10.0"),
+        source="api/devices/nvidia/vgpu/device_info.go SubResource",
+        why="Taking back virtual GPUs that were not counted crashes the scheduler.",
+        pull=3553,
+    ),
+    Row(
+        "unknown_virtual_gpus_crash",
+        False,
+        landed("v1.13.0"),
+        source="api/devices/nvidia/vgpu/device_info.go SubResource",
+        why="Virtual GPUs that were not counted are taken back without harm.",
+        pull=4500,
     ),
     Row(
         "virtual_gpu_use",

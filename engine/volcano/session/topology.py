@@ -14,6 +14,9 @@ class TopologyBehaviours:
     network_topology: bool
     """Jobs may request to be placed within hypernodes."""
 
+    hypernodes_in_cache: bool
+    """The scheduler's cache holds the tree of HyperNodes."""
+
     topology_gradients: bool
     """Hypernodes are tried by gradients below a virtual root; other pods fill them."""
 
@@ -48,6 +51,22 @@ ROWS: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourceForTasksWithTopology",
         why="spec.networkTopology of a PodGroup is respected.",
+        pull=4310,
+    ),
+    Row(
+        "hypernodes_in_cache",
+        False,
+        FIRST,
+        source="cache/cache.go addEventHandler",
+        why="HyperNodes are ignored, also those with mistakes.",
+    ),
+    Row(
+        "hypernodes_in_cache",
+        True,
+        landed("v1.12.0"),
+        source="api/hyper_node_info.go findLeafNodesWithCycleCheck",
+        why="A HyperNode whose tree could not be built crashes the scheduler when it is mended, if"
+        " it names HyperNodes by pattern or label.",
         pull=4310,
     ),
     Row(

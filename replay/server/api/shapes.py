@@ -21,7 +21,8 @@ _SESSION = (
     "at:string conf:string conf_rejected:[string] binds:[[string]] enqueued:[string] "
     "errors:[string] evict_reasons:{string} evictions:[string] fit_errors:{string} "
     "metrics:{{number}} node_scores:{{number}}* nominated:{string} not_known:[Gap] panic:string? "
-    "panic_at:string? pipelined:[[string]] pod_conditions:{string} podgroups:{[any]} "
+    "panic_at:string? panic_during:string? stopped:string pipelined:[[string]] "
+    "pod_conditions:{string} podgroups:{[any]} "
     "queues:{[any]} release:string session_jobs:[string] trace:[Step]* unsure:Unsure?"
 )
 _BEHAVIOUR = (
@@ -76,8 +77,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "ShortSession": "name:string changes:[string] conf:string conf_rejected:[string] "
         "release:string binds:[[string]] enqueued:[string] errors:[string] evict_reasons:{string} "
         "evictions:[string] fit_errors:{string} nominated:{string} panic:string? panic_at:string? "
-        "pipelined:[[string]] pod_conditions:{string} podgroups:{[any]} queues:{[any]} "
-        "session_jobs:[string]",
+        "panic_during:string? stopped:string pipelined:[[string]] pod_conditions:{string} "
+        "podgroups:{[any]} queues:{[any]} session_jobs:[string]",
         "OneDecision": "decision:string object:string ...",
         "Calibration": "until:string recorded:integer predicted:integer same_node:integer "
         "invented:integer off:integer? off_most:integer?",

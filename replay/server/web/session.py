@@ -81,6 +81,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     rejected: tuple[str, ...]
     panic: str
     panic_at: tuple[str, ...]
+    panic_during: str
     decisions: Some[Decided]
     waiting: Some[Decided]
     counts: tuple[Count, ...]
@@ -133,6 +134,7 @@ def session(log: Log, look: Look) -> Session:
         rejected=answer.rejected,
         panic="" if result.panic is None else result.panic.message,
         panic_at=() if result.panic is None else tuple(result.panic.place),
+        panic_during="" if result.panic is None else result.panic.during,
         decisions=some(list(_decisions(answer)), number(look, "decisions")),
         waiting=some(list(_waiting(answer)), number(look, "waiting")),
         counts=tuple(Count(action=one, steps=many) for one, many in counts.items()),

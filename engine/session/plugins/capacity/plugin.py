@@ -115,6 +115,7 @@ class Capacity:
             tree.build()
         except HierarchyError as error:
             ssn.errors.append(str(error))
+            ssn.stopped = f"plugin capacity refuses the tree of queues: {error}"
             if ssn.trace.closely:
                 ssn.trace.detail(TREE, ROOT, tree_fault(str(error), tree.complaints))
             return False

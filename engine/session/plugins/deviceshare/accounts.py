@@ -12,7 +12,10 @@ from ....kubernetes.objects import Pod
 from ....model.device_log import DeviceLog
 from ....model.panic import NIL_POINTER, Panic
 from .gpu_share import MEMORY, NUMBER, SharedGpus, gpu_index, most_of
-from .vgpu import VirtualGpus, gang_of
+from .vgpu import ASSIGNED, VirtualGpus, decode_given, gang_of
+
+ADDING = "api.(*NodeInfo).addResource"
+"""Counts what a pod has of a node's devices: in handlers of events, and in each snapshot."""
 
 
 class Account(msgspec.Struct):
@@ -65,5 +68,16 @@ def crash_without_cards(pod: Pod, *, whole: bool) -> None:
     if asks and gpu_index(pod.annotations):
         raise Panic(
             NIL_POINTER,
-            ("api/devices/nvidia/gpushare.(*GPUDevices).AddResource",),
+            ("api/devices/nvidia/gpushare.(*GPUDevices).AddResource", ADDING),
         )
+
+
+def crash_if_malformed(pod: Pod) -> None:
+    """Crash as the scheduler does when it reads what a pod has of virtual cards.
+
+    :raises Panic: an entry of the annotation has too few fields.
+
+    Source: pkg/scheduler/api/devices/nvidia/vgpu/device_info.go AddResource.
+    """
+    for _ in decode_given(pod.annotations.get(ASSIGNED, "")):
+        pass

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from ....volcano.conf import SchedulerConf
 from ....volcano.conf_yaml import ConfInvalid, Decoder, Shape, Struct
 
+GPU_SHARING = "deviceshare.GPUSharingEnable"
+GPU_NUMBER = "deviceshare.GPUNumberEnable"
 VGPU = "deviceshare.VGPUEnable"
 FILE = "device-config.yaml"
 

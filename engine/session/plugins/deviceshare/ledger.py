@@ -8,20 +8,16 @@ Source: pkg/scheduler/api/node_info.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 from ....model.node import NodeInfo
+from ....model.panic import Panic
 from ....model.tables import Status
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.session import Session
 from .accounts import Account
 from .gpu_share import SharedGpus
-from .memory import MODELESS, DeviceMemory, having_none
+from .memory import MODELESS, NO_CONFIG, DeviceMemory, counting, having_none
 from .vgpu import Sharing, VirtualGpus
 
-NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 
 
@@ -101,14 +97,14 @@ class Ledger:
             memory.accounts[info.name] = account
             if account.known and (was_on or not self._comes_late(account)):
                 account.seen = 0
-        self._count(account)
+        self._count(account, info.name)
         return account
 
     def _comes_late(self, account: Account) -> bool:
         """Return whether what pods have counts from the first session with the plugin on."""
         return self._devices is SharedDevices.PODS_LATE and account.virtual is None
 
-    def _count(self, account: Account) -> None:
+    def _count(self, account: Account, node: str) -> None:
         """Count the pods that came and left since the account was last looked at."""
         changes = account.log.changes
         while account.seen < len(changes):
@@ -116,10 +112,13 @@ class Ledger:
             account.seen += 1
             if change.status in self.without:
                 continue
-            if change.added:
-                account.add(change.pod)
-            else:
-                account.sub(change.pod)
+            try:
+                if change.added:
+                    account.add(change.pod)
+                else:
+                    account.sub(change.pod)
+            except Panic as panic:
+                raise panic.while_it(counting(change.pod, node)) from None
 
     def shared(self, row: int) -> SharedGpus | None:
         """Return the cards of a node that pods share by memory or whole, if it has some."""
@@ -134,7 +133,7 @@ class Ledger:
     def catch_up(self, row: int) -> None:
         """Count what the cache did with a node's pods in this session, unless it has copies."""
         if row in self.accounts and not self.heeds:
-            self._count(self.accounts[row])
+            self._count(self.accounts[row], self._ssn.nodes.info[row].name)
 
     def enter(self, task: int, node: int) -> None:
         """Count what a task's annotations say when it is put on a node, or its eviction is undone.

@@ -26,18 +26,16 @@ from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .accounts import Account
-from .device_config import VGPU
+from .device_config import GPU_NUMBER, GPU_SHARING, VGPU
 from .gpu_share import most_of
-from .ledger import NO_CONFIG, Ledger
-from .memory import MODELESS, DeviceMemory, known_how
+from .ledger import Ledger
+from .memory import MODELESS, NO_CONFIG, DeviceMemory, known_how
 from .queue_amounts import queue_amounts
 from .register import UNREGISTERED, unregistered
 from .vgpu import Sharing, VirtualGpus, gang_of
 from .vgpu_request import Names, asks, names_of
 
 PREDICATES = "predicates"
-GPU_SHARING = "deviceshare.GPUSharingEnable"
-GPU_NUMBER = "deviceshare.GPUNumberEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
 SCHEDULE_WEIGHT = "deviceshare.ScheduleWeight"
 SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
@@ -45,7 +43,6 @@ SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_INTEGER = -(2**63)
 """Go's result for a number that is not an integer."""
-_CRASHING = frozenset({SharedDevices.FAULTS_REPORTED, SharedDevices.FAULTS_UNREPORTED})
 _CARDS = frozenset({gpu_share.INDEX, gpu_share.TIME})
 _GIVEN = (
     *(vgpu.ASSIGNED_NODE, vgpu.ASSIGNED, vgpu.TO_ALLOCATE),
@@ -147,7 +144,7 @@ class DeviceShare:
             self._ssn.behaviours.free_cores_unsigned,
             checks=self._devices not in MODELESS,
             lax=self._ssn.behaviours.one_unwanted_type_allowed,
-            crashes=self._devices in _CRASHING,
+            crashes=self._ssn.behaviours.unknown_virtual_gpus_crash,
         )
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
