@@ -229,7 +229,7 @@ class _Writer:
             options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
             malformed=projector.malformed,
             crashes=[_panic(crash) for crash in projector.crashes],
-            crash=cache.crash and _panic(cache.crash),
+            crash=_panic(cache.crash) if cache.crash else None,
             is_down=projector.driver.is_down,
             holds_cleanup=projector.driver.holds_cleanup,
             listed=[
