@@ -153,8 +153,8 @@ class _Reader:
         stored, projector = self._stored, self.projector
         projector.malformed = stored.malformed
         projector.crashes = [_panic(one) for one in stored.crashes]
-        self._cache.crash = None if stored.crash is None else _panic(stored.crash)
-        projector.driver.is_down = stored.is_down
+        last, projector.driver.is_down = stored.crash
+        self._cache.crash = next(map(_panic, last), None)
         projector.driver.holds_cleanup = stored.holds_cleanup
         projector.lists.doomed = dict.fromkeys(stored.doomed)
         lists = self._payloads([position for *_, position in stored.listed if position])

@@ -116,7 +116,7 @@ class StoredHyperNodes(msgspec.Struct, array_like=True):
 class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     """All of a projector.
 
-    :param crash: of the cache; see :class:`.cache.SchedulerCache`.
+    :param crash: of the cache, if any; and whether the process is down.
     :param stores: by kind, the positions of the versions that informers hold, in their order; 0
         if no event holds the object.
     :param others: those objects, and others that only the cache has, by their numbers.
@@ -126,8 +126,7 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     options: list[Any]
     malformed: list[str]
     crashes: list[StoredPanic]
-    crash: StoredPanic | None
-    is_down: bool
+    crash: tuple[list[StoredPanic], bool]
     holds_cleanup: bool
     listed: list[tuple[str, str, list[str], int]]
     doomed: list[Reference]
@@ -229,8 +228,7 @@ class _Writer:
             options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
             malformed=projector.malformed,
             crashes=[_panic(crash) for crash in projector.crashes],
-            crash=_panic(cache.crash) if cache.crash else None,
-            is_down=projector.driver.is_down,
+            crash=([_panic(cache.crash)] if cache.crash else [], projector.driver.is_down),
             holds_cleanup=projector.driver.holds_cleanup,
             listed=[
                 (group, kind, list(namespaces), listing.position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
@@ -16,6 +16,7 @@ from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
 from .further import gates_of, lacking_pods, with_further
 from .hypernodes import no_hypernode
+from .outlook import releasing
 from .placing import (
     REASONS,
     gang_short,
@@ -282,12 +283,7 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     about: tuple[ObjectKey, ...] = tuple((POD, pod) for pod in (*binds, *later)[:2])
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
-        nodes = sorted({run.pipelined[pod] for pod in later})
-        text = (
-            f"{subject} waits until {leaving(run, nodes)} free resources: "
-            f"{counted(len(later), 'pod')} of it will go to node {joined(nodes[:3])}"
-        )
-        return Finding(text, True, "releasing", tuple(links), about)
+        return releasing(run, subject, later, tuple(links), about)
     if binds:
         text = f"{subject} waits only for the next session, which binds {_few(run, binds)}"
         return Finding(text, True, "next-session", tuple(links), about)
@@ -307,21 +303,6 @@ def _placements(run: Run, pods: Sequence[str]) -> list[Link]:
     if rest > 0:
         links.append(Note(text=f"the session places {counted(rest, 'more pod')} of it"))
     return links
-
-
-def leaving(run: Run, nodes: Collection[str]) -> str:
-    """Return the pods that go from nodes: those that the session evicts, if it evicts any."""
-    evicted = [
-        name
-        for name, _ in run.answer.result.evictions
-        if (pod := run.pod(name)) is not None and pod.spec.node_name in nodes
-    ]
-    if not evicted:
-        return "pods that are being deleted"
-    rest = len(evicted) - 3
-    named = [*evicted[:3], f"{rest} more"] if rest > 0 else evicted
-    verb = "which this session evicts,"
-    return f"{'pod' if len(evicted) == 1 else 'pods'} {joined(named)}, {verb}"
 
 
 def _decision(run: Run, pod: str) -> str:

@@ -13,7 +13,8 @@ from .evicting import evicted_here, eviction_links
 from .finding import Blocked, Finding
 from .further import with_further
 from .hypernodes import no_hypernode
-from .jobs import job_finding, leaving, missing_group, panics, pod_conditions
+from .jobs import job_finding, missing_group, panics, pod_conditions
+from .outlook import releasing
 from .placing import (
     gang_short,
     node_links,
@@ -187,9 +188,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if together is not None:
         return together.finding(subject)
     if link is not None:
-        going = leaving(run, [link.node])
-        text = f"{subject} waits until {going} free resources on node {link.node}"
-        return Finding(text, True, "releasing", (*node_links(run, key), link))
+        return releasing(run, subject, [key], (*node_links(run, key), link), ())
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None

@@ -46,6 +46,8 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     :param cache: the scheduler's cache before the session, which does not change it.
     :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
     :param unknown: what sessions need and the log does not know at the moment, also of volumes.
+    :param scene, behaviours: with which the next sessions can be run; None at moments before that
+        of the question.
     """
 
     moment: Moment
@@ -56,6 +58,8 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     binds: Mapping[str, str]
     pipelined: Mapping[str, str]
     unknown: Sequence[Unknown] = ()
+    scene: SessionInputs | None = None
+    behaviours: Behaviours | None = None
 
     @cached_property
     def not_ready(self) -> dict[str, str]:
@@ -152,16 +156,19 @@ def run_of(
     unknown: Sequence[Unknown] = (),
     *,
     fully: Collection[str] = (),
+    goes_on: bool = True,
 ) -> Run:
     """Run the session at a moment, with a trace that follows some objects closely.
 
     :param fully: PodGroups of which also that is kept what the session did not ask.
+    :param goes_on: an answer may run the next sessions.
     """
     trace = Trace(scores=False, closely=closely, fully=fully)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)
-    return Run(scene.moment, cache, answer, trace, conf, binds, pipelined, unknown)
+    ahead = (scene, behaviours) if goes_on else (None, None)
+    return Run(scene.moment, cache, answer, trace, conf, binds, pipelined, unknown, *ahead)
 
 
 def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOSELY) -> set[str]:

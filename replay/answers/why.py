@@ -202,12 +202,12 @@ def _plan(log: Log, question: Question) -> Plan:
 
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:
     """Run the session at a moment, and follow what the object needs."""
-    scene = question.scene
-    if then is not scene.moment:
+    scene, goes_on = question.scene, then is question.scene.moment
+    if not goes_on:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
     unknown, fully = (*question.unknown, *question.storage), {question.target.podgroup} - {""}
-    return run_of(scene, question.behaviours, cache, names, unknown, fully=fully)
+    return run_of(scene, question.behaviours, cache, names, unknown, fully=fully, goes_on=goes_on)
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:

@@ -77,9 +77,9 @@ def upgrade_check(
     alone is set back, or to the smallest such set.
 
     The first line is the verdict: crashes, a stop of all scheduling, placements, evictions or only
-    phases change, or nothing does. It is "not known" if no session could be run with all that it needs: complete lists of
-    nodes, queues, PodGroups and pods. Other texts, and other plans for waiting pods, are counted in
-    one line; --all shows them.
+    phases change, or nothing does. It is "not known" if no session could be run with all that it
+    needs: complete lists of nodes, queues, PodGroups and pods. Other texts, and other plans for
+    waiting pods, are counted in one line; --all shows them.
 
     Exits with 2 if the verdict is not known, with or without --exit-code. Otherwise exits with 0;
     with --exit-code, with 1 if the verdict names a change (with --all, if anything differs).
