@@ -22,6 +22,7 @@ from ...engine.session.kube.pod_class import node_terms
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
 from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
 from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
+from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from .amounts import joined
 from .capacities import given_before, request_of
 from .device_words import no_devices
@@ -304,8 +305,8 @@ def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
             tied.append(f"{claim.spec.volume_name} ({_node_selector(affinity.required)})")
     if tied:
         named = f"the pod's {'volume' if len(tied) == 1 else 'volumes'} {_some(tied)}"
-        reason = "node(s) had volume node affinity conflict"
-        yield reason, (f"cannot reach {named}", f"cannot reach {named}")
+        for reason in (UNREACHABLE, UNREACHABLE_BEFORE):
+            yield reason, (f"cannot reach {named}", f"cannot reach {named}")
     gone = [
         f"{claim.spec.volume_name} of claim {claim.name}"
         for claim in claims

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
+from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
@@ -36,9 +37,9 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "would make the pod's topology spread too uneven",
             "would make the pod's topology spread too uneven",
         ),
-        "node(s) had volume node affinity conflict": (
-            "cannot reach the pod's volume",
-            "cannot reach the pod's volume",
+        **dict.fromkeys(
+            (UNREACHABLE, UNREACHABLE_BEFORE),
+            ("cannot reach the pod's volume", "cannot reach the pod's volume"),
         ),
         "node(s) didn't find available persistent volumes to bind": (
             "has no free persistent volume for the pod's claim",

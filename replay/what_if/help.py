@@ -23,7 +23,7 @@ from ..moments.scheduler_confs import ConfText
 from ..sessions.session import SessionAnswer
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .run import Sessions
+from .run import ORIGINAL, Sessions, Variant
 from .suggestions import Suggestion, suggestions_for
 
 NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
@@ -98,7 +98,7 @@ def what_would_help(
     """
     sessions = Sessions(log, moment, why.asked.release, conf)
     original = sessions.original()
-    unchanged = starts_in(original, target)
+    unchanged = _sure(sessions, Variant(ORIGINAL), original, starts_in(original, target))
     if unchanged in {NOW, ENQUEUED}:
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     was = _deleted_podgroup(log, moment, target, sessions.cache)
@@ -141,7 +141,7 @@ def _tried(
         answer = sessions.run(suggestion.variant)
     except PlinianError:
         return None  # It cannot be made, for instance because the log lacks the object.
-    starts = starts_in(answer, target)
+    starts = _sure(sessions, suggestion.variant, answer, starts_in(answer, target))
     if not starts:
         return None
     binds, evicted = dict(answer.result.binds), dict(original.result.evictions)
@@ -178,6 +178,19 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
         return NOW
     waits = sum(pod in later for pod in pending)
     return AFTER_EVICTIONS if waits and ready + waits >= job.min_available else ""
+
+
+def _sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, starts: str) -> str:
+    """Return when an object starts, if what a session keeps for it suffices; else nothing.
+
+    The next sessions are run for that; in a large cluster, what the session keeps is believed.
+    """
+    if starts != AFTER_EVICTIONS:
+        return starts
+    ahead = list(sessions.next_after(variant, answer))
+    later = dict(answer.result.pipelined)
+    bound = {pod for one in ahead for pod, _ in one.answer.result.binds}
+    return starts if not ahead or not bound.isdisjoint(later) else ""
 
 
 def _ready(job: JobInfo) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
+from ..sessions.next_sessions import NextSession, next_sessions
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
 from ..tabular.table import Table, texts
 from ..tabular.tabular import Tabular
@@ -117,6 +118,11 @@ class Sessions:
             answer = session_in(scene, behaviours, begin.cache)
             return replace(answer, result=SessionResult(panic=panic))
         return session_in(scene, behaviours, world.cache)
+
+    def next_after(self, variant: Variant, answer: SessionAnswer) -> Iterator[NextSession]:
+        """Yield the next sessions after one that was run; see :func:`.next_sessions`."""
+        behaviours = resolve(variant.release or self.release)
+        return next_sessions(self._scene_of(variant), behaviours, answer.cache, answer.result)
 
     def _scene_of(self, variant: Variant) -> SessionInputs:
         return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))

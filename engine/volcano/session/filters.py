@@ -40,6 +40,10 @@ class FilterBehaviours:
     pod_message_shows_filter_errors: bool
     """A pod's message quotes a filter's error, which allows evictions; else its reason."""
 
+    volume_conflicts_name_node_affinity: bool
+    """Of a node that cannot reach a volume, the message says that it "didn't match
+    PersistentVolume's node affinity"; else that it "had volume node affinity conflict"."""
+
     pod_message_names_taints: bool
     """A pod's message names the taint that the pod does not tolerate."""
 
@@ -133,6 +137,22 @@ ROWS: tuple[Row, ...] = (
         source="plugins/numaaware/numaaware.go OnSessionOpen",
         why="A pod's message has only the reason; where numa-aware refuses, nothing is evicted.",
         pull=3553,
+    ),
+    Row(
+        "volume_conflicts_name_node_affinity",
+        False,
+        FIRST,
+        source="capabilities/volumebinding/binder.go ErrReasonNodeConflict",
+        why='Messages say "node(s) had volume node affinity conflict".',
+    ),
+    Row(
+        "volume_conflicts_name_node_affinity",
+        True,
+        landed("v1.13.0"),
+        source="capabilities/volumebinding/binder.go ErrReasonNodeConflict",
+        why="Messages say \"node(s) didn't match PersistentVolume's node affinity\": searches of logs"
+        " for the older text find nothing.",
+        pull=4430,
     ),
     Row(
         "pod_message_names_taints",

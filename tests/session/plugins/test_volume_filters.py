@@ -18,6 +18,7 @@ OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 U = StatusCode.UNSCHEDULABLE
 UU = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
 UNREACHABLE = "node(s) had volume node affinity conflict"
+UNMATCHED = "node(s) didn't match PersistentVolume's node affinity"
 NOTHING = "node(s) didn't find available persistent volumes to bind"
 
 Said = dict[str, tuple[tuple[StatusCode, str], ...]]
@@ -121,7 +122,18 @@ def test_newer_releases_look_up_zones_before_bindings(release: str, text: str) -
     (((_, told),),) = said(session(*immediate, release=release), "p").values()
     assert told.startswith(f"plugin {text}")
     bound = session(claim("c", "v"), volume("v", "x"), mounting("p", "c"), release=release)
-    assert said(bound, "p") == {"b": ((UU, UNREACHABLE),)}
+    assert said(bound, "p") == {"b": ((UU, UNMATCHED),)}
+
+
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [("v1.12.0", UNREACHABLE), ("v1.12.4", UNREACHABLE), ("v1.13.0", UNMATCHED)],
+)
+def test_newer_releases_say_that_a_node_does_not_match_the_affinity_of_the_volume(
+    release: str, text: str
+) -> None:
+    ssn = session(claim("c", "v"), volume("v", "x"), mounting("p", "c"), release=release)
+    assert said(ssn, "p") == {"b": ((UU, text),)}
 
 
 def test_a_bound_volume_must_exist() -> None:

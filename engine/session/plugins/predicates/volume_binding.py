@@ -32,7 +32,9 @@ from ...kube.claims import (
 from ...kube.node_columns import Mask, NodeColumns
 from ...reasons.statuses import Reasons, StatusCode
 
-UNREACHABLE = "node(s) had volume node affinity conflict"
+UNREACHABLE = "node(s) didn't match PersistentVolume's node affinity"
+UNREACHABLE_BEFORE = "node(s) had volume node affinity conflict"
+"""The text of older releases."""
 NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind"
 VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
@@ -66,12 +68,18 @@ class Found(NamedTuple):
 
 
 class VolumeBinding:
-    """Matches claims with volumes."""
+    """Matches claims with volumes.
 
-    def __init__(self, columns: NodeColumns, objects: Objects, reasons: Reasons) -> None:
+    :param unreachable: the message of a node that cannot reach a volume.
+    """
+
+    def __init__(
+        self, columns: NodeColumns, objects: Objects, reasons: Reasons, unreachable: str
+    ) -> None:
         self._columns = columns
         self._objects = objects
         self._reasons = reasons
+        self._unreachable = unreachable
         self._taken: dict[str, str] = {}
         """Claim by volume, as assumed in this session."""
         self._selected: dict[str, str] = {}
@@ -302,7 +310,10 @@ class VolumeBinding:
         for kind in np.unique(combined).tolist():
             texts = [
                 text
-                for bit, text in ((1, UNREACHABLE), (2, NOTHING_TO_BIND), (4, VOLUME_MISSING))
+                for bit, text in (
+                    *((1, self._unreachable), (2, NOTHING_TO_BIND)),
+                    (4, VOLUME_MISSING),
+                )
                 if kind & bit
             ]
             if texts:

@@ -10,7 +10,7 @@ from ....model.tables import Ints, Rows, Status
 from ...kube.node_map import NodeMap
 from ...reasons.statuses import StatusCode
 from .options import PredicateOptions
-from .volume_binding import Claims, Found, VolumeBinding
+from .volume_binding import UNREACHABLE, UNREACHABLE_BEFORE, Claims, Found, VolumeBinding
 from .volume_limits import VolumeLimits
 from .volume_zone import VolumeZone
 
@@ -34,7 +34,14 @@ class VolumeFilters:
             VolumeLimits(columns, objects, reasons, unclaimed) if options.volume_limits else None
         )
         self._zone = VolumeZone(ssn, columns) if options.volume_zone else None
-        self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
+        by_affinity = ssn.behaviours.volume_conflicts_name_node_affinity
+        self._binding = (
+            VolumeBinding(
+                columns, objects, reasons, UNREACHABLE if by_affinity else UNREACHABLE_BEFORE
+            )
+            if options.volume_binding
+            else None
+        )
         self._zones_first = ssn.behaviours.volume_zone_pre_filter
         self._claims: dict[int, Claims] = {}
         self._found: dict[int, Found] = {}
