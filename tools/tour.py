@@ -105,15 +105,22 @@ def unmarked(text: str) -> list[str]:
     ]
 
 
-def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -> str:
+def rerun(
+    text: str,
+    *,
+    beside: Path | None = None,
+    keep_passing: bool = True,
+    program: Path | None = None,
+) -> str:
     """Return a document with the output of its examples as it is now.
 
     :param beside: the document's folder; its scenarios and configurations are there for commands.
     :param keep_passing: leave the old output where only durations differ.
+    :param program: what ``plinian`` runs; None is the Plinian that this Python would import.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _put_commands(folder / ".bin")
+        _put_commands(folder / ".bin", program)
         for path in beside.iterdir() if beside is not None else ():
             if path.name.endswith(BROUGHT):
                 shutil.copy(path, folder)
@@ -150,11 +157,12 @@ def _shown(block: str, folder: Path, environment: dict[str, str], *, keep_passin
     return "\n".join(("<!-- run -->", "```console", *"\n".join(lines).rstrip().split("\n"), "```"))
 
 
-def _put_commands(folder: Path) -> None:
+def _put_commands(folder: Path, program: Path | None) -> None:
     """Make the commands that documents run: Plinian as this Python has it, and this Python."""
     folder.mkdir()
     start = "import sys; from plinian.replay.cli.main import main; sys.exit(main())"
-    for name, arguments in (("plinian", f" -c '{start}'"), ("python", ""), ("python3", "")):
+    begin = f" -c '{start}'" if program is None else f" '{program}'"
+    for name, arguments in (("plinian", begin), ("python", ""), ("python3", "")):
         command = folder / name
         command.write_text(f"#!/bin/sh\nexec '{sys.executable}'{arguments} \"$@\"\n")
         command.chmod(command.stat().st_mode | stat.S_IXUSR)

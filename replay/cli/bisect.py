@@ -13,7 +13,7 @@ from . import options
 from .assumption import UNNAMED, check_confs, chosen
 from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import BROKEN, note, shows_progress, style
+from .shell import BROKEN, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
@@ -90,7 +90,7 @@ def _question(name: str, what: str, metavar: str = "NS/NAME") -> Callable[[Any],
 @click.option("--linear", is_flag=True, help="Check every session: the default.", hidden=True)
 @options.jobs
 @options.assume
-@options.text_or_json
+@options.text_wide_or_json
 @options.strict
 @options.cluster
 @options.branch
@@ -178,7 +178,7 @@ def bisect(
         document = bisection_document(*result)
         sys.stdout.write(json_text(taken.marked(document), indent=2) + "\n")
     else:
-        sys.stdout.writelines(bisection_lines(result.found, result.crashes, style=style()))
+        write_lines(bisection_lines(result.found, result.crashes, style=style()))
     if result.found.flip is None:
         sys.stdout.flush()
         raise SystemExit(1 if result.found.answered else BROKEN)

@@ -10,7 +10,7 @@ import click
 from . import options
 from .command import command
 from .coverage_warnings import warn_unknown
-from .shell import style
+from .shell import style, write_lines
 
 if TYPE_CHECKING:
     from ..answers.blamed import Blame
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @options.log
 @options.namespace
 @options.at
-@options.text_json_or_yaml
+@options.text_wide_json_or_yaml
 @options.as_known_at
 @options.strict
 @options.cluster
@@ -72,4 +72,4 @@ def _write(found: Blame, output: str) -> None:
     elif output == "yaml":
         write_yaml(sys.stdout, [plain(blame_document(found))], single=True)
     else:
-        sys.stdout.writelines(blame_lines(found, style=style()))
+        write_lines(blame_lines(found, style=style()))

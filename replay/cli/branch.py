@@ -41,7 +41,7 @@ def create(name: str, log: str, at: str, branch: str) -> None:
 
 @command("branch list")
 @options.log
-@options.text_or_json
+@options.text_wide_or_json
 def list_branches(log: str, output: str) -> None:
     """List the branches of a log."""
     import msgspec

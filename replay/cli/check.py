@@ -13,7 +13,7 @@ from .assumption import ChosenReleases, check_confs, chosen
 from .command import command
 from .coverage_warnings import first_of
 from .reviews import REVIEWS, write_review
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..invariants.task import CheckReport
@@ -162,4 +162,4 @@ def _write_list(output: str) -> None:
     if output == "json":
         sys.stdout.write(json_text([invariant_document(one) for one in ALL], indent=2) + "\n")
     else:
-        sys.stdout.writelines(invariant_lines(style=style()))
+        write_lines(invariant_lines(style=style()))

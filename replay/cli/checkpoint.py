@@ -56,7 +56,7 @@ def build(
 
 @command("checkpoint list")
 @options.log
-@options.text_or_json
+@options.text_wide_or_json
 def list_checkpoints(log: str, output: str) -> None:
     """List the checkpoints of a log."""
     from ...engine.log import open_log

@@ -8,7 +8,7 @@ import click
 
 from . import options
 from .command import command, group
-from .shell import note, style
+from .shell import note, style, write_lines
 
 _INDEX_REBUILT_SINCE = "0004"
 """The schema revision whose upgrade drops what is derived from the log."""
@@ -16,7 +16,7 @@ _INDEX_REBUILT_SINCE = "0004"
 
 @command("db info")
 @options.log
-@options.text_or_json
+@options.text_wide_or_json
 def info(log: str, output: str) -> None:
     """Print where a log is and what it holds.
 
@@ -33,7 +33,7 @@ def info(log: str, output: str) -> None:
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(figures)) + "\n")
     else:
-        sys.stdout.writelines(info_lines(figures, style=style()))
+        write_lines(info_lines(figures, style=style()))
 
 
 @command("db upgrade")

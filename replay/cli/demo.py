@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .command import command
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..moments.log import Log
@@ -64,10 +64,10 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
         _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {place}")
         kinds = ["nodes", "podgroups"]
         found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
-        sys.stdout.writelines(diff_lines(found, style=style()))
+        write_lines(diff_lines(found, style=style()))
         _shown(f"history {recording.JOB} {ignore} --log {place}")
         past = opened_log.history(recording.JOB, ignore=recording.QUIET)
-        sys.stdout.writelines(history_lines(past, style=style()))
+        write_lines(history_lines(past, style=style()))
     _print_next_steps(place)
 
 
@@ -118,7 +118,7 @@ def _tables(log: Log, at: str) -> None:
 
 def _shown(arguments: str) -> None:
     """Write the command that prints what follows."""
-    sys.stdout.write(style().bold(f"\n$ plinian {arguments}") + "\n")
+    write_lines(["\n", style().bold(f"$ plinian {arguments}") + "\n"])
 
 
 def _print_next_steps(place: str) -> None:

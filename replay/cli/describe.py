@@ -10,7 +10,7 @@ import click
 from . import options
 from .command import command
 from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
-from .shell import fail, note, say, style
+from .shell import fail, note, say, style, write_lines
 
 if TYPE_CHECKING:
     from ...engine.state.truth import Entry
@@ -94,4 +94,4 @@ def _describe(look: ObjectQuery, entry: Entry) -> None:
         versions=past.happenings[-VERSIONS_SHOWN:],
         style=style(),
     )
-    sys.stdout.writelines(description_lines(described))
+    write_lines(description_lines(described))

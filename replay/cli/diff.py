@@ -12,7 +12,7 @@ from . import options
 from .assumption import chosen
 from .command import command
 from .coverage_warnings import first_of, range_of, unknown_at_ends, warn_sessions
-from .shell import BROKEN, note, style
+from .shell import BROKEN, note, style, write_lines
 
 if TYPE_CHECKING:
     from ..moments.diff import Diff
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     help="Exit with 1 if anything differs; with 2 if no difference is seen but not all "
     "is known: objects are first seen, or there are none to compare.",
 )
-@options.text_or_json
+@options.text_wide_or_json
 @options.assume
 @options.as_known_at
 @options.strict
@@ -149,10 +149,10 @@ def _write(found: Diff, who: Who | None, output: str, *, summary: bool, events: 
             document = forms.diff_json(found) if who is None else views.who_json(found, who)
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif summary:
-        sys.stdout.writelines(views.counts_lines(found, who, style=style()))
+        write_lines(views.counts_lines(found, who, style=style()))
     else:
         made = None if who is None else views.made_by(who)
-        sys.stdout.writelines(forms.diff_lines(found, style=style(), events=events, made=made))
+        write_lines(forms.diff_lines(found, style=style(), events=events, made=made))
 
 
 def _refuse_narrowing(

@@ -136,11 +136,12 @@ def _print(
     else:
         wide = output == "wide"
         lines = stream_lines(
-            forms.WIDE_HEADERS if wide else forms.HEADERS,
+            forms.event_table(wide=wide),
             forms.event_rows(found, wide=wide),
             no_headers=no_headers,
             style=style(),
             look_ahead=1 if follow else 1000,
+            endless=follow,
         )
     for line in lines:
         sys.stdout.write(line)

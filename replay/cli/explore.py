@@ -12,7 +12,7 @@ import click
 from . import options
 from .assumption import check_confs, chosen
 from .command import command
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,7 @@ _FILE = click.Path(path_type=Path)
     "is every release. As compiled: only the order of words that Go's compiler chose.",
 )
 @options.assume
-@options.text_or_json
+@options.text_wide_or_json
 def explore(
     case: Path | None,
     release: str,
@@ -403,9 +403,9 @@ def _write(world: World, result: Exploration, output: str) -> None:
         sys.stdout.write(json_text(exploration_document(result), indent=2) + "\n")
         return
     for anomaly in result.anomalies:
-        sys.stdout.writelines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
+        write_lines(anomaly_lines(anomaly, story_of(world, anomaly.steps), style()))
         sys.stdout.write("\n")
-    sys.stdout.writelines(summary_lines(result))
+    write_lines(summary_lines(result, style()))
 
 
 def _write_windows(world: World, output: str) -> None:
@@ -417,7 +417,7 @@ def _write_windows(world: World, output: str) -> None:
     if output == "json":
         sys.stdout.write(json_text(windows_document(world, found), indent=2) + "\n")
     else:
-        sys.stdout.writelines(windows_lines(world, found, style()))
+        write_lines(windows_lines(world, found, style()))
 
 
 def _write_files(world: World, result: Exploration, files: _Files) -> None:
@@ -460,7 +460,7 @@ def _replay(token: str, release: str | None, output: str, files: _Files) -> None
     if output == "json":
         sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
     else:
-        sys.stdout.writelines(replay_lines(again, style()))
+        write_lines(replay_lines(again, style()))
     _write_branch(again.world, again.story, files)
 
 
@@ -490,6 +490,6 @@ def _device_list(model: str, release: str, output: str) -> None:
         document = documents if release == ALL else documents[0]
         sys.stdout.write(json_text(document, indent=2) + "\n")
     elif release == ALL:
-        sys.stdout.writelines(lines_of(releases_table(found), style=style()))
+        write_lines(lines_of(releases_table(found), style=style()))
     else:
-        sys.stdout.writelines(explored_lines(found[0], style()))
+        write_lines(explored_lines(found[0], style()))

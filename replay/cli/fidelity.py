@@ -14,7 +14,7 @@ from .assumption import UNNAMED, check_confs, chosen, note_rejected
 from .command import command
 from .coverage_warnings import warn_sessions
 from .reviews import REVIEWS, write_review
-from .shell import BROKEN, note, shows_progress, style
+from .shell import BROKEN, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "--all", "unfold", is_flag=True, help="List all differences, also those with a known cause."
 )
 @options.plot
-@options.text_json_or_review
+@options.text_wide_json_or_review
 @options.assume
 @options.as_known_at
 @options.strict
@@ -113,7 +113,7 @@ def fidelity(
 
         write_review(fidelity_review(found, unfold=unfold), output)
     else:
-        sys.stdout.writelines(fidelity_lines(found, unfold=unfold, style=style()))
+        write_lines(fidelity_lines(found, unfold=unfold, style=style()))
     if plot:
         write_answer_plot(opened_log, log, found)
     _end(found, exit_code=exit_code)

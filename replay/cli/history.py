@@ -10,7 +10,7 @@ import click
 from . import options
 from .command import command
 from .coverage_warnings import warn_unknown
-from .shell import fail, note, style
+from .shell import fail, note, style, write_lines
 
 if TYPE_CHECKING:
     from ..moments.history import History
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @options.as_known_at
 @options.strict
 @options.ignore
-@options.text_or_json
+@options.text_wide_or_json
 @options.cluster
 @options.branch
 def history(
@@ -77,8 +77,8 @@ def history(
         document["belonging"] = msgspec.to_builtins(owned)
         sys.stdout.write(json_text(document, indent=2) + "\n")
     else:
-        sys.stdout.writelines(forms.history_lines(found, style=style()))
-        sys.stdout.writelines(belonging_lines(owned))
+        write_lines(forms.history_lines(found, style=style()))
+        write_lines(belonging_lines(owned))
 
 
 def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> None:

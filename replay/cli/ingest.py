@@ -8,7 +8,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import shows_progress, style
+from .shell import shows_progress, style, write_lines
 
 
 @command("ingest")
@@ -50,7 +50,7 @@ from .shell import shows_progress, style
 @click.option(
     "--no-checkpoint", is_flag=True, help="Do not index what was added; later commands are slower."
 )
-@options.text_or_json
+@options.text_wide_or_json
 def ingest(
     paths: tuple[str, ...],
     log: str,
@@ -100,7 +100,7 @@ def ingest(
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
     else:
-        sys.stdout.writelines(summary_lines(summary, style=style()))
+        write_lines(summary_lines(summary, style=style()))
 
 
 def _between(text: str) -> tuple[int, int]:

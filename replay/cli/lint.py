@@ -11,7 +11,7 @@ import click
 from . import options
 from .command import command
 from .reviews import REVIEWS, write_review
-from .shell import note, style
+from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
     from ..lint.background import Background
@@ -155,7 +155,7 @@ def _write(
         write_review(lint_review(report, counting), output)
     else:
         lines = forms.lint_lines(report, wide=output == "wide", style=style())
-        sys.stdout.writelines(lines)
+        write_lines(lines)
     sys.stdout.flush()
     note(forms.lint_summary(report))
     for text in forms.lint_notes(report):
@@ -174,4 +174,4 @@ def _write_rules(output: str) -> None:
     elif output == "name":
         sys.stdout.writelines(f"{rule.name}\n" for rule in RULES)
     else:
-        sys.stdout.writelines(rule_lines(style=style()))
+        write_lines(rule_lines(style=style()))

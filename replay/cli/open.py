@@ -8,7 +8,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import shows_progress, style
+from .shell import shows_progress, style, write_lines
 
 
 @command("open")
@@ -16,7 +16,7 @@ from .shell import shows_progress, style
 @click.option(
     "--map", "map_file", metavar="FILE", help="Show the original names, from this map of names."
 )
-@options.text_or_json
+@options.text_wide_or_json
 def open(  # noqa: A001 -- it is the command's name
     file: str, map_file: str | None, output: str
 ) -> None:
@@ -37,7 +37,7 @@ def open(  # noqa: A001 -- it is the command's name
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(found), indent=2) + "\n")
     else:
-        sys.stdout.writelines(opened_lines(found, style=style()))
+        write_lines(opened_lines(found, style=style()))
     if not found.as_expected:
         sys.stdout.flush()
         raise SystemExit(1)

@@ -159,17 +159,20 @@ def _form(*forms: str, default: str, also: str = "") -> Callable[[Any], Any]:
     )
 
 
+_WIDE = "; wide prints all columns in a narrow terminal too"
+
 table_json_or_yaml = _form(
     *("table", "wide", "json", "yaml"),
     default="table",
-    also="; wide prints full names of PodGroups",
+    also="; wide prints full names of PodGroups, and all columns in a narrow terminal",
 )
 text_or_json = _form("text", "json", default="text")
-text_json_or_yaml = _form("text", "json", "yaml", default="text")
-text_json_or_review = _form(
-    *("text", "json", "sarif", "junit"),
+text_wide_or_json = _form(*("text", "wide", "json"), default="text", also=_WIDE)
+text_wide_json_or_yaml = _form(*("text", "wide", "json", "yaml"), default="text", also=_WIDE)
+text_wide_json_or_review = _form(
+    *("text", "wide", "json", "sarif", "junit"),
     default="text",
-    also="; sarif and junit are for code review and pipelines",
+    also=f"{_WIDE}; sarif and junit are for code review and pipelines",
 )
 assume = click.option(
     "--assume",

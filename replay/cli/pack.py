@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from . import options
 from .command import command
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 
 @command("pack")
@@ -93,6 +91,6 @@ def pack(
             map_file=place,
             progress=progress,
         )
-    sys.stdout.writelines(packed_lines(packed, style=style()))
+    write_lines(packed_lines(packed, style=style()))
     if place is not None:
         note(f"{place} has the original names: keep it, and do not send it")

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .shell import is_terminal, note, shows_progress
+from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
@@ -69,15 +69,12 @@ def write_picture(picture: Picture) -> None:
 
     Without a terminal it has 80 columns, or fewer if COLUMNS says so.
     """
-    from shutil import get_terminal_size
-
     from ..plot.characters import lines_of_picture
 
     stream = getattr(sys.stdout, "raw", sys.stdout)  # A screen itself accepts everything.
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
-    terminal = is_terminal()
-    sized = terminal or "COLUMNS" in os.environ
-    columns = get_terminal_size().columns if sized else _WIDTH
-    width = columns if terminal else min(columns, _WIDTH)
+    named = os.environ.get("COLUMNS", "")
+    piped = min(int(named), _WIDTH) if named.isdecimal() and int(named) else _WIDTH
+    width = style().width or piped
     ascii_only = not encoding.startswith("utf")
     sys.stdout.writelines(lines_of_picture(picture, width=width, ascii_only=ascii_only))

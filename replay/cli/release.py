@@ -86,12 +86,15 @@ _subject = click.option(
     callback=_known_subjects,
 )
 
+_KEPT = ("VALUE", "MEANING", "WHAT CHANGES", "REASON")
+"""Columns that even a narrow terminal shows."""
+
 ORIGIN = ("PULL REQUEST", "SOURCE")
 """The additional columns of the wide form."""
 
 
 @command("release list")
-@options.text_or_json
+@options.text_wide_or_json
 def list_releases(output: str) -> None:
     """List the known releases, and in what each differs from the one above it.
 
@@ -119,7 +122,7 @@ def list_releases(output: str) -> None:
         ]
         rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
     headers = ("RELEASE", "PART", "DIFFERENCES FROM THE RELEASE ABOVE")
-    write_table(sys.stdout, Table(headers, rows), style=style())
+    write_table(sys.stdout, Table(headers, rows, _KEPT), style=style())
 
 
 def _marked(line: ReleaseLine, name: str) -> str:
@@ -159,7 +162,7 @@ def show(
             (held.subject, held.proof or NONE, held.pull or NONE, held.source) for held in found
         ]
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
-    write_table(sys.stdout, Table(headers, rows), style=style())
+    write_table(sys.stdout, Table(headers, rows, _KEPT), style=style())
 
 
 @command("release diff")
@@ -198,12 +201,12 @@ def diff(
             (each.subject, ",".join(each.since), each.pull or NONE, each.source) for each in found
         ]
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
-    write_table(sys.stdout, Table(headers, rows), style=style())
+    write_table(sys.stdout, Table(headers, rows, (*_KEPT, one, other)), style=style())
     note(f"{len(found)} behaviours differ")
 
 
 @command("release unproven")
-@options.text_or_json
+@options.text_wide_or_json
 def list_unproven(output: str) -> None:
     """List the behaviours that no recorded decision proves.
 
@@ -221,7 +224,7 @@ def list_unproven(output: str) -> None:
         (each.behaviour, each.part, each.value, ",".join(each.since), each.lack) for each in found
     ]
     headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON")
-    write_table(sys.stdout, Table(headers, table), style=style())
+    write_table(sys.stdout, Table(headers, table, _KEPT), style=style())
     note(f"{len(found)} of {rows} rows are not proven")
 
 

@@ -13,7 +13,7 @@ from .assumption import ChosenReleases, check_confs, chosen, note_session
 from .command import group_command
 from .coverage_warnings import refuse_own_panic, warn_sessions
 from .session_list import list_sessions
-from .shell import BROKEN, style
+from .shell import BROKEN, style, write_lines
 
 if TYPE_CHECKING:
     from ..compare.sessions import Comparison
@@ -159,7 +159,7 @@ def write_comparison(
             write_yaml(sys.stdout, [plain(document)], single=True)
     else:
         wide = output == "wide"
-        sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace, wide=wide))
+        write_lines(comparison_lines(found, style=style(), trace=trace, wide=wide))
 
 
 def _write(
@@ -180,7 +180,7 @@ def _write(
         write_yaml(sys.stdout, [taken.marked(document)], single=True)
     else:
         wide = output == "wide"
-        sys.stdout.writelines(session_lines(answer, style=style(), wide=wide))
+        write_lines(session_lines(answer, style=style(), wide=wide))
         if trace:
             sys.stdout.write("\n")
-            sys.stdout.writelines(trace_lines(answer.result.trace, style=style(), wide=wide))
+            write_lines(trace_lines(answer.result.trace, style=style(), wide=wide))

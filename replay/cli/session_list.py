@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import note, style
+from .shell import note, style, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def _write_table(table: object, *, no_headers: bool) -> None:
     from ..render.tables import Table, lines_of
 
     assert isinstance(table, Table), "sessions are shown as a table"
-    sys.stdout.writelines(lines_of(table, no_headers=no_headers, style=style()))
+    write_lines(lines_of(table, no_headers=no_headers, style=style()))
 
 
 def _note_what_is_known(known: Sequence[ListedSession]) -> None:

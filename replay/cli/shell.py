@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TYPE_CHECKING, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TextIO
+
+import click
 
 from ...engine.errors import PlinianError
 
@@ -73,8 +75,18 @@ def note(text: str) -> None:
 def _tell(line: str) -> None:
     """Write a line to standard error; also while a progress bar wraps it."""
     from ..render.screen import one_line
+    from ..render.tables import Style, paragraph
 
-    sys.stderr.write(f"{one_line(line[:-1])}\n")
+    width = _columns(sys.stderr) if sys.stderr.isatty() else None
+    text = one_line(line.removesuffix("\n"))
+    sys.stderr.write("".join(paragraph(text, Style(width=width, whole=True))))
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines for people to standard output, fitted to a terminal."""
+    from ..render.tables import fitted
+
+    sys.stdout.writelines(fitted(lines, style()))
 
 
 def is_terminal() -> bool:
@@ -88,15 +100,43 @@ def shows_progress() -> bool:
 
 
 def style() -> Style:
-    """Return the style of text: on a terminal fitted, and in colour unless NO_COLOR is set."""
+    """Return the style of text: on a terminal fitted, and in colour unless NO_COLOR is set.
+
+    With ``-o wide``, nothing is left out or shortened.
+    """
     from ..render.tables import Style
 
     if not is_terminal():
         return Style()
-    from shutil import get_terminal_size
-
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Style(colour=colour, width=get_terminal_size().columns)
+    width = _columns(sys.stdout)
+    context = click.get_current_context(silent=True)
+    if context is None or not _has_wide(context.command):
+        return Style(colour, width)
+    return Style(colour, width, context.params.get("output") == "wide", "-o wide shows all")
+
+
+def _has_wide(command: click.Command) -> bool:
+    """Return whether a command has the output form ``wide``."""
+    return any(
+        option.name == "output" and "wide" in (option.metavar or "").split("|")
+        for option in command.params
+        if isinstance(option, click.Option)
+    )
+
+
+def _columns(terminal: TextIO) -> int:
+    """Return the width of a terminal: what COLUMNS says, or what the terminal itself does."""
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named):
+        return int(named)
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns or _USUAL_COLUMNS
+    except (OSError, ValueError):  # It is no real terminal, as in tests.
+        return _USUAL_COLUMNS
+
+
+_USUAL_COLUMNS = 80
 
 
 def _leave(code: int) -> NoReturn:

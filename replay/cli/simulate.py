@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ import click
 from . import options
 from .assumption import chosen
 from .command import command
-from .shell import note, say, shows_progress, style
+from .shell import note, say, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -141,7 +140,7 @@ def simulate(
                 _warn_lacking(some)
                 _show(results, step)
     for name, count in failed.items() if out is not None else ():
-        sys.stdout.write(f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n")
+        write_lines([f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n"])
     if any(failed.values()):
         raise SystemExit(2)
 
@@ -206,4 +205,4 @@ def _show(results: Sequence[Document], step: int | None) -> None:
         lines = result_lines(results[0], step=step, style=style())
     else:
         lines = releases_lines(results, step=step, style=style())
-    sys.stdout.writelines(lines)
+    write_lines(lines)

@@ -6,7 +6,7 @@ import sys
 
 from . import options
 from .command import command
-from .shell import style
+from .shell import style, write_lines
 
 
 @command("status")
@@ -37,10 +37,10 @@ def status(
         for name in names:
             opened_log.cluster = name
             found.append(status_of(opened_log, opened_log.moment(as_known_at=as_known_at)))
-    if output == "table":
+    if output in {"table", "wide"}:
         for number, one in enumerate(found):
             sys.stdout.write("\n" if number else "")
-            sys.stdout.writelines(status_lines(one, style=style()))
+            write_lines(status_lines(one, style=style()))
         return
     document = {"clusters": [status_document(one) for one in found]}
     if output == "json":

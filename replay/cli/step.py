@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import note, say, style
+from .shell import note, say, style, write_lines
 
 if TYPE_CHECKING:
     from ..explore.walk import Walk
@@ -59,7 +59,7 @@ def step(run: str, release: str | None) -> None:
 def _show(walk: Walk) -> None:
     from ..render.walk import choices_lines
 
-    sys.stdout.writelines(choices_lines(walk.choices(), style()))
+    write_lines(choices_lines(walk.choices(), style()))
     sys.stdout.flush()
 
 
@@ -79,18 +79,18 @@ def _obey(walk: Walk, words: list[str]) -> None:
 
     match words:
         case ["n" | "t"] | [_] if words[0] in {"n", "t"} or words[0].isdecimal():
-            sys.stdout.write(made_line(walk.make(walk.choice(words[0]))))
+            write_lines([made_line(walk.make(walk.choice(words[0])))])
             _show(walk)
         case ["b"]:
             back = walk.back()
-            sys.stdout.write("This is the begin.\n" if back is None else f"back: {made_line(back)}")
+            write_lines(["This is the begin.\n" if back is None else f"back: {made_line(back)}"])
             _show(walk)
         case ["s"]:
-            sys.stdout.write(f"{', '.join(walk.names)}\n")
+            write_lines([f"{', '.join(walk.names)}\n"])
         case ["s", *name]:
             sys.stdout.write(held_text(walk.held(" ".join(name))))
         case ["w"]:
             wrong = [f"{one.invariant}: {one.sentence}\n" for one in walk.wrong()]
-            sys.stdout.writelines(wrong or ["Nothing is wrong if the cluster is left alone now.\n"])
+            write_lines(wrong or ["Nothing is wrong if the cluster is left alone now.\n"])
         case _:
             raise UsageError(f"no such command: {' '.join(words)[:80]!r}", now=HELP.rstrip())

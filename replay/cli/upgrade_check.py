@@ -14,7 +14,7 @@ from .assumption import check_confs, chosen, note_rejected
 from .command import command
 from .coverage_warnings import note_left_out, warn_sessions
 from .reviews import REVIEWS, write_review
-from .shell import BROKEN, note, shows_progress, style
+from .shell import BROKEN, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..compare.upgrade import Upgrade
@@ -44,7 +44,7 @@ _SAMPLE = 200
     is_flag=True,
     help="Also count other texts, and other plans for waiting pods, as differences.",
 )
-@options.text_json_or_review
+@options.text_wide_json_or_review
 @options.assume
 @options.as_known_at
 @options.strict
@@ -117,9 +117,7 @@ def upgrade_check(
 
         write_review(upgrade_review(found, unfold=unfold), output)
     else:
-        sys.stdout.writelines(
-            upgrade_lines(found, unfold=unfold, whole=at == options.END, style=style())
-        )
+        write_lines(upgrade_lines(found, unfold=unfold, whole=at == options.END, style=style()))
         _note_others(*found.releases)
     code = _code(found, unfold=unfold)
     if code and (exit_code or code == BROKEN):

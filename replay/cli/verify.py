@@ -8,7 +8,7 @@ import click
 
 from . import options
 from .command import command
-from .shell import note, shows_progress
+from .shell import note, shows_progress, write_lines
 
 
 @command("verify")
@@ -45,14 +45,10 @@ def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) ->
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(report)) + "\n")
         return
-    sys.stdout.write(
-        f"verified: no changes in {report.events} events ({report.batches} batches)\nhead "
-        f"{report.head}\n"
-    )
+    write_lines([f"verified: no changes in {report.events} events ({report.batches} batches)\n"])
+    write_lines([f"head {report.head}\n"])
     for held in report.held:
-        sys.stdout.write(
-            f"{held.hash} is batch {held.batch} of branch {held.branch}, up to @{held.position}; "
-            f"{counted(held.later, 'event')} after it\n"
-        )
+        where = f"batch {held.batch} of branch {held.branch}, up to @{held.position}"
+        write_lines([f"{held.hash} is {where}; {counted(held.later, 'event')} after it\n"])
     for text in report.damaged:
         note(f"plinian: {text}")

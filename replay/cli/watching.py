@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..moments.log import Log
     from ..moments.watch import ObjectChange, Watch
     from ..render.columns import Labels
+    from ..render.tables import Table
 
 _DOCUMENTS = frozenset({"json", "yaml"})
 
@@ -121,11 +122,12 @@ class _Lines:
         if self._tabled.output in {"", "wide"}:
             first = list(self._first_rows(entries))
             yield from stream_lines(
-                self._headers(),
+                self._columns(),
                 self._rows(first, watch),
                 no_headers=self._tabled.no_headers,
                 style=style(),
                 look_ahead=max(1, len(first)),
+                endless=True,
             )
             return
         for entry in entries:
@@ -133,11 +135,15 @@ class _Lines:
         for seen in watch.changes():
             yield self._text(seen.what, seen.entry)
 
-    def _headers(self) -> list[str]:
+    def _columns(self) -> Table:
+        """Return the table without rows."""
         from ..render.columns import TableContext
 
-        headers = self._table(TableContext(self._log.truth(self._look.moment)), []).headers
-        return ["EVENT", *headers] if self._tabled.events else list(headers)
+        table = self._table(TableContext(self._log.truth(self._look.moment)), [])
+        if not self._tabled.events:
+            return table
+        keep = (*table.keep, table.headers[0])
+        return table._replace(headers=("EVENT", *table.headers), keep=keep)
 
     def _first_rows(self, entries: Sequence[Entry]) -> Iterator[list[str]]:
         from ..render.columns import TableContext
@@ -158,7 +164,7 @@ class _Lines:
         context = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
         return list(self._table(context, [seen.entry]).rows[0])
 
-    def _table(self, context: Any, entries: Sequence[Entry]) -> Any:
+    def _table(self, context: Any, entries: Sequence[Entry]) -> Table:
         from ..render.columns import table_of
 
         wide = self._tabled.output == "wide"

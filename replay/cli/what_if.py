@@ -13,7 +13,7 @@ from . import options
 from .assumption import check_confs, chosen
 from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -307,7 +307,7 @@ def _write_forecast(found: Forecast, output: str) -> None:
     elif output == "yaml":
         write_yaml(sys.stdout, [plain(forecast_document(found))], single=True)
     else:
-        sys.stdout.writelines(forecast_lines(found, style=style(), wide=output == "wide"))
+        write_lines(forecast_lines(found, style=style(), wide=output == "wide"))
 
 
 def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str, str | None]:
@@ -341,4 +341,4 @@ def _write(found: WhatIf, output: str) -> None:
     elif output == "yaml":
         write_yaml(sys.stdout, [plain(what_if_document(found))], single=True)
     else:
-        sys.stdout.writelines(what_if_lines(found, style=style(), wide=output == "wide"))
+        write_lines(what_if_lines(found, style=style(), wide=output == "wide"))

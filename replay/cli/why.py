@@ -14,7 +14,7 @@ from . import options
 from .assumption import check_confs, chosen
 from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import note, shows_progress, style
+from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     help="Stop to try changes after this time.",
 )
 @options.plot
-@options.text_json_or_yaml
+@options.text_wide_json_or_yaml
 @options.assume
 @options.as_known_at
 @options.strict
@@ -204,6 +204,6 @@ def _write(found: Why, helps: WouldHelp | None, output: str, depth: int) -> None
     elif output == "yaml":
         write_yaml(sys.stdout, [plain(document)], single=True)
     else:
-        sys.stdout.writelines(why_lines(found, depth=depth, style=style()))
+        write_lines(why_lines(found, depth=depth, style=style()))
         if helps is not None:
-            sys.stdout.writelines(help_lines(helps, style=style()))
+            write_lines(help_lines(helps, style=style()))

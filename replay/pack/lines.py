@@ -52,7 +52,9 @@ def opened_lines(pack: OpenedPack, *, style: Style = PLAIN) -> Iterator[str]:
     )
     yield "\n"
     rows = [row for row in pack.decisions if row[0] != _PHASE] or pack.decisions
-    yield from lines_of(Table(("DECISION", "OBJECT", "VALUE"), rows[:_SHOWN]), style=style)
+    yield from lines_of(
+        Table(("DECISION", "OBJECT", "VALUE"), rows[:_SHOWN], keep=("OBJECT", "VALUE")), style=style
+    )
     if len(rows) > _SHOWN:
         yield f"({len(rows) - _SHOWN} more: -o json)\n"
     yield "\n"

@@ -38,7 +38,8 @@ def table_of(cache: SchedulerCache, part: str, documents: list[Document]) -> Tab
     :param cache: the cache that they belong to.
     """
     headers, row = _TABLES[part]
-    return Table(headers, [row(cache, document) for document in documents])
+    rows = [row(cache, document) for document in documents]
+    return Table(headers, rows, keep=_KEPT)
 
 
 def _amounts(resource: Resource) -> dict[str, str]:
@@ -225,6 +226,9 @@ NAME_OF: Mapping[str, str] = MappingProxyType(
     }
 )
 """The field that names the object, by part."""
+
+_KEPT = ("STATE", "STATUS", "PHASE", "ALLOCATED", "USED", "ITEM")
+"""Columns that even a narrow terminal shows."""
 
 _Row = Callable[[SchedulerCache, Document], tuple[str, ...]]
 _TABLES: Mapping[str, tuple[tuple[str, ...], _Row]] = MappingProxyType(

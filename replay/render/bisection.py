@@ -34,7 +34,9 @@ def bisection_lines(
     :param crashes: those that the log records.
     """
     rows = list(_probe_rows(found.probes))
-    yield from lines_of(Table(("AT", "ANSWER", "RESULT"), rows), style=style)
+    yield from lines_of(
+        Table(("AT", "ANSWER", "RESULT"), rows, keep=("ANSWER", "RESULT")), style=style
+    )
     yield "\n"
     if found.flip is None:
         yield from _unchanged_lines(found)
@@ -160,7 +162,8 @@ def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
         )
         for crash in crashes[:_EVENTS_SHOWN]
     ]
-    yield from lines_of(Table(("POSITION", "REVISION", "TIME", "MESSAGE"), rows), style=style)
+    table = Table(("POSITION", "REVISION", "TIME", "MESSAGE"), rows, keep=("MESSAGE",))
+    yield from lines_of(table, style=style)
     if len(crashes) > _EVENTS_SHOWN:
         yield f"({len(crashes) - _EVENTS_SHOWN} more: -o json)\n"
 
@@ -191,9 +194,8 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
 
 def _event_lines(events: list[Recorded], style: Style) -> Iterator[str]:
     rows = [_event_row(recorded) for recorded in events[:_EVENTS_SHOWN]]
-    yield from lines_of(
-        Table(("POSITION", "REVISION", "EVENT", "OBJECT", "TIME"), rows), style=style
-    )
+    headers = ("POSITION", "REVISION", "EVENT", "OBJECT", "TIME")
+    yield from lines_of(Table(headers, rows, keep=("EVENT", "OBJECT")), style=style)
     if len(events) > _EVENTS_SHOWN:
         yield f"({len(events) - _EVENTS_SHOWN} more: -o json)\n"
 

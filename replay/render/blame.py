@@ -10,14 +10,14 @@ from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of an answer: the number, what changed it last, and its parts in order."""
-    yield paragraph(
+    yield from paragraph(
         style.bold(f"{found.about} {found.number} is {found.value}: {found.how}"), style
     )
     last = found.last
     if last is not None:
         by = f" by {last.by}" if last.by else ""
         text = f"last changed by {last.kind} {last.about} @{last.position}{by} at {last.time}"
-        yield paragraph(f"{text} ({found.changed})", style)
+        yield from paragraph(f"{text} ({found.changed})", style)
     if found.parts:
         yield "\n"
         yield from lines_of(_table(found), style=style)
@@ -32,4 +32,5 @@ def _table(found: Blame) -> Table:
         place = [f"@{event.position}", event.time, event.by or NONE]
         rows.append([*amount, one.about, event.kind, *place])
     heads = ["BEFORE", "AFTER"] if is_field else ["AMOUNT"]
-    return Table([*heads, "OBJECT", "SINCE EVENT", "POSITION", "TIME", "BY"], rows)
+    headers = [*heads, "OBJECT", "SINCE EVENT", "POSITION", "TIME", "BY"]
+    return Table(headers, rows, keep=(*heads, "OBJECT", "SINCE EVENT"), shorten=("BY",))

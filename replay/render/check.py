@@ -17,7 +17,11 @@ def check_table(report: CheckReport, *, wide: bool = False) -> Table:
     """Return a row for each violation; wide adds its end, how long it lasted, and its events."""
     headers = ["SEVERITY", "INVARIANT", "OBJECT", "SINCE"]
     headers += ["UNTIL", "LASTED", "EVENTS", "MESSAGE"] if wide else ["MESSAGE"]
-    return Table(headers, [_row(one, report, wide=wide) for one in report.violations])
+    return Table(
+        headers,
+        [_row(one, report, wide=wide) for one in report.violations],
+        keep=("INVARIANT", "OBJECT", "MESSAGE"),
+    )
 
 
 def _row(one: Breach, report: CheckReport, *, wide: bool) -> tuple[str, ...]:
@@ -139,7 +143,7 @@ def invariant_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all invariants, and of remarks on some of them."""
     rows = [(one.id, one.name, one.severity.value, one.needs.value, one.statement) for one in ALL]
     headers = ("INVARIANT", "NAME", "SEVERITY", "NEEDS", "STATEMENT")
-    yield from lines_of(Table(headers, rows), style=style)
+    yield from lines_of(Table(headers, rows, keep=("NAME", "STATEMENT")), style=style)
     yield from _remarks()
 
 

@@ -107,11 +107,15 @@ class Labels(NamedTuple):
 
 
 class KindColumns(NamedTuple):
-    """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end."""
+    """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end.
+
+    :param keep: those that a narrow terminal shows, beside the first one.
+    """
 
     headers: tuple[str, ...]
     row: Callable[[TableContext, Entry], Row]
     wide: Callable[[TableContext, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
+    keep: tuple[str, ...] = ("STATUS",)
 
 
 def table_of(
@@ -140,8 +144,10 @@ def table_of(
         extra, more = columns.wide(context, entries)
         headers += extra
     place = headers.index("NAME") if "NAME" in headers else None
+    keep = (*columns.keep, "NAME")
     if labels is not None:
         headers += labels.headers
+        keep += labels.headers
     if namespaces:
         headers = ("NAMESPACE", *headers)
     rows = []
@@ -154,7 +160,7 @@ def table_of(
         if labels is not None:
             row += labels.row(entry.fact.labels)
         rows.append([entry.reference.namespace, *row] if namespaces else row)
-    return Table(headers, rows)
+    return Table(headers, rows, keep)
 
 
 def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str, str]:
@@ -386,13 +392,21 @@ def _other(context: TableContext, entry: Entry) -> Row:
 
 
 _OTHER = KindColumns(("NAME", "AGE"), _other, _nothing_wide)
-_EVENT = KindColumns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
+_EVENT = KindColumns(
+    ("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"),
+    _event,
+    _event_wide,
+    ("REASON", "OBJECT", "MESSAGE"),
+)
 
 _COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
     {
         ("", "Pod"): KindColumns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
         ("", "Node"): KindColumns(
-            ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"), _node, _node_wide
+            ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"),
+            _node,
+            _node_wide,
+            ("STATUS", "CPU", "MEMORY"),
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
@@ -406,6 +420,7 @@ _COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
             ),
             _queue,
             _queue_wide,
+            ("CAPABILITY", "ALLOCATED", "PODS"),
         ),
         ("scheduling.volcano.sh", "PodGroup"): KindColumns(
             ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide

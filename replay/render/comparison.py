@@ -63,7 +63,7 @@ def decision_lines(
         (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
         for row in decisions[:shown]
     ]
-    table = Table(("DECISION", "OBJECT", *labels), rows)
+    table = Table(("DECISION", "OBJECT", *labels), rows, keep=("OBJECT", *labels))
     yield from lines_of(table if wide else short(table), style=style)
     if len(rows) < len(decisions):
         yield f"({len(decisions) - len(rows)} more: -o json)\n"
@@ -97,7 +97,7 @@ def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) 
         (each.row.behaviour, *each.row.values, said[each.decides], each.row.why) for each in found
     ]
     headers = ("CHECKED", *found[0].releases, "CAUSE", "WHAT CHANGES")
-    yield from lines_of(Table(headers, rows), style=style)
+    yield from lines_of(Table(headers, rows, keep=headers), style=style)
 
 
 def value_text(value: str | None) -> str:
@@ -117,14 +117,17 @@ def first_difference_lines(
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
-    table = Table(("SESSION", "ACTION", "STEP", "OBJECT", "BY", "OUTCOME"), rows)
+    headers = ("SESSION", "ACTION", "STEP", "OBJECT", "BY", "OUTCOME")
+    table = Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME"))
     yield from lines_of(table if wide else short(table), style=style)
     numbers = numbers_of(parting.alike)
     if numbers:
         step = parting.alike[0]
         yield "\n"
         head = f"{step.what} {step.about} {step.by}".strip()
-        yield from lines_of(Table((f"NUMBERS OF {head}", *labels), numbers), style=style)
+        yield from lines_of(
+            Table((f"NUMBERS OF {head}", *labels), numbers, keep=labels), style=style
+        )
 
 
 def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
@@ -148,7 +151,7 @@ def behaviour_lines(
         values = dict(zip(releases, one.values, strict=True))
         rows.append((one.behaviour, *(values[name] for name in columns), one.why))
     headers = ("BEHAVIOUR", *columns, "WHAT CHANGES")
-    yield from lines_of(Table(headers, rows), style=style)
+    yield from lines_of(Table(headers, rows, keep=headers), style=style)
 
 
 def cause_text(causes: Sequence[Cause]) -> str:

@@ -52,11 +52,9 @@ def description_lines(described: ObjectDescription) -> Lines:
             table = table_of(
                 described.context, group, kind, entries, short=short_names(group, kind, entries)
             )
-            yield from _indented(lines_of(table, style=_narrower(described.style)))
+            yield from _indented(described, table)
     yield from _section(described, "Last versions")
-    yield from _indented(
-        lines_of(version_table(described.versions), style=_narrower(described.style))
-    )
+    yield from _indented(described, version_table(described.versions))
     yield from _kubernetes_events(described, reference)
 
 
@@ -158,7 +156,7 @@ def _node(described: ObjectDescription) -> Lines:
             amounts = (allocatable, used, allocatable - used)
             rows.append([name, *(short_amount(name, amount) for amount in amounts), share])
     headers = ("RESOURCE", "ALLOCATABLE", "REQUESTED", "LEFT", "SHARE")
-    yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
+    yield from _indented(described, Table(headers, rows))
 
 
 def _queue(described: ObjectDescription) -> Lines:
@@ -194,7 +192,7 @@ def _queue(described: ObjectDescription) -> Lines:
         for name in names
     ]
     headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", "ALLOCATED", "STATUS.ALLOCATED")
-    yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
+    yield from _indented(described, Table(headers, rows))
 
 
 def _podgroup(described: ObjectDescription) -> Lines:
@@ -233,7 +231,7 @@ def _job(described: ObjectDescription) -> Lines:
     if rows:
         yield from _section(described, "Tasks")
         table = Table(("TASK", "REPLICAS", "MINAVAILABLE", "PODS"), rows)
-        yield from _indented(lines_of(table, style=_narrower(described.style)))
+        yield from _indented(described, table)
 
 
 _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[ObjectDescription], Lines]] = MappingProxyType(
@@ -262,7 +260,8 @@ def _conditions(described: ObjectDescription) -> Lines:
     if rows:
         yield from _section(described, "Conditions")
         headers = ("TYPE", "STATUS", "SINCE", "REASON", "MESSAGE")
-        yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
+        table = Table(headers, rows, keep=("STATUS", "MESSAGE"))
+        yield from _indented(described, table)
 
 
 def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list[Entry]]]:
@@ -323,20 +322,16 @@ def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Li
         found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
         yield from _section(described, "Kubernetes events")
         table = table_of(described.context, "", "Event", found)
-        yield from _indented(lines_of(table, style=_narrower(described.style)))
+        yield from _indented(described, table)
 
 
 def _section(described: ObjectDescription, title: str) -> Lines:
     yield f"\n{described.style.bold(title)}\n"
 
 
-def _indented(lines: Lines) -> Lines:
+def _indented(described: ObjectDescription, table: Table) -> Lines:
+    lines = lines_of(table, style=described.style.narrower(len(_INDENT)))
     return (f"{_INDENT}{line}" for line in lines)
-
-
-def _narrower(style: Style) -> Style:
-    """Return the style for indented lines: a terminal has less room for them."""
-    return style._replace(width=None if style.width is None else style.width - len(_INDENT))
 
 
 def _pair(name: str, value: str) -> str:

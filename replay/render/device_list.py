@@ -25,7 +25,7 @@ def explored_lines(explored: Explored, style: Style = PLAIN) -> Iterator[str]:
     for number, anomaly in enumerate(explored.anomalies):
         if number:
             yield "\n"
-        yield paragraph(anomaly.sentence, style)
+        yield from paragraph(anomaly.sentence, style)
         yield from lines_of(lanes_table(anomaly, explored.race.readers), style=style)
     if explored.anomalies:
         yield "\n"
@@ -53,7 +53,7 @@ def lanes_table(anomaly: Anomaly, readers: Sequence[str]) -> Table:
         memory = moment.memory
         words = (_pointed(memory, memory.header.pointer), *map(str, memory.header[1:]))
         rows.append((str(number), *(does.get(lane, "") for lane in lanes), *words))
-    return Table(headers, rows)
+    return Table(headers, rows, keep=[*map(str.upper, lanes)])
 
 
 def _did(moment: Moment, readers: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -
         if one.fields:
             fields = [(field.path, str(field.objects)) for field in one.fields[:_FIELDS_SHOWN]]
             title = f"FIELD OF {plural_of(one.group, one.kind).upper()}"
-            yield from lines_of(Table((title, "OBJECTS"), fields), style=style)
+            yield from lines_of(Table((title, "OBJECTS"), fields, keep=("OBJECTS",)), style=style)
             if len(one.fields) > _FIELDS_SHOWN:
                 yield f"({len(one.fields) - _FIELDS_SHOWN} more: -o json)\n"
             yield "\n"
@@ -136,7 +136,8 @@ def _actor_lines(found: Diff, who: Who, style: Style) -> Iterator[str]:
         for row in _actor_rows(found, who)
     ]
     if rows:
-        yield from lines_of(Table(("ACTOR", "ADDED", "REMOVED", "CHANGED"), rows), style=style)
+        headers = ("ACTOR", "ADDED", "REMOVED", "CHANGED")
+        yield from lines_of(Table(headers, rows, shorten=("ACTOR",)), style=style)
         yield "\n"
 
 

@@ -166,7 +166,7 @@ def version_table(found: Sequence[Happening]) -> Table:
         ]
         for one in found
     ]
-    return Table(headers, rows)
+    return Table(headers, rows, keep=("KIND", "CHANGED"), shorten=("WHO",))
 
 
 def _paths(fields: Sequence[Change]) -> str:
@@ -235,7 +235,7 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
         for one in holdings
     ]
     headers = (title, "PODS", *(name.upper() for name in resources))
-    return Table(headers, rows)
+    return Table(headers, rows, keep=("PODS", "CPU", "MEMORY"))
 
 
 def _absent(one: HoldingChanged, side: Holding | None) -> str:

@@ -104,7 +104,7 @@ def write_custom_columns(
         for document in documents
     ]
     table = Table([header for header, _ in columns], rows)
-    write_table(out, table, no_headers=no_headers, style=style)
+    write_table(out, table, no_headers=no_headers, style=style._replace(whole=True))
 
 
 def write_names(out: TextIO, names: Iterable[tuple[str, str, str]]) -> None:

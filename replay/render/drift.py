@@ -43,4 +43,5 @@ def drift_table(found: Drift) -> Table:
             )
             for one, since in found.differences
         ],
+        keep=("NAME", "FIELD", "API SERVER", "CACHE"),
     )

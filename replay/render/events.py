@@ -13,10 +13,9 @@ from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
 from ..moments.kinds import plain_name
 from ..moments.times import span_text
-from .tables import NONE
+from .tables import NONE, Table
 
-HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
-WIDE_HEADERS = (*HEADERS, "SOURCE")
+_HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
 
 
 class _Request(msgspec.Struct):
@@ -64,6 +63,12 @@ def ndjson_lines(events: Iterable[AttributedEvent], *, payload: bool) -> Iterato
     """Yield one JSON object per line."""
     for recorded in events:
         yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
+
+
+def event_table(*, wide: bool) -> Table:
+    """Return the table of events, without rows; wide has the source."""
+    headers = (*_HEADERS, "SOURCE") if wide else _HEADERS
+    return Table(headers, (), keep=("KIND", "OBJECT"), shorten=("ACTOR",))
 
 
 def event_rows(events: Iterable[AttributedEvent], *, wide: bool) -> Iterator[list[str]]:

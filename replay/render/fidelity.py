@@ -147,7 +147,9 @@ def _difference_lines(found: Fidelity, style: Style, *, unfold: bool) -> Iterato
     if shown:
         yield "\n"
         headers = ("SESSION", "POSITION", "ABOUT", "NAME", "RECORDED", "AGAIN", "CAUSE", "WHY")
-        yield from lines_of(Table(headers, [_difference_row(each) for each in shown]), style=style)
+        rows = [_difference_row(each) for each in shown]
+        kept = ("NAME", "RECORDED", "AGAIN", "CAUSE")
+        yield from lines_of(Table(headers, rows, keep=kept), style=style)
         yield from _more(len(every) - len(shown), "difference")
     folded = len(found.differences) - len(every)
     if folded:

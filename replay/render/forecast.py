@@ -95,7 +95,8 @@ def event_table(found: Forecast) -> Table:
     """Return what differs between courses; of a single course, when what starts in it starts."""
     rows = differences(found.courses) if len(found.courses) > 1 else _starts(found.courses[0])
     table = [(str(row.what), row.work, row.queue or NONE, *_values(found, row)) for row in rows]
-    return Table(("EVENT", "OBJECT", "QUEUE", *(course.name for course in found.courses)), table)
+    names = [course.name for course in found.courses]
+    return Table(("EVENT", "OBJECT", "QUEUE", *names), table, keep=("OBJECT", *names))
 
 
 def _values(found: Forecast, row: Row) -> Iterator[str]:
@@ -117,7 +118,8 @@ def use_table(found: Forecast, *, wide: bool = False) -> Table:
     :param wide: all rows; else the first ones.
     """
     head = ("QUEUE", "RESOURCE", "COURSE", "MEAN", "PEAK", "DESERVED", "CAPABILITY", "USE")
-    return Table(head, list(_uses(found.courses, wide=wide)))
+    rows = list(_uses(found.courses, wide=wide))
+    return Table(head, rows, keep=("RESOURCE", "COURSE", "MEAN", "PEAK"))
 
 
 def _uses(courses: Sequence[Course], *, wide: bool) -> Iterator[tuple[str, ...]]:

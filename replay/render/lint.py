@@ -31,7 +31,8 @@ def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> I
     headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
     headers += ["FIELD", "EFFECT", "MESSAGE", "DO"] if wide else ["MESSAGE"]
     rows = [_row(finding, report.releases, wide=wide) for finding in report.findings]
-    yield from lines_of(Table(headers, rows), style=style)
+    table = Table(headers, rows, keep=("OBJECT", "RULE", "MESSAGE"))
+    yield from lines_of(table, style=style)
 
 
 def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str, ...]:
@@ -159,7 +160,7 @@ def _counts(report: Report) -> dict[str, int]:
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all rules."""
     rows = [(rule.name, rule.group, rule.about.replace("``", "")) for rule in RULES]
-    yield from lines_of(Table(("RULE", "GROUP", "FINDS"), rows), style=style)
+    yield from lines_of(Table(("RULE", "GROUP", "FINDS"), rows, keep=("FINDS",)), style=style)
 
 
 def rule_document(rule: Rule) -> dict[str, str]:

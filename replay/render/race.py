@@ -12,13 +12,16 @@ from ...engine.machine.search import Progress
 from ...engine.machine.walks import Bound
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
 from ..explore.story import SERVER, TIME, Moment, Story
+from .layout import kept, pieces
 from .simulation import spans
-from .tables import PLAIN, Style
+from .tables import PLAIN, Style, Table, lines_of, paragraph
 
 WIDTH = 100
 MARK, WRITES, PANICS, IDLE = "●", "◆", "✖", "│"
 _GAP = 2
 _HELD = "!"
+_LEAST = 24
+"""Characters that a sentence beside the last lane has at least."""
 
 
 def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> Iterator[str]:
@@ -29,6 +32,9 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
     lanes = used_lanes(story) or list(story.lanes[:1])
     digits = max(4, len(str(len(story.moments))))
     places = _places(lanes, digits + _GAP + 1)
+    if style.width is not None and style.width < places[-1] + _LEAST:
+        yield from _narrow_lines(story, every=every, style=style)
+        return
     head = "STEP".ljust(places[0])
     for lane, place in zip(lanes, places, strict=True):
         head = head.ljust(place) + lane
@@ -39,7 +45,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
         if moment.alone and not alone:
             alone = True
             yield f"{'':{digits}}  from here on nothing is held up any more:\n"
-        yield from _row(moment, lanes, places, digits)
+        yield from _row(moment, lanes, places, digits, style)
     if left_out := len(story.moments) - len(shown):
         yield (
             f"{'':{digits}}  left out: {left_out} steps, deliveries and work that write nothing\n"
@@ -73,23 +79,54 @@ def _places(lanes: Sequence[str], begin: int) -> list[int]:
     return places
 
 
-def _row(moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int) -> Iterator[str]:
+def _row(
+    moment: Moment, lanes: Sequence[str], places: Sequence[int], digits: int, style: Style
+) -> Iterator[str]:
     """Yield the lines of a step: its mark in its lane, and its sentence beside it."""
     mark = PANICS if moment.panic else WRITES if moment.writes else MARK
     at = places[lanes.index(moment.actor)] if moment.actor in lanes else places[0]
     begin = f"{moment.number:>{digits}}{_HELD if moment.instead_of else ' '}"
     text = moment.sentence
-    right, left = WIDTH - at - 2, at - places[0] - 1
+    right, left = _room(style) - at - 2, at - places[0] - 1
     if len(text) <= right or right >= left:
-        first, *rest = wrap(text, right, break_on_hyphens=False) or [""]
+        first, *rest = _lines(text, right, style)
         yield f"{begin:{places[0]}}{_ticks(places, places[0], at)}{mark} {first}\n"
         for line in rest:
             yield f"{'':{places[0]}}{_ticks(places, places[0], at)}  {line}\n"
         return
-    first, *rest = wrap(text, left, break_on_hyphens=False)
+    first, *rest = _lines(text, left, style)
     yield f"{begin:{places[0]}}{first:>{left}} {mark}\n"
     for line in rest:
         yield f"{'':{places[0]}}{line:>{left}}\n"
+
+
+def _narrow_lines(story: Story, *, every: bool, style: Style) -> Iterator[str]:
+    """Yield the steps with their components in one column, where lanes do not fit side by side."""
+    shown = list(story.moments) if every else list(shown_moments(story))
+    rows = [
+        (
+            f"{moment.number}{_HELD * bool(moment.instead_of)}",
+            moment.actor,
+            f"{PANICS if moment.panic else WRITES if moment.writes else MARK} {moment.sentence}",
+        )
+        for moment in shown
+    ]
+    yield from lines_of(Table(("STEP", "COMPONENT", "DOES"), rows, keep=("DOES",)), style=style)
+    if left_out := len(story.moments) - len(shown):
+        yield from wrapped(
+            f"left out: {left_out} steps, deliveries and work that write nothing", style
+        )
+
+
+def _room(style: Style) -> int:
+    return WIDTH if style.width is None else min(style.width, WIDTH)
+
+
+def _lines(text: str, width: int, style: Style) -> list[str]:
+    """Return a text in lines; a terminal parts no word."""
+    if style.width is not None:
+        return list(pieces(text, width, long=kept))
+    return wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _ticks(places: Sequence[int], begin: int, end: int) -> str:
@@ -97,7 +134,7 @@ def _ticks(places: Sequence[int], begin: int, end: int) -> str:
     return "".join(IDLE if at in places else " " for at in range(begin, end))
 
 
-def parting_lines(story: Story) -> Iterator[str]:
+def parting_lines(story: Story, style: Style = PLAIN) -> Iterator[str]:
     """Yield where an order differs from the natural one."""
     if not story.delays:
         yield "The order is the natural one: nothing is held up.\n"
@@ -106,25 +143,17 @@ def parting_lines(story: Story) -> Iterator[str]:
     for delay in story.delays:
         made = f"comes only as step {delay.made}" if delay.made else "never comes"
         text = f"due at step {delay.due}, {made}: {delay.what}"
-        yield from (
-            f"{line}\n"
-            for line in wrap(
-                text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-            )
-        )
+        yield from wrapped(text, style, begin="  ", indent="    ")
 
 
-def writes_lines(story: Story) -> Iterator[str]:
+def writes_lines(story: Story, style: Style = PLAIN) -> Iterator[str]:
     """Yield what each step wrote to the API server."""
     yield "What was written to the API server:\n"
     for moment in story.moments:
         for write in moment.writes:
             uid = write.after["metadata"].get("uid", "")
             text = f"{moment.number:>4}  {moment.actor}: {write.sentence} (uid {uid})"
-            yield from (
-                f"{line}\n"
-                for line in wrap(text, WIDTH, subsequent_indent=" " * 8, break_on_hyphens=False)
-            )
+            yield from wrapped(text, style, indent=" " * 8)
 
 
 def releases_line(anomaly: Anomaly) -> str:
@@ -159,15 +188,15 @@ def cure_line(anomaly: Anomaly) -> str:
 def anomaly_lines(anomaly: Anomaly, story: Story, style: Style = PLAIN) -> Iterator[str]:
     """Yield one anomaly: its sentence, its lanes, its releases, its token."""
     violation = anomaly.violation
-    yield from wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"))
+    yield from wrapped(style.bold(f"{violation.invariant}: {violation.sentence}"), style)
     yield "\n"
-    yield from wrapped(in_log_line(anomaly))
+    yield from wrapped(in_log_line(anomaly), style)
     yield from lanes_lines(story, style=style)
     yield "\n"
-    yield from parting_lines(story)
+    yield from parting_lines(story, style)
     yield "\n"
-    yield from wrapped(releases_line(anomaly).rstrip())
-    yield from wrapped(cure_line(anomaly))
+    yield from wrapped(releases_line(anomaly).rstrip(), style)
+    yield from wrapped(cure_line(anomaly), style)
     yield f"Digest of the end: {anomaly.digest}\n"
     yield "\n"
     yield "To see this run again, with what each step wrote:\n"
@@ -184,9 +213,19 @@ def in_log_line(anomaly: Anomaly) -> str:
     return f"The log shows the same of {shown.name} since @{shown.position}{since}."
 
 
-def wrapped(text: str) -> Iterator[str]:
-    """Yield a sentence in lines that fit."""
-    yield from (f"{line}\n" for line in wrap(text, WIDTH, break_on_hyphens=False))
+def wrapped(text: str, style: Style = PLAIN, *, begin: str = "", indent: str = "") -> Iterator[str]:
+    """Yield a sentence in lines that fit; an empty one has none.
+
+    :param begin: what the first line begins with. :param indent: what further lines begin with.
+    """
+    if style.width is None:
+        lines = wrap(
+            text, WIDTH, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
+        )
+        yield from (f"{line}\n" for line in lines)
+    elif text:
+        narrow = style._replace(width=_room(style))
+        yield from paragraph(f"{begin}{text}", narrow, indent=indent.removeprefix(begin))
 
 
 def may_fail(faults: FaultLimits) -> str:
@@ -210,7 +249,7 @@ def _delays(number: int) -> str:
     return "1 delay" if number == 1 else f"{number} delays"
 
 
-def summary_lines(result: Exploration) -> Iterator[str]:
+def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
     """Yield how much was searched, whether that is all, and what never happened."""
     count = len(result.anomalies) + result.more
     found = f"{count or 'no'} anomal{'y' if count == 1 else 'ies'}"
@@ -224,13 +263,14 @@ def summary_lines(result: Exploration) -> Iterator[str]:
     turns, ends = _words_of(result.plan)
     yield from wrapped(
         f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
-        f"{result.turns} {turns}, {result.ends} {ends}, {how}"
+        f"{result.turns} {turns}, {result.ends} {ends}, {how}",
+        style,
     )
     made, never = result.coverage.made, result.coverage.never
     kinds = f"{len(made)} of {len(made) + len(never)} kinds of steps were made"
-    yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds)
+    yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds, style)
     if result.bound is not None:
-        yield from wrapped(bound_line(result.bound))
+        yield from wrapped(bound_line(result.bound), style)
 
 
 def _seen(plan: Plan, faults: FaultLimits) -> str:

@@ -17,12 +17,12 @@ def replay_lines(again: Replay, style: Style = PLAIN) -> Iterator[str]:
     yield style.bold(f"{case.name} as {again.release}") + "\n\n"
     yield from lanes_lines(again.story, style=style)
     yield "\n"
-    yield from parting_lines(again.story)
+    yield from parting_lines(again.story, style)
     yield "\n"
-    yield from writes_lines(again.story)
+    yield from writes_lines(again.story, style)
     yield "\n"
     for violation in again.violations:
-        yield from wrapped(style.removed(f"{violation.invariant}: {violation.sentence}"))
+        yield from wrapped(style.removed(f"{violation.invariant}: {violation.sentence}"), style)
     if not again.violations:
         yield "Nothing is wrong in the end.\n"
     yield f"Digest of the end: {again.digest}\n"

@@ -11,6 +11,9 @@ from ..sessions.session import SessionAnswer
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
+KEPT = ("OBJECT", "NODE", "REASON", "PHASE", "ALLOCATED", "MESSAGE", "PENDING REASON", "CONDITION")
+"""Columns of what a session decided that even a narrow terminal shows."""
+
 
 def session_lines(
     answer: SessionAnswer, *, style: Style = PLAIN, wide: bool = False
@@ -58,7 +61,7 @@ def session_tables(answer: SessionAnswer, *, wide: bool = False) -> list[Table]:
         (("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
         (("POD", "PENDING REASON"), _waiting(result)),
     )
-    tables = [Table(*part) for part in parts]
+    tables = [Table(*part, keep=KEPT) for part in parts]
     return tables if wide else short_all(tables)
 
 
@@ -73,9 +76,14 @@ def trace_lines(
         (step.action, step.what, step.about or NONE, step.by, step.outcome, _numbers(step.numbers))
         for step in steps
     ]
-    headers = ("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS")
-    table = Table(headers, rows)
+    table = step_table(rows)
     yield from lines_of(table if wide else short(table), style=style)
+
+
+def step_table(rows: Sequence[Sequence[str]]) -> Table:
+    """Return the steps of a session as a table."""
+    headers = ("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS")
+    return Table(headers, rows, keep=("STEP", "OBJECT", "OUTCOME", "NUMBERS"))
 
 
 def _decisions(result: SessionResult) -> list[tuple[str, str, str, str]]:

@@ -22,6 +22,7 @@ def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> T
     return Table(
         _HEADERS + _WIDE if wide else _HEADERS,
         [(*_row(one), *(_more(one) if wide else ())) for one in sessions],
+        keep=("OPENED", "BINDS"),
     )
 
 

@@ -34,12 +34,11 @@ def short_all(tables: Sequence[Table], columns: Collection[str] = NAMING) -> lis
         return " ".join(forms.get(name, name) for name in text.split(" "))
 
     return [
-        Table(
-            table.headers,
-            [
+        table._replace(
+            rows=[
                 [cell(text) if place in naming else text for place, text in enumerate(row)]
                 for row in table.rows
-            ],
+            ]
         )
         for table, naming in zip(tables, places, strict=True)
     ]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
 from .amounts import resource_list
-from .session import panic_place_lines
+from .session import KEPT, panic_place_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 Document = Mapping[str, Any]
@@ -50,7 +50,9 @@ def _session_lines(session: StepResult, style: Style) -> Iterator[str]:
         yield from panic_place_lines(session.get("panic_at", ""), session.get("panic_during", ""))
     decisions = _decisions(session)
     if decisions:
-        yield from lines_of(Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions), style=style)
+        yield from lines_of(
+            Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions, keep=KEPT), style=style
+        )
     else:
         yield "No decision.\n"
     groups = ("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "CONDITION")
@@ -60,7 +62,7 @@ def _session_lines(session: StepResult, style: Style) -> Iterator[str]:
         (("POD", "PENDING REASON"), _waiting(session)),
         (("SCHEDULER LOG",), [(line,) for line in dict.fromkeys(session["errors"])]),
     )
-    for table in (Table(*parts) for parts in tables):
+    for table in (Table(*parts, keep=KEPT) for parts in tables):
         if table.rows:
             yield "\n"
             yield from lines_of(table, style=style)
@@ -155,7 +157,7 @@ def releases_lines(
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
     headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
-    yield from lines_of(Table(headers, rows), style=style)
+    yield from lines_of(Table(headers, rows, keep=headers), style=style)
     yield from _crash_lines(results, step, style)
 
 

@@ -41,7 +41,8 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
         yield from lines_of(_coverage(status), style=style)
     if status.advice:
         yield "\n" + style.bold("WHAT WOULD HELP") + "\n"
-        yield from (paragraph(advice, style) for advice in status.advice)
+        for advice in status.advice:
+            yield from paragraph(advice, style)
 
 
 def _times(status: Status) -> Iterator[str]:
@@ -80,7 +81,9 @@ def _inputs(status: Status) -> Table:
 def _coverage(status: Status) -> Table:
     rows = [_row(one) for one in status.coverage]
     rows += [(plural_of(*pair), "", "never", NONE, NONE) for pair in status.missing]
-    return Table(("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"), rows)
+    return Table(
+        ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"), rows, keep=("COMPLETE", "GAPS")
+    )
 
 
 def _row(one: KnownKind) -> tuple[str, ...]:

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
-from textwrap import wrap
 from typing import NamedTuple, TextIO
 
-from .screen import MARKS, one_line
+from .layout import GAP, NONE, Layout, in_blocks, kept, laid_out, parted, pieces
+from .screen import MARKS, SGR, one_line
 
-NONE = "<none>"
-"""The text of an empty cell."""
+__all__ = ["GAP", "NONE", "PLAIN", "Style", "Table"]
 
-GAP = "   "
 _FIRST_ROWS = 1000
-
-_NARROWED = ((16, 3), (8, 3), (8, 2), (8, 1), (6, 1), (4, 1))
-"""Layouts to try in turn on a narrow terminal: least width of a column, spaces between columns."""
 
 _USUAL = 80
 """The usual maximum of characters in a cell of a long table."""
 
-_JOINT = re.compile(r"[ ,;/=-]+|[.:]+(?=[A-Za-z])")
-"""Where the text of a cell may be broken."""
 
-_NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][^ ,;/=-]*")
-"""Text that is never broken: a number with its unit, a position, a time of day."""
+_LABEL = re.compile(r"[a-z][a-z ]{0,16}(?:: +|  +)", re.IGNORECASE)
+"""A name in a first column, with the spaces up to its value."""
+
+
+_COMMAND = re.compile(r"\s*(?:\$ )?plinian \S")
+"""A command to be copied, which stays in one line."""
 
 
 class Table(NamedTuple):
-    """Headers and rows of text."""
+    """Headers and rows of text.
+
+    :param keep: columns that even a narrow terminal shows, as it does the first one. Others are
+    left out, the last one first.
+    :param shorten: columns whose long words a narrow terminal shortens before it leaves any out.
+    """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
+    keep: Collection[str] = ()
+    shorten: Collection[str] = ()
 
     def first(self, rows: int) -> Table:
         """Return the table with at most this many rows."""
-        return Table(self.headers, self.rows[:rows])
+        return self._replace(rows=self.rows[:rows])
 
 
 class Style(NamedTuple):
@@ -47,10 +51,18 @@ class Style(NamedTuple):
 
     :param width: the width of the terminal. None changes nothing: output to a pipe or a file is
     never cut or wrapped.
+    :param whole: nothing is left out and shortened, as with ``-o wide``.
+    :param advice: where columns that are left out are shown.
     """
 
     colour: bool = False
     width: int | None = None
+    whole: bool = False
+    advice: str = "a wider terminal and a pipe show all"
+
+    def narrower(self, by: int) -> Style:
+        """Return the style of text that is indented by so many spaces."""
+        return self if self.width is None else self._replace(width=self.width - by)
 
     def _wrap(self, code: str, text: str) -> str:
         if not self.colour:
@@ -81,39 +93,82 @@ PLAIN = Style()
 def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield a table's lines with their line ends; the last column is not padded.
 
-    On a narrow terminal, cells of the widest columns continue in the next line.
+    On a narrow terminal cells go on in the next line, and a last line names columns that are not
+    shown. If all are wanted, they are shown one after the other, each time with the first one.
     """
     rows = [_in_lines(row) for row in table.rows]
-    usual = _widths(table.headers, rows)
-    fit = _fitted(usual, table.headers, rows, style)
-    yield from _lines(table.headers, rows, fit, no_headers=no_headers, style=style)
+    layouts = _layouts(table, rows, _widths(table.headers, rows), style)
+    for number, layout in enumerate(layouts):
+        yield from "\n" * (number > 0)
+        yield from _lines(table.headers, rows, layout, no_headers=no_headers, style=style)
+        yield from _left_out(table.headers, layout, style)
 
 
 def stream_lines(
-    headers: Sequence[str],
+    table: Table,
     rows: Iterable[Sequence[str]],
     *,
     no_headers: bool = False,
     style: Style = PLAIN,
     look_ahead: int = _FIRST_ROWS,
+    endless: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of a table of any length; its first rows decide the width of its columns.
 
     A few very long cells do not widen a column; they reach into the next one.
+
+    :param table: the columns; it has no rows.
+    :param endless: name the columns that are not shown above the table, as no line is the last.
     """
     rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
-    usual = [min(width, _USUAL) for width in _widths(headers, first)]
-    fit = _fitted(usual, headers, first, style)
-    yield from _lines(headers, chain(first, rows), fit, no_headers=no_headers, style=style)
+    usual = [min(width, _USUAL) for width in _widths(table.headers, first)]
+    layout, *more = _layouts(table, first, usual, style)
+    if more:  # Rows that are still to come cannot be shown twice.
+        layout = Layout(range(len(usual)), usual, whole=True)
+    left_out = list(_left_out(table.headers, layout, style))
+    yield from left_out if endless else ()
+    yield from _lines(table.headers, chain(first, rows), layout, no_headers=no_headers, style=style)
+    yield from () if endless else left_out
 
 
-def paragraph(text: str, style: Style) -> str:
-    """Return a sentence with its line end, wrapped to the width of a terminal."""
-    if style.width is None or len(text) <= style.width:
-        return f"{text}\n"
-    lines = wrap(text, style.width, subsequent_indent="  ", break_on_hyphens=False)
-    return "".join(f"{line}\n" for line in lines)
+def paragraph(text: str, style: Style, *, indent: str = "  ") -> Iterator[str]:
+    """Yield the lines of a sentence, wrapped between words to the width of a terminal.
+
+    A word that is longer than a line stays whole, as it may be there to be copied.
+
+    :param indent: what further lines begin with.
+    """
+    if style.width is None or shown_length(text) <= style.width:
+        yield f"{text}\n"
+        return
+    begin = text[: len(text) - len(text.lstrip(" "))]
+    room = max(style.width - len(begin) - len(indent), 1)
+    first, *further = pieces(text[len(begin) :], room, long=kept)
+    yield f"{begin}{first}\n"
+    yield from (f"{begin}{indent}{line}\n" for line in further)
+
+
+def fitted(lines: Iterable[str], style: Style) -> Iterator[str]:
+    """Yield lines of text; those that are too long for a terminal go on between words."""
+    if style.width is None or style.whole:
+        yield from lines
+        return
+    for line in lines:
+        if shown_length(line.strip("\n")) <= style.width or _COMMAND.match(line):
+            yield line
+            continue
+        text = line.lstrip("\n")
+        yield from "\n" * (len(line) - len(text))
+        label = _LABEL.match(text)
+        indent = " " * len(label[0]) if label is not None else "  "
+        yield from paragraph(text.rstrip("\n"), style, indent=indent)
+        yield from "\n" * (len(text) - len(text.rstrip("\n")) - 1)
+
+
+def shown_length(text: str) -> int:
+    """Return how many characters a terminal shows of a text: marks of colours have no width."""
+    return len(text) if text.isprintable() else sum(one not in SGR for one in text)
 
 
 def _in_lines(row: Sequence[str]) -> Sequence[str]:
@@ -133,82 +188,62 @@ def write_table(
     out.writelines(lines_of(table, no_headers=no_headers, style=style))
 
 
-class _Fit(NamedTuple):
-    """The widths of columns, and the number of spaces between them."""
+def _layouts(
+    table: Table, rows: Sequence[Sequence[str]], full: Sequence[int], style: Style
+) -> list[Layout]:
+    if style.width is None:
+        return [Layout(range(len(full)), full)]
+    if style.whole:
+        return in_blocks(table.headers, rows, full, style.width)
+    return [
+        laid_out(*(table.headers, rows, full, style.width), keep=table.keep, shorten=table.shorten)
+    ]
 
-    widths: Sequence[int]
-    gap: str = GAP
 
-    def holds(self, row: Sequence[str]) -> bool:
-        """Return whether every cell of a row fits its column."""
-        return all(len(cell) <= width for cell, width in zip(row, self.widths, strict=True))
+def _left_out(headers: Sequence[str], layout: Layout, style: Style) -> Iterator[str]:
+    """Yield which columns a narrow terminal does not show, if any."""
+    if layout.whole:
+        return
+    names = [header for place, header in enumerate(headers) if place not in layout.places]
+    if names:
+        text = f"columns not shown: {', '.join(names)} ({style.advice})"
+        yield from paragraph(text, style)
 
 
 def _lines(
     headers: Sequence[str],
     rows: Iterable[Sequence[str]],
-    fit: _Fit,
+    layout: Layout,
     *,
     no_headers: bool,
     style: Style,
 ) -> Iterator[str]:
-    form = _form(fit)
+    form = _form(layout)
     if not no_headers:
-        for line in _parted(headers, fit, form, style):
+        for line in _parted(headers, layout, form, style):
             yield style.bold(line) + "\n"
     for row in rows:
-        for line in _parted(row, fit, form, style):
+        for line in _parted(row, layout, form, style):
             yield f"{line}\n"
 
 
-def _parted(row: Sequence[str], fit: _Fit, form: Callable[..., str], style: Style) -> Iterator[str]:
+def _parted(
+    row: Sequence[str], layout: Layout, form: Callable[..., str], style: Style
+) -> Iterator[str]:
     """Yield a row as one line, or as several if the terminal is too narrow."""
-    if style.width is None or fit.holds(row):
+    if style.width is None:
         yield form(*row).rstrip()
         return
-    parts = [list(_pieces(cell, width)) for cell, width in zip(row, fit.widths, strict=True)]
-    for cells in zip_longest(*parts, fillvalue=""):
+    cells = layout.of(row)
+    if layout.holds(cells):
         yield form(*cells).rstrip()
-
-
-def _fitted(
-    widths: list[int], headers: Sequence[str], rows: Sequence[Sequence[str]], style: Style
-) -> _Fit:
-    """Return widths that fit a terminal; the given ones if none fit."""
-    if style.width is None:
-        return _Fit(widths)
-    room = style.width - len(GAP) * (len(widths) - 1)
-    if sum(widths) <= room:  # The last column may need more later, and is not padded.
-        return _Fit([*widths[:-1], room - sum(widths[:-1])])
-    columns = zip(*rows, strict=True) if rows else ([] for _ in widths)
-    numbers = [max(map(_number_width, column), default=0) for column in columns]
-    for keep, gap in _NARROWED:
-        room = style.width - gap * (len(widths) - 1)
-        # A header is broken only if nothing else helps.
-        least = [
-            max(number, min(width, max(keep, len(header) if gap == len(GAP) else 0)))
-            for width, header, number in zip(widths, headers, numbers, strict=True)
-        ]
-        for cap in range(max(widths) - 1, 0, -1):
-            narrowed = [max(low, min(cap, wide)) for low, wide in zip(least, widths, strict=True)]
-            if sum(narrowed) <= room:
-                return _Fit(narrowed, " " * gap)
-    return _Fit(widths)
-
-
-def _number_width(cell: str) -> int:
-    """Return the longest run of characters in a cell that must stay together."""
-    return max((len(part) for part in _JOINT.split(cell) if _NUMBER.fullmatch(part)), default=0)
-
-
-def _pieces(text: str, width: int) -> Iterator[str]:
-    """Yield text in pieces of at most this many characters, broken at joints."""
-    while len(text) > width:
-        joint = max((match.end() for match in _JOINT.finditer(text, 0, width)), default=0)
-        end = joint if joint > width // 2 or (joint and _NUMBER.match(text, joint)) else width
-        yield text[:end].rstrip()
-        text = text[end:].lstrip()
-    yield text
+        return
+    parts = [
+        pieces(cell, width, long=parted if layout.whole else None)
+        for cell, width in zip(cells, layout.widths, strict=True)
+    ]
+    for line in zip_longest(*parts, fillvalue=""):
+        yield form(*line).rstrip()
 
 
 def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
@@ -220,6 +255,7 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     ]
 
 
-def _form(fit: _Fit) -> Callable[..., str]:
-    cells = [f"{{:<{width}}}" for width in fit.widths[:-1]] + ["{}"] * bool(fit.widths)
-    return fit.gap.join(cells).format
+def _form(layout: Layout) -> Callable[..., str]:
+    widths = layout.widths
+    cells = [f"{{:<{width}}}" for width in widths[:-1]] + ["{}"] * bool(widths)
+    return layout.gap.join(cells).format

@@ -169,7 +169,9 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
 def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Iterator[str]:
     yield f"\n{style.bold(cause_text(group.causes))}\n"
     rows = [_row(changed) for changed in group.changed[:_SHOWN]]
-    yield from lines_of(Table(("AT", "EVENT", "DECISION", "OBJECT", *releases), rows), style=style)
+    headers = ("AT", "EVENT", "DECISION", "OBJECT", *releases)
+    table = Table(headers, rows, keep=("DECISION", "OBJECT", *releases))
+    yield from lines_of(table, style=style)
     if len(group.changed) > _SHOWN:
         yield f"({len(group.changed) - _SHOWN} more: -o json)\n"
 

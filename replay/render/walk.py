@@ -31,7 +31,9 @@ def choices_lines(choices: Sequence[Choice], style: Style = PLAIN) -> Iterator[s
         )
         for number, choice in enumerate(choices, start=1)
     ]
-    yield from lines_of(Table(("STEP", "COMPONENT", "DOES", "ORDER"), rows), style=style)
+    yield from lines_of(
+        Table(("STEP", "COMPONENT", "DOES", "ORDER"), rows, keep=("DOES",)), style=style
+    )
 
 
 def _mark(number: int, choice: Choice) -> str:

@@ -27,7 +27,7 @@ from ..answers.records import (
 )
 from ..what_if.help import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy, WouldHelp
 from ..what_if.suggestions import GONE, RELEASE
-from .session import number_text
+from .session import number_text, step_table
 from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
@@ -50,7 +50,7 @@ def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
         shown, more = _few(found.found)
         rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
         heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
-        yield from lines_of(Table(heads, rows), style=style)
+        yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
         rest = f"; {more} more jobs help, too" if more else ""
         yield f"Found by running the session with each of {found.tried} single changes{rest}.\n"
     elif found.tried:
@@ -108,7 +108,7 @@ def why_lines(found: Why, *, depth: int = SENTENCE, style: Style = PLAIN) -> Ite
 
     :param depth: how much is shown: one of :data:`SENTENCE`, :data:`NUMBERS`, :data:`STEPS`.
     """
-    yield paragraph(style.bold(found.sentence), style)
+    yield from paragraph(style.bold(found.sentence), style)
     yield "\n"
     yield from since_lines(found, style=style)
     yield from _reasons(found.chain, depth, style)
@@ -124,15 +124,15 @@ def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield since when it waits, and when the reason changed."""
     if found.began is not None:
         begin = "exists" if found.began.is_creation else "in the log"
-        yield paragraph(f"{begin} since {found.began.time} (@{found.began.position})", style)
+        yield from paragraph(f"{begin} since {found.began.time} (@{found.began.position})", style)
     for stage in found.stages[:-1]:
-        yield paragraph(f"{_when(stage.since)}: {stage.sentence}{_by(stage)}", style)
+        yield from paragraph(f"{_when(stage.since)}: {stage.sentence}{_by(stage)}", style)
     if found.stages:
         now = found.stages[-1]
-        yield paragraph(f"{_when(now.since)}: for the present reason{_by(now)}", style)
+        yield from paragraph(f"{_when(now.since)}: for the present reason{_by(now)}", style)
     if found.made_by:
         named = ", ".join(_named(one) for one in found.made_by)
-        yield paragraph(f"made so by {named} (last at {found.made_by[-1].time})", style)
+        yield from paragraph(f"made so by {named} (last at {found.made_by[-1].time})", style)
     if found.began is not None or found.stages:
         yield "\n"
 
@@ -165,7 +165,7 @@ def _reasons(chain: Sequence[Link], depth: int, style: Style) -> Iterator[str]:
     for link in chain:
         mark = _MARK if link.blocks else "  "
         line = f"{mark} {link.text}"
-        yield paragraph(style.removed(line) if link.blocks else line, style)
+        yield from paragraph(style.removed(line) if link.blocks else line, style)
         if link.blocks or depth >= NUMBERS:
             yield from _numbers(link, depth, style)
 
@@ -175,7 +175,7 @@ def _numbers(link: Link, depth: int, style: Style) -> Iterator[str]:
     tables = link_tables(link, depth)
     for table in tables:
         yield "\n"
-        yield from (f"   {line}" for line in lines_of(table, style=style))
+        yield from (f"   {line}" for line in lines_of(table, style=style.narrower(3)))
     if tables:
         yield "\n"
 
@@ -208,7 +208,7 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     if len(shown) < len(link.tried):
         rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
     heads = ("HYPERNODE", "TIER", "NODES", "PODS WITH A PLACE", "FREE")
-    return Table(heads, rows)
+    return Table(heads, rows, keep=("PODS WITH A PLACE",))
 
 
 def _places(one: Hypernode) -> str:
@@ -227,7 +227,11 @@ def _accounts(accounts: Sequence[Account]) -> Table:
             rows.append([account.queue, name, *amounts, _check(account, name)])
     headers = ["QUEUE", "RESOURCE", *(column.upper() for column in _COLUMNS), "CHECK"]
     used = [place for place in range(len(headers)) if _says_something(rows, place)]
-    return Table([headers[at] for at in used], [[row[at] or NONE for at in used] for row in rows])
+    return Table(
+        [headers[at] for at in used],
+        [[row[at] or NONE for at in used] for row in rows],
+        keep=("RESOURCE", "WANTED", "LIMIT", "ALLOCATED", "CHECK"),
+    )
 
 
 def _check(account: Account, name: str) -> str:
@@ -254,7 +258,7 @@ def _says_something(rows: Sequence[Sequence[str]], place: int) -> bool:
 
 def _holders(holders: Sequence[Held]) -> Table:
     rows = [(one.job, one.queue, _listed(one.allocated), _listed(one.reserved)) for one in holders]
-    return Table(("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED"), rows)
+    return Table(("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED"), rows, keep=("HOLDS",))
 
 
 def _listed(amounts: dict[str, str]) -> str:
@@ -275,13 +279,14 @@ def _nodes(link: Nodes, depth: int) -> Table:
         if rest:
             rows.append((f"({rest} more)", "", "", reasons))
     rows += [(name, "", "", f"not in sessions: {reason}") for name, reason in link.skipped.items()]
-    return Table(("NODE", "LACKS", "FREE", "REASON"), rows)
+    return Table(("NODE", "LACKS", "FREE", "REASON"), rows, keep=("LACKS", "REASON"))
 
 
 def event_table(head: str, events: Sequence[Evidence]) -> Table:
     """Return events as a table, the first column with this head."""
     rows = [(one.about, one.kind, f"@{one.position}", one.time, one.by or NONE) for one in events]
-    return Table((head, "EVENT", "POSITION", "TIME", "BY"), rows)
+    headers = (head, "EVENT", "POSITION", "TIME", "BY")
+    return Table(headers, rows, keep=("EVENT", "POSITION"), shorten=("BY",))
 
 
 def _steps(steps: Sequence[Step]) -> Table:
@@ -289,7 +294,7 @@ def _steps(steps: Sequence[Step]) -> Table:
     for one in steps:
         numbers = " ".join(f"{name}={_number(value)}" for name, value in one.numbers.items())
         rows.append((one.action, one.what, one.about, one.by, one.outcome, numbers))
-    return Table(("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS"), rows)
+    return step_table(rows)
 
 
 def _number(value: object) -> str:

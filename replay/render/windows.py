@@ -18,20 +18,23 @@ def windows_lines(world: World, writes: Sequence[ToldWrite], style: Style = PLAI
     """Yield a table of the windows, and what is wrong then."""
     rows = [(one, window) for one in writes for window in one.windows]
     if rows:
-        yield from lines_of(Table(_HEADERS, [_row(*row) for row in rows]), style=style)
+        table = Table(_HEADERS, [_row(*row) for row in rows], keep=("FROM", "UNTIL", "BEGINS WITH"))
+        yield from lines_of(table, style=style)
         yield "\n"
     violations = dict.fromkeys(one for _, window in rows for one in window.violations)
     for one in violations:
-        yield from wrapped(f"{one.invariant}: {one.sentence}")
+        yield from wrapped(f"{one.invariant}: {one.sentence}", style)
     for write, window in rows:
         if window.token:
             begin = _seconds(window.begin)
             yield "\n"
-            yield from wrapped(f"To see this run ({write.sentence} at {begin}), step by step:")
+            yield from wrapped(
+                f"To see this run ({write.sentence} at {begin}), step by step:", style
+            )
             yield f"  plinian explore --replay {window.token}\n"
     if rows:
         yield "\n"
-    yield from wrapped(summary(world, writes))
+    yield from wrapped(summary(world, writes), style)
 
 
 def summary(world: World, writes: Sequence[ToldWrite]) -> str:

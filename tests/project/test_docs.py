@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import in_terminals
 import pytest
 import yaml
+from in_terminals import shown_in
+from terminal_words import faults
 
 import behaviours
 import matrix
@@ -242,10 +245,47 @@ def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
-def test_examples_show_what_plinian_prints_today(path: str) -> None:
+def test_examples_show_what_plinian_prints_today_and_fit_a_terminal(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One test for both, as the same run shows both."""
+    monkeypatch.setenv(in_terminals.PLACE, str(tmp_path))
     text = text_of(path)
-    fresh = tour.rerun(text, beside=(ROOT / path).parent)
+    program = Path(in_terminals.__file__)
+    fresh = tour.rerun(text, beside=(ROOT / path).parent, program=program)
     assert fresh == text, f"run: python tools/tour.py {path}"
+    assert [fault for shown in shown_in(tmp_path) for fault in faults(shown)] == []
+
+
+def test_the_commands_of_documents_are_seen_in_terminals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(in_terminals.PLACE, str(tmp_path))
+    text = "<!-- run -->\n```console\n$ plinian release list 2>&1 | tail -1\nx\n```\n"
+    tour.rerun(text, program=Path(in_terminals.__file__))
+    (shown,) = shown_in(tmp_path)
+    assert shown.words == ["release", "list"]
+    assert set(shown.by_width) == set(in_terminals.WIDTHS)
+    assert all(text.endswith("\r\n") for text in shown.by_width.values())
+    assert "\x1b[1mRELEASE" in shown.by_width[80]
+    assert shown.piped.startswith("RELEASE ")
+    assert faults(shown) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("pod.evicte d by\r\n", "parted: pod.evicte"),
+        ("pod.evicted\\u000aby\r\n", "an escape: \\u000a"),
+        ("pod.evicted \x1b[2K by\r\n", "control character '\\x1b'"),
+        ("pod.evicted\r\n", "lost: by"),
+        (f"{'pod.evicted by ' * 6}\r\n", f"90 columns: {'pod.evicted by ' * 6}"),
+    ],
+)
+def test_what_a_person_would_not_want_to_see_is_noticed(text: str, fault: str) -> None:
+    shown = in_terminals.Shown(["events"], "pod.evicted by\n", {80: text}, fitted=True)
+    assert f"events [80]: {fault}" in faults(shown)
+    assert faults(shown._replace(by_width={80: "\x1b[1mpod.evicted\x1b[0m\r\n  by\r\n"})) == []
 
 
 def test_commands_of_a_document_find_the_scenarios_beside_it(tmp_path: Path) -> None:
