@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from . import serving
 from .command import command
 from .shell import note, shows_progress, style, write_lines
 
@@ -88,19 +89,25 @@ def _ingest(log: Log) -> None:
 
 
 def _serve(log: str, place: str) -> None:
-    """Serve the log at the incident, on any free port, until it is interrupted.
+    """Serve the log at the incident until it is interrupted.
 
     :param place: the log as it is printed.
     """
     from .. import demo as recording
-    from ..server.running import serve
+    from ..server.running import AddressUnavailable, Serving
     from ..server.settings import Settings
 
     def ready(listening: Settings, _: Sequence[str]) -> None:
         note(f"plinian: serving {place} at {listening.origin}/ (Ctrl-C ends it)")
-        click.launch(f"{listening.origin}/")
+        serving.open_in_browser(f"{listening.origin}/")
 
-    serve(Settings(place=log, at=recording.BEFORE_INCIDENT, port=0), ready=ready)
+    settings = Settings(place=log, at=recording.BEFORE_INCIDENT, port=serving.DEFAULT_PORT)
+    try:
+        server = Serving(settings, ready=ready)
+    except AddressUnavailable as fault:
+        note(f"plinian: {fault.where}: {fault.what}, so another port is used")
+        server = Serving(settings._replace(port=0), ready=ready)
+    server.run()
 
 
 def _tables(log: Log, at: str) -> None:

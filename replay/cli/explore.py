@@ -457,11 +457,11 @@ def _replay(token: str, release: str | None, output: str, files: _Files) -> None
     from ..render.race_replay import replay_document, replay_lines
 
     again = replay(token, release)
+    _write_branch(again.world, again.story, files)
     if output == "json":
         sys.stdout.write(json_text(replay_document(again), indent=2) + "\n")
     else:
         write_lines(replay_lines(again, style()))
-    _write_branch(again.world, again.story, files)
 
 
 def _write_branch(world: World, story: Story, files: _Files) -> None:

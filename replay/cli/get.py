@@ -17,6 +17,7 @@ from .object_arguments import (
     ObjectQuery,
     RequestedKind,
     look_for,
+    note_nothing,
     wanted_of,
     warn_of_kinds,
 )
@@ -387,8 +388,6 @@ def _remark(
     place: str | None,
 ) -> None:
     """Note on standard error that nothing was found, or that objects may be outdated."""
-    from ...engine.kubernetes.resources import CLUSTER_SCOPED
-
     stale = sum(entry.stale and not entry.ending for _, entries in found for entry in entries)
     if stale:
         note(
@@ -400,5 +399,4 @@ def _remark(
             say(fault)
         fail(missing[-1])
     if not any(entries for _, entries in found):
-        scoped = place is not None and any(one.kind not in CLUSTER_SCOPED for one in wanted)
-        note(f"No resources found{f' in {place} namespace' if scoped else ''}.")
+        note_nothing(wanted, place)

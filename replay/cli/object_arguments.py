@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .coverage_warnings import warn_unknown
+from .shell import note
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -133,6 +134,14 @@ def look_for(
             missing += faults
         found.append(FoundObjects(kind, entries))
     return found, missing
+
+
+def note_nothing(wanted: Sequence[RequestedKind], place: str | None) -> None:
+    """Note on standard error that nothing was found, as kubectl does."""
+    from ...engine.kubernetes.resources import CLUSTER_SCOPED
+
+    scoped = place is not None and any(one.kind not in CLUSTER_SCOPED for one in wanted)
+    note(f"No resources found{f' in {place} namespace' if scoped else ''}.")
 
 
 def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict: bool) -> None:

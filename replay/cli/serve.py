@@ -97,7 +97,7 @@ def serve(
         serving.warn(listening, remarks)
         note(f"plinian: serving {shown_place(log)} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
-            click.launch(f"{listening.origin}/")
+            serving.open_in_browser(f"{listening.origin}/")
 
     run(settings, names=names, ready=ready)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +16,13 @@ from .shell import note
 if TYPE_CHECKING:
     from ..server.settings import Settings
 
+DEFAULT_PORT = 8001
+"""Where a server listens if nothing else is said."""
+
 port = click.option(
     "--port",
     "-p",
-    default=8001,
+    default=DEFAULT_PORT,
     show_default=True,
     type=click.IntRange(0, 65535),
     metavar="PORT",
@@ -78,6 +84,19 @@ its_token_file = click.option(
     metavar="FILE",
     help="The file with the server's token, as for plinian serve.",
 )
+
+
+def open_in_browser(url: str) -> None:
+    """Open a page in the user's browser; without one nothing happens, and nothing is printed."""
+    if sys.platform == "win32":
+        click.launch(url)
+        return
+    opener = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+    if opener is not None:
+        silent = subprocess.DEVNULL
+        subprocess.Popen(  # noqa: S603 -- the address is the server's own
+            [opener, url], stdin=silent, stdout=silent, stderr=silent, start_new_session=True
+        )
 
 
 def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:

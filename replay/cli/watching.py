@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .object_arguments import ObjectQuery, RequestedKind, look_for
-from .shell import fail, style
+from .object_arguments import ObjectQuery, RequestedKind, look_for, note_nothing
+from .shell import fail, note, style
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
@@ -65,10 +65,23 @@ def print_watch(
         return _chosen(look, kind, names, entries)
 
     watch = Watch(look.log, kind, look.moment, choose)
+    if tabled.output not in _DOCUMENTS:
+        _note_waiting(look, wanted, watch, only_news=only_news)
     lines = _Lines(look, kind, tabled)
     for line in lines.of(watch, only_news=only_news):
         sys.stdout.write(line)
         sys.stdout.flush()
+
+
+def _note_waiting(
+    look: ObjectQuery, wanted: Sequence[RequestedKind], watch: Watch, *, only_news: bool
+) -> None:
+    """Note what a watch without any row is doing, as nothing else shows that it works."""
+    if watch.entries() and not only_news:
+        return
+    if not watch.entries():
+        note_nothing(wanted, look.place)
+    note("plinian: waiting for changes (Ctrl-C ends it)")
 
 
 def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +21,8 @@ from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 API_VERSION = "plinian/v1"
 
 _NOT_KNOWN = "not known"
+GONE = "gone"
+"""What is written for a node or queue that does not exist any more."""
 
 _LEAST_ROOM = 24
 """Characters of a value that even the narrowest terminal shows."""
@@ -240,7 +242,9 @@ def holding_table(title: str, holdings: Sequence[HoldingChanged]) -> Table:
 
 def _absent(one: HoldingChanged, side: Holding | None) -> str:
     """Return the text for a side without resources: the object does not exist, or is not known."""
-    return _NOT_KNOWN if one.first_seen and side is one.before else NONE
+    if one.after is side:
+        return GONE
+    return _NOT_KNOWN if one.first_seen else NONE
 
 
 def _pods(one: HoldingChanged) -> str:
@@ -251,22 +255,24 @@ def _pods(one: HoldingChanged) -> str:
 
 
 def _amounts(one: HoldingChanged, resource: str) -> str:
-    def text(side: Holding | None) -> str:
-        if side is None:
-            return _absent(one, side)
-        return short_amount(resource, side.used.get(resource, 0.0))
-
-    before, after = text(one.before), text(one.after)
-    total = next(
-        (
-            side.allocatable[resource]
-            for side in (one.after, one.before)
-            if side is not None and resource in side.allocatable
-        ),
-        None,
+    """Return ``2 → 4 of 8``; the total stands beside each amount that it is the total of."""
+    before, after = (
+        _absent(one, side) if side is None else _amount(side.used, resource)
+        for side in (one.before, one.after)
     )
-    change = before if before == after else f"{before} → {after}"
-    return change if total is None else f"{change} of {short_amount(resource, total)}"
+    old, new = (
+        f" of {_amount(side.allocatable, resource)}"
+        if side is not None and resource in side.allocatable
+        else ""
+        for side in (one.before, one.after)
+    )
+    if old != new:
+        return f"{before}{old} → {after}{new}"
+    return f"{before if before == after else f'{before} → {after}'}{new}"
+
+
+def _amount(amounts: Mapping[str, float], resource: str) -> str:
+    return short_amount(resource, amounts.get(resource, 0.0))
 
 
 def summary_line(found: Diff, *, events: bool) -> str:

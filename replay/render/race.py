@@ -20,6 +20,7 @@ WIDTH = 100
 MARK, WRITES, PANICS, IDLE = "●", "◆", "✖", "│"
 _GAP = 2
 _HELD = "!"
+_ALONE = "from here on nothing is held up any more:"
 _LEAST = 24
 """Characters that a sentence beside the last lane has at least."""
 
@@ -44,7 +45,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
     for moment in shown:
         if moment.alone and not alone:
             alone = True
-            yield f"{'':{digits}}  from here on nothing is held up any more:\n"
+            yield f"{'':{digits}}  {_ALONE}\n"
         yield from _row(moment, lanes, places, digits, style)
     if left_out := len(story.moments) - len(shown):
         yield (
@@ -103,14 +104,13 @@ def _row(
 def _narrow_lines(story: Story, *, every: bool, style: Style) -> Iterator[str]:
     """Yield the steps with their components in one column, where lanes do not fit side by side."""
     shown = list(story.moments) if every else list(shown_moments(story))
-    rows = [
-        (
-            f"{moment.number}{_HELD * bool(moment.instead_of)}",
-            moment.actor,
-            f"{PANICS if moment.panic else WRITES if moment.writes else MARK} {moment.sentence}",
-        )
-        for moment in shown
-    ]
+    rows: list[tuple[str, str, str]] = []
+    for place, moment in enumerate(shown):
+        mark = PANICS if moment.panic else WRITES if moment.writes else MARK
+        number = f"{moment.number}{_HELD * bool(moment.instead_of)}"
+        if moment.alone and not any(one.alone for one in shown[:place]):
+            rows.append(("", "", _ALONE))
+        rows.append((number, moment.actor, f"{mark} {moment.sentence}"))
     yield from lines_of(Table(("STEP", "COMPONENT", "DOES"), rows, keep=("DOES",)), style=style)
     if left_out := len(story.moments) - len(shown):
         yield from wrapped(

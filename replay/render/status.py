@@ -75,14 +75,17 @@ def _inputs(status: Status) -> Table:
         )
         for one in status.inputs
     ]
-    return Table(("INPUT", "FORMAT", "EVENTS", "REVISIONS"), rows)
+    headers = ("INPUT", "FORMAT", "EVENTS", "REVISIONS")
+    return Table(headers, rows, keep=("FORMAT", "EVENTS"), shorten=("INPUT",))
 
 
 def _coverage(status: Status) -> Table:
     rows = [_row(one) for one in status.coverage]
     rows += [(plural_of(*pair), "", "never", NONE, NONE) for pair in status.missing]
     return Table(
-        ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"), rows, keep=("COMPLETE", "GAPS")
+        ("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"),
+        rows,
+        keep=("NAMESPACES", "COMPLETE", "GAPS"),
     )
 
 

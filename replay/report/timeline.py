@@ -21,6 +21,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
 from ..moments.times import AT_ONCE, with_spans
+from ..series.period import observed_from
 from .question import time_at
 from .records import Lane, Mark, Stretch, Timeline, Waiting
 
@@ -81,7 +82,8 @@ def extent_of(log: Log, moment: Moment, before: Moment | None) -> Extent | None:
     if first is None or last is None or now is None:
         return None
     then = None if before is None else time_at(log, before)
-    begin = first if then is None else max(first, min(then, now))
+    observed = observed_from(log, moment) or first
+    begin = min(observed, now) if then is None else max(first, min(then, now))
     now = max(now, begin)
     return Extent(begin, max(now, min(last, now + (now - begin))), now, then)
 

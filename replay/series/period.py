@@ -7,7 +7,9 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
+from ...engine.events import KINDS
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.log.store import Query
 from ..moments.clock import time_of_moment
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -62,7 +64,7 @@ class Span(NamedTuple):
 
 
 def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Span:
-    """Return the period between two points; by default from the log's first time to its last.
+    """Return the period between two points; by default while the log observed the cluster.
 
     :raises UsageError: the log has no times, or the first point is not before the second.
     """
@@ -75,7 +77,11 @@ def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Sp
             now="ingest inputs with times, such as a watch or an audit log",
         )
     until = min(time_of_moment(log.store, end) or last, last)
-    begin = first if from_ is None else time_of_moment(log.store, log.moment(from_))
+    begin: int | None
+    if from_ is None:
+        begin = min(observed_from(log, end) or first, until)
+    else:
+        begin = time_of_moment(log.store, log.moment(from_))
     if begin is None or begin > until or (from_ is not None and begin == until):
         raise UsageError(
             f"the period is empty: it would begin at {format_time(begin or first)} and end at "
@@ -83,6 +89,48 @@ def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Sp
             now=f"the log has times from {format_time(first)} to {format_time(last)}",
         )
     return Span(divided(begin, until), end)
+
+
+def observed_from(log: Log, moment: Moment) -> int | None:
+    """Return when the log began to observe the cluster, microseconds; None if it has no times.
+
+    That is its first change, or a complete list of its nodes: objects in a list are often much
+    older than what the log knows of the cluster.
+    """
+    clock = log.clock(moment)
+    listed = _listed_from(log, moment)
+    times = [] if listed is None else [clock.time_of(listed)]
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        kinds=tuple(sorted(_CHANGES)),
+        limit=1,
+    )
+    sources = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    for one in sources:
+        changed = not _CHANGES.isdisjoint(one.kinds)
+        some = msgspec.structs.replace(query, source=one.source)
+        for recorded in log.store.read(some) if changed else ():
+            event = recorded.event
+            dated = None if event.revision is None else clock.time_of(event.revision)
+            times.append(event.observed_at if dated is None else dated)
+    return min((time for time in times if time is not None), default=clock.first())
+
+
+def _listed_from(log: Log, moment: Moment) -> int | None:
+    """Return the revision from which on nodes are known; without them pods, or any kind."""
+    coverage = log.coverage(moment)
+    begins = {pair: coverage.begin(pair) for pair in coverage.kinds()}
+    first = {pair: begin for pair, begin in begins.items() if begin is not None}
+    moving = [first[pair] for pair in _MOVING if pair in first]
+    return moving[0] if moving else min(first.values(), default=None)
+
+
+_MOVING = (("", "Node"), ("", "Pod"))
+"""Kinds that change all the time, nodes every few minutes: a list of them has a recent revision."""
+
+_CHANGES = frozenset(kind for kind in KINDS if not kind.endswith((".observed", ".joined")))
 
 
 def divided(begin: int, end: int) -> Period:

@@ -184,6 +184,19 @@ def test_only_news_are_printed_if_that_is_asked_for_and_in_other_forms(own_log: 
     assert second["object"]["metadata"]["uid"] == "uid-of-second"
 
 
+def test_a_watch_without_any_object_says_that_it_waits(own_log: str) -> None:
+    process = spawn("get", "pods", "-n", "elsewhere", "-w", "--log", own_log)
+    assert process.stderr is not None
+    told = [next(process.stderr) for _ in range(3)][1:]  # First, what the log does not know.
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert told == [
+        "No resources found in elsewhere namespace.\n",
+        "plinian: waiting for changes (Ctrl-C ends it)\n",
+    ]
+    assert out == ""
+
+
 @pytest.mark.parametrize(
     ("words", "told_of"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from recorded_cluster import time
 import plinian
 from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
+from plinian.engine.kubernetes.units import format_time
 from plinian.engine.state.facts import QueueFact
 from plinian.replay.moments.kinds import ObjectName
 from plinian.replay.moments.session_list import ListedSession
@@ -89,6 +91,31 @@ def test_a_period_that_is_empty_or_unknown_is_refused(log: Log, tmp_path: Path) 
 
 
 # -- queues -------------------------------------------------------------------------------------
+
+
+def test_a_picture_begins_when_the_log_began_to_observe(tmp_path: Path) -> None:
+    """Objects in a list are older than all that is known of the cluster."""
+    old = an_object("Node", "n1", created="2026-08-25T08:00:00Z", revision=12)
+    new = an_object("Node", "n2", created="2026-11-21T10:00:00Z", revision=8990)
+    waits = an_object("Pod", "a", created="2026-11-21T10:09:00Z", revision=9850)
+    for name, items in (("one.json", [old, new]), ("two.json", [old, new, waits])):
+        document = {"apiVersion": "v1", "kind": "List", "items": items}
+        (tmp_path / name).write_text(json.dumps(document), "utf-8")
+    with plinian.open(tmp_path / "old.db", create=True) as log:
+        log.ingest([tmp_path / "one.json", tmp_path / "two.json"])
+        assert begin_of(span_of(log).period) == "2026-11-21T10:00:00"
+        assert begin_of(span_of(log, "2026-11-01T00:00:00Z").period) == "2026-11-01T00:00:00"
+
+
+def begin_of(period: Period) -> str:
+    return format_time(period.begin)[:19]
+
+
+def an_object(kind: str, name: str, *, created: str, revision: int) -> dict[str, Any]:
+    metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(revision)}
+    metadata |= {"creationTimestamp": created} | ({"namespace": "default"} if kind == "Pod" else {})
+    spec = {"containers": [{"name": "c"}]} if kind == "Pod" else {}
+    return {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec, "status": {}}
 
 
 def test_a_queue_has_what_its_pods_and_those_below_it_request(log: Log) -> None:

@@ -8,13 +8,17 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from serving import TOKEN, Running, ended, serving
 
 import plinian
-from plinian.replay.server.running import _bound
+from plinian.replay.cli import serving as cli_serving
+from plinian.replay.cli.main import app
+from plinian.replay.server.running import Serving, _bound
 from plinian.replay.server.settings import Settings
 
 
@@ -113,7 +117,7 @@ def test_a_token_that_is_not_safe_is_refused(demo_log: Path, tmp_path: Path, con
 
 def test_the_demonstration_ends_in_a_browser(tmp_path: Path) -> None:
     opener = tmp_path / "xdg-open"
-    opener.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    opener.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\necho no browser >&2\n')
     opener.chmod(0o755)
     running = subprocess.Popen(
         [sys.executable, "-m", "plinian", "demo", "--serve", "--log", str(tmp_path / "demo.db")],
@@ -128,8 +132,40 @@ def test_the_demonstration_ends_in_a_browser(tmp_path: Path) -> None:
     assert page.status_code == 200
     assert "2026-11-21T01:53:3" in page.text  # it opens at the incident
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=120)
+    _, told = running.communicate(timeout=120)
     assert (tmp_path / "opened").read_text().strip() == origin
+    assert "no browser" not in told
+
+
+def test_the_demonstration_is_where_serve_is_or_says_that_it_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Settings] = []
+
+    def run(self: Serving) -> None:
+        self._server._ready()
+        self._bound.close()
+
+    def ready(self: Serving, settings: Settings, **more: Any) -> None:
+        made(self, settings, **more)
+        served.append(settings._replace(port=self._bound.getsockname()[1]))
+
+    made = Serving.__init__
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(cli_serving, "DEFAULT_PORT", port)
+        monkeypatch.setattr(cli_serving, "open_in_browser", lambda _url: None)
+        monkeypatch.setattr(Serving, "__init__", ready)
+        monkeypatch.setattr(Serving, "run", run)
+        words = ["demo", "--serve", "--log", str(tmp_path / "demo.db")]
+        told = CliRunner().invoke(app, words).stderr
+    (elsewhere,) = served
+    assert elsewhere.port != port
+    assert f"127.0.0.1:{port}: another program listens here already, so another port" in told
+    assert f"at http://127.0.0.1:{elsewhere.port}/" in told
+    told = CliRunner().invoke(app, words).stderr
+    assert served[-1].port == port
+    assert "another" not in told
 
 
 def test_answers_on_a_connection_that_stays_open_are_not_held_back() -> None:

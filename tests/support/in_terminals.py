@@ -3,7 +3,8 @@
 A command is run once. When it knows its answer and asks how to write it, the process is copied for
 a pipe and for each width of a terminal; the copies write what they have to say to a real
 pseudo-terminal, and their output is kept in the folder that ``SHOWN_IN`` names. So all commands of
-all documents are seen at all widths for the price of writing them.
+all documents are seen at all widths for the price of writing them. What a command does beside that,
+it must do before it writes its answer: the copies do whatever comes after.
 """
 
 from __future__ import annotations

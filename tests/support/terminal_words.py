@@ -26,7 +26,7 @@ _LANES = frozenset({"COMPONENT", "DOES"})
 
 def faults(shown: Shown) -> list[str]:
     """Return what is wrong at any width, each in one line."""
-    command = " ".join(shown.words)
+    command = " ".join(word[:30] for word in shown.words)
     found = [f"{command}: {fault}" for fault in _open_colons(shown.piped)]
     for width, text in shown.by_width.items():
         found += [f"{command} [{width}]: {one}" for one in _faults(shown, width, text)]
@@ -34,12 +34,14 @@ def faults(shown: Shown) -> list[str]:
 
 
 def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
-    plain = _COLOUR.sub("", text.replace("\r\n", "\n"))
+    plain = left_on_screen(text)
     yield from (f"control character {found!r}" for found in set(_CONTROL.findall(plain)))
     if len(_SPELLED.findall(plain)) > len(_SPELLED.findall(shown.piped)):
         yield f"an escape: {_SPELLED.findall(plain)[0]}"
     if shown.fitted:
         yield from _too_long(plain, width)
+    if "━" in plain:
+        yield "a bar of progress is left"
     if "plot" in shown.words or "--plot" in shown.words:
         return  # The words of a picture depend on its width.
     prose = " ".join(plain.split())
@@ -51,6 +53,28 @@ def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
         yield from (f"lost: {word}" for word in sorted(whole) if not _is_shown(word, here))
     elif not shown.fitted:
         yield "columns are left out"
+
+
+def left_on_screen(text: str) -> str:
+    """Return what a terminal shows at the end: bars of progress move, and remove themselves.
+
+    Control characters that bars have no use for stay in the text.
+    """
+    lines, row = [""], 0
+    for piece in _MOVE.split(_COLOUR.sub("", text.replace("\r\n", "\n"))):
+        if piece == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif piece == "\x1b[1A":
+            row = max(row - 1, 0)
+        elif piece in {"\r\x1b[2K", "\x1b[2K", "\r"}:
+            lines[row] = ""
+        elif piece not in {"\x1b[?25l", "\x1b[?25h"}:
+            lines[row] += piece
+    return "\n".join(lines)
+
+
+_MOVE = re.compile(r"(\n|\r\x1b\[2K|\x1b\[2K|\r|\x1b\[1A|\x1b\[\?25[lh])")
 
 
 def _too_long(plain: str, width: int) -> Iterator[str]:
