@@ -110,7 +110,8 @@ def _narrow_lines(story: Story, *, every: bool, style: Style) -> Iterator[str]:
         number = f"{moment.number}{_HELD * bool(moment.instead_of)}"
         if moment.alone and not any(one.alone for one in shown[:place]):
             rows.append(("", "", _ALONE))
-        rows.append((number, moment.actor, f"{mark} {moment.sentence}"))
+        actor = moment.actor if moment.actor in story.lanes else ""
+        rows.append((number, actor, f"{mark} {moment.sentence}"))
     yield from lines_of(Table(("STEP", "COMPONENT", "DOES"), rows, keep=("DOES",)), style=style)
     if left_out := len(story.moments) - len(shown):
         yield from wrapped(
