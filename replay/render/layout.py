@@ -34,7 +34,7 @@ _LEAST = 8
 """Characters that a shortened word keeps in any case."""
 
 _WORD = re.compile(r"(?:[^ ,;]|(?<=\d),(?=\d{3}(?!\d)))*(?:[,;]+|(?= |$))")
-"""What is not parted if it can be helped: text up to a space, or with a comma that ends no digits."""
+"""What is not parted if it can be helped: text up to a space, or to a comma and with it."""
 
 _PART = re.compile(r".+?[/=]+(?![\d/=])|.+")
 """A part of a long word, which may be parted after ``/`` and ``=``, but not before a number."""
