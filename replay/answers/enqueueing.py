@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...engine.session.framework.details import Amounts, QueueCheck, ReservationCheck, TreeFault
+from ...engine.session.framework.details import (
+    Amounts,
+    QueueCheck,
+    QuotaCheck,
+    ReservationCheck,
+    TreeFault,
+)
+from ...engine.session.framework.details import Refusal as Refused
+from ...engine.session.framework.details import Refused as Code
 from ...engine.session.framework.trace import TraceStep
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked
@@ -14,10 +22,9 @@ from .records import Link, Overcommitted, QueueState, Refusal
 from .run import NODE, QUEUE, Run
 
 _TREE = ("tree", "root")
-_UNSOUND = "the tree of queues is not sound"
-_NOT_OPEN = frozenset({"the queue is not open", "the queue is not Open"})
-_NOT_LEAF = "the queue has queues below it"
 _QUOTA = ("", "ResourceQuota")
+_QUOTAS = "resourcequota"
+"""The plugin that compares with quotas."""
 
 
 def not_enqueued(run: Run, key: str) -> Blocked | None:
@@ -37,12 +44,14 @@ def enqueue_links(run: Run, key: str) -> Iterator[Link]:
 def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     """Return why a plugin refuses with a message alone."""
     message = str(step.numbers.get("message", ""))
-    if message == _UNSOUND:
+    seen = run.detail(Refused, f"{step.what} refused", step.about, step.action)
+    code = None if seen is None or seen.by != step.by else seen.refused
+    if code is Code.UNSOUND:
         fault = run.detail(TreeFault, *_TREE)
         return invalid_tree(run, fault or TreeFault(message))
-    if message in _NOT_OPEN:
+    if code is Code.NOT_OPEN:
         return closed(run, queue)
-    if message == _NOT_LEAF:
+    if code is Code.NOT_LEAF:
         text = f"its queue {queue} has queues below it, and only queues without any take jobs"
         state = QueueState(text=text, blocks=True, queue=queue, exists=True)
         return Blocked(text, f"queue-not-leaf {queue}", (state,), ((QUEUE, queue),))
@@ -58,12 +67,16 @@ def refusal(run: Run, step: TraceStep, queue: str) -> Blocked:
     return Blocked(text, f"refused {step.by}", (link,), ((QUEUE, queue),))
 
 
+def state_words(run: Run, queue: str) -> str:
+    """Return what a queue is that is not open."""
+    state = run.cache.queues[queue].state
+    return f"{state}, not Open" if state else "not open yet, as its state is empty"
+
+
 def closed(run: Run, queue: str) -> Blocked:
     """Return why nothing of a queue that is not open is scheduled."""
     state = run.cache.queues[queue].state
-    text = f"its queue {queue} is {state or 'not open yet: its state is empty'}"
-    if state:
-        text += ", not Open"
+    text = f"its queue {queue} is {state_words(run, queue)}"
     link = QueueState(
         text=text,
         blocks=True,
@@ -85,38 +98,35 @@ def _refused(run: Run, key: str, step: TraceStep) -> Blocked:
     seen = run.detail(ReservationCheck, "overcommit", key)
     if step.by == "overcommit" and seen is not None:
         return _overcommitted(run, seen, job.queue)
-    found = refusal(run, step, job.queue)
-    if step.by == "resourcequota":
-        quota = str(step.numbers.get("quota", ""))
-        text = f"ResourceQuota {quota} of its namespace has too little left: {_of_quota(step)}"
-        (link,) = found.links
-        assert isinstance(link, Refusal)
-        link = Refusal(
-            text=text,
-            blocks=True,
-            action=link.action,
-            point=link.point,
-            plugin=link.plugin,
-            message=link.message,
-        )
-        place = key.partition("/")[0]
-        return Blocked(text, f"quota-full {quota}", (link,), ((_QUOTA, f"{place}/{quota}"),))
-    return found
+    quota = run.detail(QuotaCheck, _QUOTAS, key)
+    if step.by == _QUOTAS and quota is not None:
+        return _beyond_quota(key, step, quota)
+    return refusal(run, step, job.queue)
 
 
-def _of_quota(step: TraceStep) -> str:
-    """Return what a PodGroup wants of a quota, of what the scheduler writes into an event."""
-    message = str(step.numbers.get("message", ""))
-    maps = [part.partition("]")[0] for part in message.split("map[")[1:]]
-    wanted, used, hard = (
-        dict(pair.rpartition(":")[::2] for pair in found.split())
-        for found in (*maps, "", "", "")[:3]
+def _beyond_quota(key: str, step: TraceStep, quota: QuotaCheck) -> Blocked:
+    """Return why a PodGroup waits that wants more than a quota of its namespace leaves."""
+    parts = []
+    for name in in_order(quota.wanted):
+        uses = f"{quota.used.get(name, '0')} of {quota.hard[name]} are used"
+        more = quota.permitted.get(name, 0.0)
+        also = f" and {word(more, name)} go to other jobs in this session" if more else ""
+        parts.append(f"it wants {quota.wanted[name]} {name}, and {uses}{also}")
+    text = (
+        f"ResourceQuota {quota.quota} of its namespace has too little left (plugin {step.by}): "
+        f"{joined(parts)}"
     )
-    parts = [
-        f"it wants {amount} {name}, and {used.get(name, '0')} of {hard.get(name)} are used"
-        for name, amount in wanted.items()
-    ]
-    return joined(parts) or message
+    link = Refusal(
+        text=text,
+        blocks=True,
+        action=step.action,
+        point=step.what,
+        plugin=step.by,
+        message=str(step.numbers.get("message", "")),
+    )
+    place = key.partition("/")[0]
+    about = ((_QUOTA, f"{place}/{quota.quota}"),)
+    return Blocked(text, f"quota-full {quota.quota}", (link,), about)
 
 
 def _overcommitted(run: Run, seen: ReservationCheck, queue: str) -> Blocked:

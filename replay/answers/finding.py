@@ -57,4 +57,5 @@ class Blocked(NamedTuple):
 
     def finding(self, subject: str, *, verb: str = "waits because") -> Finding:
         """Return what this means for an object."""
-        return Finding(f"{subject} {verb} {self.because}", True, self.cause, self.links, self.about)
+        begin = f"{subject} {verb}".rstrip()
+        return Finding(f"{begin} {self.because}", True, self.cause, self.links, self.about)

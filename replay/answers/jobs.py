@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
@@ -35,17 +36,34 @@ _PLACEMENTS = 16
 """Of how many pods at most an answer says where the session places them."""
 
 
-def job_finding(run: Run, key: str, subject: str) -> Finding:
+class Subject(NamedTuple):
+    """What a sentence begins with.
+
+    :param name: before what becomes of the job. :param because: before the reason for which it
+        waits. :param rests: before the words that it does not wait.
+    """
+
+    name: str
+    because: str
+    rests: str
+
+    @classmethod
+    def of(cls, name: str) -> Subject:
+        """Return the subject of a sentence about a job itself."""
+        return cls(name, f"{name} waits because", name)
+
+
+def job_finding(run: Run, key: str, subject: Subject) -> Finding:
     """Return why the job of a PodGroup waits, or that it does not.
 
-    :param key: ``ns/podgroup``. :param subject: what the sentence begins with.
+    :param key: ``ns/podgroup``.
     """
     group, about = run.group(key), (PODGROUP, key)
     if group is None:
-        return missing_group(key).finding(subject)
+        return missing_group(key).finding(subject.because, verb="")
     crash = panics(run)
     if crash is not None:
-        return crash.finding(subject).after(_head(run, key, group), about)
+        return crash.finding(subject.because, verb="").after(_head(run, key, group), about)
     blocked = job_blocked(run, key, group)
     blocked = None if blocked is None else with_further(run, key, blocked)
     links = [*_head(run, key, group), *enqueue_links(run, key)]
@@ -54,8 +72,9 @@ def job_finding(run: Run, key: str, subject: str) -> Finding:
         waiting = _first_refused(run, key, group) or next(left, "")
         blocked = with_evictions(run, blocked, waiting, key)
         tail = (*blocked.links, *_tail(run, key, group))
-        verb = _partly(run, key) or "waits because"
-        return blocked._replace(links=tail).finding(subject, verb=verb).after(links, about)
+        partly = _partly(run, key)
+        begin = f"{subject.name} {partly}" if partly else subject.because
+        return blocked._replace(links=tail).finding(begin, verb="").after(links, about)
     return _unblocked(run, key, subject).after(links, about)
 
 
@@ -274,7 +293,7 @@ def _not_tried(run: Run, pod: str) -> Blocked:
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
 
 
-def _unblocked(run: Run, key: str, subject: str) -> Finding:
+def _unblocked(run: Run, key: str, subject: Subject) -> Finding:
     """Return what becomes of a job that nothing keeps waiting."""
     job = run.cache.jobs[key]
     binds = [pod for pod in run.waiting_pods(key) if _decision(run, pod) == "bind"]
@@ -283,17 +302,17 @@ def _unblocked(run: Run, key: str, subject: str) -> Finding:
     about: tuple[ObjectKey, ...] = tuple((POD, pod) for pod in (*binds, *later)[:2])
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
-        return releasing(run, subject, later, tuple(links), about)
+        return releasing(run, subject.name, later, tuple(links), about)
     if binds:
-        text = f"{subject} waits only for the next session, which binds {_few(run, binds)}"
+        text = f"{subject.name} waits only for the next session, which binds {_few(run, binds)}"
         return Finding(text, True, "next-session", tuple(links), about)
     if key in run.answer.result.enqueued:
-        text = f"{subject} waits only for the next session, which enqueues it"
+        text = f"{subject.name} waits only for the next session, which enqueues it"
         return Finding(text, True, "next-session", tuple(links), about)
     counts = [f"{len(tasks)} {STATUS_NAMES[status]}" for status, tasks in sorted(job.index.items())]
     phase = "" if job.pod_group is None else job.pod_group.status.phase
     states = f", pods: {joined(counts)}" if counts else ""
-    return Finding(f"{subject} does not wait: its PodGroup is {phase}{states}", False, "runs")
+    return Finding(f"{subject.rests} does not wait: its PodGroup is {phase}{states}", False, "runs")
 
 
 def _placements(run: Run, pods: Sequence[str]) -> list[Link]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...engine.session.actions.placing import SKIPPED
 from ...engine.session.framework.details import (
     FURTHER,
     GangCounts,
     NodeGroup,
     NodesChecked,
     QueueCheck,
+    Skipped,
+    Unprepared,
 )
+from ...engine.session.kube.claims import mounted_claims
+from ...engine.session.plugins.predicates.filters import UNPREPARED
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import refusal
@@ -159,10 +163,7 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     if not failing:
         note = Note(text=text, blocks=True)
         return Blocked(text, _GANG_SHORT, (note,), ((PODGROUP, key),))
-    because = [one.because.replace("its queue", "the job's queue") for _, one in failing]
-    parts = [
-        f"pod {who} has none, because {why}" for (who, _), why in zip(failing, because, strict=True)
-    ]
+    parts = [f"pod {who} has none, because {one.because}" for who, one in failing]
     return Blocked(
         f"{text}: {'; '.join(parts)}",
         f"{_GANG_SHORT} {failing[0][1].cause}",
@@ -270,40 +271,46 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
     )
 
 
-_PREPARING = " pre-predicates failed "
-_VOLUMES = "VolumeBinding"
+_VOLUMES = frozenset({"VolumeBinding", "VolumeZone"})
 _NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
-_LOST = "bound to non-existent persistentvolume"
-_MISSING_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 
 
 def _unprepared(run: Run, pod: str, text: str) -> Blocked:
-    """Return why filters could not even be prepared for a pod, as for a missing claim."""
-    head, failed, why = text.partition(_PREPARING)
-    because, cause = f"no node takes it: {text}", _NO_NODE
-    if failed:
-        plugin = head.rpartition("plugin ")[2]
-        says = why.removesuffix(".")
-        because = f"filter {plugin} fails for all nodes: {says}"
-        if plugin == _VOLUMES:
-            because, cause = _volume(run, pod, says)
+    """Return why a pod was compared with no node, though the session came to it."""
+    seen = run.detail(Unprepared, UNPREPARED, pod)
+    skipped = run.detail(Skipped, SKIPPED, pod)
+    because, cause, plugin = f"no node takes it: {text}", _NO_NODE, ""
+    if seen is not None:
+        plugin, cause = seen.by, _NO_NODE
+        because = f"filter {seen.by} fails for all nodes: {seen.message}"
+        if seen.by in _VOLUMES:
+            because, cause = _volume(run, pod, seen.message)
+    elif skipped is not None:
+        kind = f"with the role {skipped.role}" if skipped.role else "without a role"
+        because = f"the scheduler skips it, as a pod of its job {kind} found no node just before"
     link = Refusal(
-        text=because, blocks=True, action="allocate", point="predicate", plugin="", message=text
+        text=because,
+        blocks=True,
+        action="allocate",
+        point="predicate",
+        plugin=plugin,
+        message=text,
     )
     return Blocked(because, cause, (link,))
 
 
 def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     """Return why a pod's volumes keep it from all nodes, and the cause."""
-    because = f"its volumes keep it from all nodes: {says}"
-    if says == _UNBOUND or _LOST in says:
-        return unbound_claim(run, run.pod(pod)) or because, "unbound-claim"
-    missing = _MISSING_CLAIM.fullmatch(says)
-    if missing is not None:
-        place = pod.partition("/")[0]
-        return f"its PersistentVolumeClaim {place}/{missing[1]} does not exist", "no-claim"
-    return because, _NO_NODE
+    found = run.pod(pod)
+    place = pod.partition("/")[0]
+    for one in () if found is None else mounted_claims(found):
+        key = f"{place}/{one.name}"
+        if run.cache.stores.get("PersistentVolumeClaim", key) is None:
+            return f"its PersistentVolumeClaim {key} does not exist", "no-claim"
+    unbound = unbound_claim(run, found)
+    if unbound:
+        return unbound, "unbound-claim"
+    return f"its volumes keep it from all nodes: {says}", _NO_NODE
 
 
 def _scores(scores: dict[str, float]) -> list[str]:

@@ -13,7 +13,7 @@ from .evicting import evicted_here, eviction_links
 from .finding import Blocked, Finding
 from .further import with_further
 from .hypernodes import no_hypernode
-from .jobs import job_finding, missing_group, panics, pod_conditions
+from .jobs import Subject, job_finding, missing_group, panics, pod_conditions
 from .outlook import releasing
 from .placing import (
     gang_short,
@@ -150,12 +150,10 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
         if own is not None:
             return own
     title = run.title(group)
-    whole = job_finding(run, group, f"{subject} waits with its {title}, which")
-    sentence = whole.sentence.replace(", which waits because", " because", 1)
-    if not whole.waits:
-        text = f"{subject} waits, but {title} does not: {whole.sentence.partition(': ')[2]}"
-        return whole._replace(sentence=text, waits=True, cause="not-tried")
-    return whole._replace(sentence=sentence)
+    with_job = f"{subject} waits with its {title}"
+    says = Subject(f"{with_job}, which", f"{with_job} because", f"{subject} waits, but {title}")
+    whole = job_finding(run, group, says)
+    return whole if whole.waits else whole._replace(waits=True, cause="not-tried")
 
 
 def _with_gang(run: Run, key: str, group: str) -> Blocked | None:
@@ -193,7 +191,7 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if blocked is None:
         return None
     blocked = with_evictions(run, with_further(run, group, blocked, key), key, group)
-    head = [one for one in job_finding(run, group, subject).chain if not one.blocks][:2]
+    head = [one for one in job_finding(run, group, Subject.of(subject)).chain if not one.blocks][:2]
     tail = (*eviction_links(run, key, group), *pod_conditions(run, key))
     found = blocked._replace(links=(*blocked.links, *tail)).finding(subject)
     return found.after(head, (PODGROUP, group))

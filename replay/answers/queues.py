@@ -9,7 +9,7 @@ from ...engine.model.status import Status
 from ...engine.session.framework.details import QueueCheck, QueueLevel
 from .amounts import apart, counted, in_order, joined, words
 from .drift import differences
-from .enqueueing import closed
+from .enqueueing import state_words
 from .finding import Blocked, Finding, ObjectKey
 from .jobs import job_blocked, panics
 from .queue_words import account_of, held_of
@@ -48,7 +48,7 @@ def queue_finding(run: Run, name: str) -> Finding:
     if info.state != "Open" and all(
         one.cause == f"queue-closed {name}" for one in blocked.values()
     ):
-        text = closed(run, name).because.replace(f"its queue {name}", "it", 1)
+        text = f"it is {state_words(run, name)}"
         many = counted(len(blocked), "job")
         sentence = f"{subject} lets {many} wait: {text} ({joined(_titles(run, blocked))})"
         return Finding(sentence, True, f"queue-closed {name}", tuple(links), about)

@@ -24,7 +24,7 @@ from .assumed import marked
 from .carried import carried
 from .evidence import first_version, last_versions, of_the_last, versions_of
 from .finding import Finding
-from .jobs import job_finding
+from .jobs import Subject, job_finding
 from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
@@ -268,7 +268,7 @@ def _of_pod(run: Run, target: Target) -> Finding:
 
 
 def _of_group(run: Run, target: Target) -> Finding:
-    found = job_finding(run, target.podgroup, run.title(target.podgroup))
+    found = job_finding(run, target.podgroup, Subject.of(run.title(target.podgroup)))
     return found.after((), (JOB, target.key)) if target.pair == JOB else found
 
 

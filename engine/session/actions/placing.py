@@ -16,6 +16,7 @@ from ...model.panic import NIL_POINTER, Panic
 from ...model.tables import NO_NODE, Rows
 from ...volcano.session.allocate import FailedPipelining, NoBestNode
 from ..framework import voting
+from ..framework.details import Skipped
 from ..framework.kept_arguments import KeptArguments
 from ..framework.priority_queue import Queue
 from ..framework.session import Session, fits
@@ -40,6 +41,10 @@ _NO_BEST_NODE = (
     "actions/allocate.(*Action).allocateResources",
     "actions/allocate.(*Action).Execute",
 )
+
+
+SKIPPED = "skipped"
+"""What details about tasks are kept under whose role fitted no node before."""
 
 
 class _After(Enum):
@@ -209,6 +214,9 @@ class Placing:
         if not voting.allocatable(ssn, visit.queue, task):
             return _After.NEXT
         if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
+            name = ssn.task_name(task)
+            if ssn.trace.follows(name):
+                ssn.trace.detail(SKIPPED, name, Skipped(ssn.tasks.info[task].role))
             if self._reports_skipped:
                 ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
             return _After.NEXT

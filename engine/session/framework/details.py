@@ -167,6 +167,54 @@ class Unregistered(NamedTuple):
     needs: int = 0
 
 
+class Refused(StrEnum):
+    """Why a plugin refuses a job, a task or a queue without comparing amounts of its account."""
+
+    NOT_OPEN = "not-open"
+    """The queue is not open."""
+    NOT_LEAF = "not-leaf"
+    """The queue has queues below it."""
+    UNSOUND = "unsound"
+    """The tree of queues is invalid."""
+
+
+class Refusal(NamedTuple):
+    """A plugin's refusal by a code."""
+
+    by: str
+    refused: Refused
+
+
+class QuotaCheck(NamedTuple):
+    """What a PodGroup wants of a ResourceQuota that has too little left.
+
+    :param wanted, used, hard: as the objects write them, of the resources that are exceeded.
+    :param permitted: how much this session gave to other PodGroups; cpu and the like in thousandths.
+    """
+
+    quota: str
+    wanted: Mapping[str, str]
+    used: Mapping[str, str]
+    hard: Mapping[str, str]
+    permitted: Amounts
+
+
+class Unprepared(NamedTuple):
+    """A filter that could not be prepared for a task: then no node is checked.
+
+    :param by: the filter. :param message: its error.
+    """
+
+    by: str
+    message: str
+
+
+class Skipped(NamedTuple):
+    """A task that is checked with no node, as one of its role fitted none before."""
+
+    role: str
+
+
 FURTHER = "further"
 """The action of details about tasks that a session did not come to."""
 
@@ -405,7 +453,11 @@ class GangCounts(NamedTuple):
 Detail = (
     QueueCheck
     | ReservationCheck
+    | QuotaCheck
+    | Refusal
+    | Skipped
     | TreeFault
+    | Unprepared
     | Unregistered
     | NodesChecked
     | HypernodeTry

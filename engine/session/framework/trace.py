@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .details import NOTHING as NO_AMOUNTS
-from .details import Amounts, Detail, Spared, Spares
+from .details import Amounts, Detail, Refused, Spared, Spares
 
 PERMIT = 1
 ABSTAIN = 0
@@ -17,11 +17,15 @@ NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Verdict(NamedTuple):
-    """A plugin's vote, with what it compared."""
+    """A plugin's vote, with what it compared.
+
+    :param refused: why it refuses, if no amounts were compared.
+    """
 
     vote: int
     message: str = ""
     numbers: Mapping[str, object] = NOTHING
+    refused: Refused | None = None
 
 
 PERMITTED = Verdict(PERMIT)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ...model.resource import Resource
 from ...model.tables import Rows
 from ..jobs.division import SubJob
+from .details import Refusal
 from .registry import GangEviction, SearchPurpose
 from .session import Session
 from .trace import NOTHING, PERMIT, Verdict
@@ -246,6 +247,8 @@ def _trace_verdict(ssn: Session, point: str, about: str, plugin: str, verdict: V
     if verdict.message:
         numbers = {"message": verdict.message, **numbers}
     ssn.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
+    if verdict.refused is not None:
+        ssn.trace.detail(f"{point} refused", about, Refusal(plugin, verdict.refused))
 
 
 def _trace_victims(

@@ -23,7 +23,7 @@ from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
 from ..framework import map_orders
-from ..framework.details import QueueCheck, Spares
+from ..framework.details import QueueCheck, Refused, Spares
 from ..framework.session import Session
 from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
@@ -41,7 +41,7 @@ from .shared.queue_details import (
 )
 
 OPEN = "Open"
-NOT_OPEN = Verdict(REJECT, "the queue is not open")
+NOT_OPEN = Verdict(REJECT, "the queue is not open", refused=Refused.NOT_OPEN)
 QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 
 

@@ -7,14 +7,18 @@ k8s.io/apiserver/pkg/quota/v1/resources.go.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from ...kubernetes.quantity import parse
 from ...volcano.conf import Arguments
+from ..framework.details import QuotaCheck
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Verdict
 
 INSUFFICIENT = "resource quota insufficient"
+_UNITS = MappingProxyType({"memory": 10**9})
+"""How many billionths the unit of a trace is: a byte of memory, a thousandth of all else."""
 
 
 class ResourceQuota:
@@ -55,6 +59,19 @@ class ResourceQuota:
                         f" limited: {_listed(quota.hard, exceeded)}"
                     )
                     ssn.record_event(job, "Unschedulable", message)
+                    if ssn.trace.follows(ssn.jobs.keys[job]):
+                        given = {
+                            name: permitted.get(name, 0) / _UNITS.get(name, 10**6)
+                            for name in exceeded
+                        }
+                        check = QuotaCheck(
+                            quota=quota_name,
+                            wanted=_texts(wanted, exceeded),
+                            used=_texts(quota.used, exceeded),
+                            hard=_texts(quota.hard, exceeded),
+                            permitted=given,
+                        )
+                        ssn.trace.detail(self.name, ssn.jobs.keys[job], check)
                     return Verdict(REJECT, message, {"quota": quota_name})
             for name, amount in requested.items():
                 permitted[name] = permitted.get(name, 0) + amount
@@ -73,6 +90,11 @@ def _billionths(quantities: Mapping[str, str | float] | None) -> dict[str, int]:
         quantity = parse(text)
         exact[name] = quantity.number * 10 ** (quantity.power + 9)
     return exact
+
+
+def _texts(quantities: Mapping[str, str | float] | None, names: list[str]) -> dict[str, str]:
+    known = quantities or {}
+    return {name: f"{known[name]}" for name in names if name in known}
 
 
 def _listed(quantities: Mapping[str, str | float] | None, names: list[str]) -> str:

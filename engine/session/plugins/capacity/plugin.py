@@ -16,7 +16,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.conf import Arguments
 from ....volcano.session.queues import CapacityVictims, ReclaimsFor
-from ...framework.details import Spares
+from ...framework.details import Refused, Spares
 from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
@@ -380,9 +380,9 @@ def _no_devices(attr: QueueAttr) -> Verdict:
     return Verdict(REJECT, f"queue {attr.name} may not use so many devices of a class")
 
 
-_NOT_READY = Verdict(REJECT, "the tree of queues is not sound")
-_NOT_OPEN = Verdict(REJECT, "the queue is not Open")
-_NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
+_NOT_READY = Verdict(REJECT, "the tree of queues is not sound", refused=Refused.UNSOUND)
+_NOT_OPEN = Verdict(REJECT, "the queue is not Open", refused=Refused.NOT_OPEN)
+_NOT_LEAF = Verdict(REJECT, "the queue has queues below it", refused=Refused.NOT_LEAF)
 
 
 def _copy_accounts(_: int) -> str | None:

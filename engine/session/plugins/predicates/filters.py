@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.tables import Ints, Rows
+from ...framework.details import Unprepared
 from ...framework.registry import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from ...framework.session import Session
 
 
+UNPREPARED = "unprepared"
+"""What details about filters are kept under that could not be prepared."""
+
+
 class _Parts(NamedTuple):
     """The filters that depend on more than a task's class and a single node."""
 
@@ -44,6 +49,7 @@ class Filters:
     """All filters of one session; the release's way of filtering is in :data:`.RULES`."""
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: PredicateOptions) -> None:
+        self._ssn = ssn
         reasons, rules = ssn.reasons, RULES[ssn.behaviours.filtering]
         errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_unresolvable
         self._answers = Answers(reasons, rules, errors_final=errors_final)
@@ -121,6 +127,9 @@ class Filters:
         for name, concerned, pre_filter in asked:
             error = pre_filter() if concerned else None
             if error is not None:
+                about = self._ssn.task_name(task)
+                if self._ssn.trace.follows(about):
+                    self._ssn.trace.detail(UNPREPARED, about, Unprepared(name, error))
                 return f"plugin {name} pre-predicates failed {error}"
         return None
 
