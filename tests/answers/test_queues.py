@@ -227,7 +227,23 @@ class TestQueues:
         found = ask("podgroup/pg", conf, *world, wants("2"))
         assert found.sentence == (
             "podgroup ns/pg waits because ResourceQuota small of its namespace has too little "
-            "left: it wants 2 cpu, and 3 of 4 are used"
+            "left (plugin resourcequota): it wants 2 cpu, and 3 of 4 are used"
+        )
+
+    def test_what_a_session_gives_to_others_counts_in_a_quota(self, ask: Any) -> None:
+        quota = document(
+            "ResourceQuota",
+            "small",
+            "ns",
+            spec={"hard": {"cpu": "4"}},
+            status={"hard": {"cpu": "4"}, "used": {"cpu": "1"}},
+        )
+        conf = PROPORTION.replace("- name: overcommit", "- name: resourcequota")
+        first = group("early", 1, "Pending", minResources={"cpu": "2"})
+        world = (node("n1", 10), queue("default"), quota, first)
+        found = ask("podgroup/pg", conf, *world, wants("2"))
+        assert found.sentence.endswith(
+            "it wants 2 cpu, and 1 of 4 are used and 2 go to other jobs in this session"
         )
 
 
@@ -325,7 +341,7 @@ class TestQueuesAndNodesThemselves:
         assert found.sentence.endswith(
             "leaf is full (plugin capacity): it wants 1 cpu, 0 of 4 are left"
         )
-        assert "ns/gang-4 has none, because the job's queue" in found.sentence
+        assert "ns/gang-4 has none, because its queue" in found.sentence
 
     def test_a_gang_of_a_queue_is_told_of_the_share_of_its_queue(self, ask: Any) -> None:
         found = ask(
