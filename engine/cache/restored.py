@@ -160,8 +160,8 @@ class _Reader:
         lists = self._payloads([position for *_, position in stored.listed if position])
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(lists[position], type=ListObserved)
-            last = LastList(frozenset(listing.uids), listing.answered)
-            projector.lists.listed[group, kind, tuple(namespaces)] = Listing(last, position)
+            seen = LastList(frozenset(listing.uids), listing.answered)
+            projector.lists.listed[group, kind, tuple(namespaces)] = Listing(seen, position)
         self._ignored = frozenset(stored.ignored)
         self._cache.node_cache.ignore(self._ignored)
         tasks = stored.tasks

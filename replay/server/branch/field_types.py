@@ -65,8 +65,9 @@ def _wanted(schema: Schema) -> tuple[str, ...]:
 
 def _fault_of_form(value: Any, schema: Schema, wanted: tuple[str, ...]) -> str:
     form = schema.get("format")
-    if isinstance(value, int) and form in _BITS and not -1 <= value >> _BITS[form] <= 0:
-        return f"must be an integer of {_BITS[form] + 1} bits"
+    bits = _BITS.get(form) if isinstance(form, str) else None
+    if isinstance(value, int) and bits is not None and not -1 <= value >> bits <= 0:
+        return f"must be an integer of {bits + 1} bits"
     if isinstance(value, str) and value and form == "date-time" and not _is_read(parse_time, value):
         return f"must be a time as in 2006-01-02T15:04:05Z: {value[:_LONGEST]!r}"
     is_quantity = wanted == ("string", "number") and form is None
