@@ -7,7 +7,7 @@ log and may be dropped and rebuilt. A query reads only the blocks that it needs.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -292,16 +292,27 @@ class Clock:
 
         The position is 0 if unknown. Events with a revision are left out.
         """
+        return {
+            position: (_span(low, EVER if high == NO_TIME else high, own), partner)
+            for _, position, low, high, own, partner in self._loose_rows(positions)
+        }
+
+    def loose_keys(self, positions: Sequence[int]) -> dict[int, int]:
+        """Return the places of events without revision among twice the revisions.
+
+        Events with a revision, and those that the fold does not count, are left out.
+        """
+        return {position: key for key, position, *_ in self._loose_rows(positions)}
+
+    def _loose_rows(self, positions: Sequence[int]) -> Iterator[list[int]]:
+        """Yield the rows of some events without revision."""
         wanted = distinct(np.array(positions, np.int64))
-        found: dict[int, tuple[Span, int]] = {}
         for number, block in enumerate(self._index.undated):
             if not len(wanted) or block.last[1] < wanted[0] or block.first[1] > wanted[-1]:
                 continue
             table = self._table(_LOOSE, number)
             for row in np.flatnonzero(np.isin(table[1], wanted)).tolist():
-                _, position, low, high, own, partner = table[:, row].tolist()
-                found[position] = _span(low, EVER if high == NO_TIME else high, own), partner
-        return found
+                yield table[:, row].tolist()
 
     def figures(self) -> Figures:
         """Return how exactly the times of all revisions are known."""

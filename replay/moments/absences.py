@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -81,6 +81,15 @@ def absences(
                 shown[uid] = recorded
             yield _absence(without, look, uid, clock, shown.get(uid))
         shown |= dict.fromkeys([uid for uid in held if uid in waiting], recorded)
+
+
+def lists_without(
+    store: LogStore, moment: Moment, named: ObjectName, uids: Collection[str]
+) -> list[Recorded]:
+    """Return the complete lists of a kind that lack one of some objects."""
+    wanted = [uid.encode() for uid in uids]
+    found = _lists_of(store, moment, (named.group, named.kind))
+    return [one for one in found if any(uid not in one.event.payload for uid in wanted)]
 
 
 def _alive(events: Sequence[Recorded]) -> tuple[str, dict[str, int]]:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
-from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Clock, Span, Unsure
+from ...engine.log.store import LogStore
+from ...engine.state.clock import Span, Unsure
 from ...engine.state.coverage import Gap
 from ..tabular.columns import Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .absences import absences
 from .actors import actor_of
-from .changes import Change, changes
-from .clock import clock_of
-from .collection_deletions import collection_deletions
-from .contradictions import Contents, Version, contradictions
+from .changes import Change, payload_changes
+from .contradictions import Contents
 from .coverage import Unknown, unknown_at, unknown_between
+from .input_names import without_folders
 from .kinds import ObjectName
+from .later_events import SHOWING
 from .moment import Moment
-from .times import with_spans
+from .object_events import ObjectEvents, Placed, effect_of, events_of
 
 if TYPE_CHECKING:
     from .log_states import LogStates
 
-_LAST = 2**65
-"""A place after that of every revision: twice the greatest possible one, plus one."""
+NO_OBJECT = b"{}"
+"""The payload of a deletion that shows no last version."""
 
-_CONTRADICTED = "version.contradicted"
+Comparison: TypeAlias = Callable[[Recorded, Recorded], list[Change]]
+"""Returns the fields that differ between two versions."""
 
 REQUESTS = frozenset(
     {"request.accepted", "request.refused", "collection.deleted", "pod.bound", "pod.evicted"}
@@ -84,6 +84,22 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
         """The bounds of its time."""
         return Span(self.earliest, self.latest, self.time)
 
+    @property
+    def shows_version(self) -> bool:
+        """Whether the object exists with this version."""
+        by_request = self.revision is not None and self.kind in _BINDING_KINDS
+        return by_request or KINDS[self.kind].effect is Effect.VERSION
+
+    @property
+    def ends(self) -> bool:
+        """Whether it means that the object no longer exists."""
+        return KINDS[self.kind].effect in (Effect.DELETED, Effect.LISTED)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changed the object: not a refused request, nor a line of a log about it."""
+        return bool(KINDS[self.kind].effect)
+
 
 class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The history of all objects that had one name, in the order in which it happened.
@@ -98,6 +114,16 @@ class History(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     happenings: list[Happening]
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+
+    @property
+    def changed(self) -> Happening | None:
+        """The last line that changed an object of the name; None if there is none."""
+        return next((one for one in reversed(self.happenings) if one.changed), None)
+
+    @property
+    def ended(self) -> Happening | None:
+        """The last line with which an object of the name ended; None if none did."""
+        return next((one for one in reversed(self.happenings) if one.ends), None)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the lines of the history."""
@@ -117,127 +143,53 @@ def history(
     :param namespace: empty for kinds without one.
     :param ignore: fields whose changes are left out, see :func:`.changes.changes`.
     """
-    query = Query(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        until=moment.known,
-        objects=((named.group, named.kind),),
-        namespace=namespace,
-        name=named.name,
-    )
-    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    events = list(store.read(query))
-    events += collection_deletions(store, moment, named, namespace, events)
-    absent = [
-        _Placed(recorded=one.recorded, key=one.key, span=one.span)
-        for one in absences(store, moment, named, events, clock)
-    ]
-    placed = sorted([*_placed(events, clock), *absent], key=_in_order)
-    kept = [one for one in placed if one.key <= _limit(moment) or _had_happened(one, moment)]
-    contents = contradictions(store, moment)
-    happenings = list(_lines(_joined(_with_chosen(store, kept, contents)), ignore))
-    uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
+    events = events_of(store, named, namespace=namespace, moment=moment)
     reference = Reference(named.group, named.kind, namespace, named.name)
-    return History(object=reference, uids=uids, happenings=happenings, unsure=moment.unsure)
+
+    def compare(old: Recorded, new: Recorded) -> list[Change]:
+        return payload_changes(old.event.payload, new.event.payload, ignore=ignore)
+
+    return history_of(events, reference, moment, compare)
 
 
-class _Placed(msgspec.Struct, frozen=True, kw_only=True):
-    """An event in the order of happening.
+def history_of(
+    events: ObjectEvents, reference: Reference, moment: Moment, compare: Comparison
+) -> History:
+    """Return the history of a name up to a moment.
 
-    :param key: twice its revision; events without one are between two revisions. :param made:
-    position of the version that this request made, 0 if none is known.
-    :param contents: of a version that came with several.
+    :param events: those of the name. :param reference: the name.
+    :param compare: returns the fields that differ between two versions.
     """
-
-    recorded: Recorded
-    key: int
-    span: Span
-    made: int = 0
-    contents: Contents | None = None
-
-
-def _placed(events: Sequence[Recorded], clock: Clock) -> Iterator[_Placed]:
-    undated = [each for each in events if each.event.revision is None]
-    made = clock.loose_spans([each.position for each in undated])
-    for recorded, span in with_spans(events, clock):
-        revision, version = recorded.event.revision, 0
-        if revision is not None:
-            key = revision * 2 + (_effect(recorded) is Effect.LISTED)
-        else:
-            version = made.get(recorded.position, (span, 0))[1]
-            time = span.estimate
-            key = _LAST if time is None else clock.revision_at(time) * 2 + 1
-        yield _Placed(recorded=recorded, key=key, span=span, made=version)
-
-
-def _in_order(one: _Placed) -> tuple[int, int, int]:
-    return one.key, one.span.estimate or 0, one.recorded.position
-
-
-def _limit(moment: Moment) -> int:
-    return _LAST if moment.revision is None else moment.revision * 2 + 1
-
-
-def _had_happened(one: _Placed, moment: Moment) -> bool:
-    """Return whether an event without a revision had happened by the time of a moment."""
-    time = one.span.estimate
-    undated = one.recorded.event.revision is None
-    return undated and moment.time is not None and time is not None and time <= moment.time
-
-
-def _effect(recorded: Recorded) -> Effect:
-    return KINDS[recorded.event.kind].effect
-
-
-def _with_chosen(
-    store: LogStore, events: Sequence[_Placed], contents: Mapping[Version, Contents]
-) -> list[_Placed]:
-    """Return events with the content that counts of each version, without the other contents."""
-    found = []
-    for one in events:
-        recorded, event = one.recorded, one.recorded.event
-        if event.kind == _CONTRADICTED:
-            continue
-        several = contents.get((event.reference, -1 if event.revision is None else event.revision))
-        if several is not None and recorded.position in several.positions:
-            payload = store.payloads([several.chosen], recorded.branch)[several.chosen]
-            event = msgspec.structs.replace(event, payload=payload)
-            recorded = msgspec.structs.replace(recorded, event=event)
-            found.append(msgspec.structs.replace(one, recorded=recorded, contents=several))
-        else:
-            found.append(one)
-    return found
+    happenings = list(_lines(_joined(events.by(moment)), compare))
+    uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
+    return History(object=reference, uids=uids, happenings=happenings, unsure=moment.unsure)
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
     """An event, joined with the event that says who caused it; both are shown in one line."""
 
-    placed: _Placed
+    placed: Placed
     by: Recorded | None = None
 
 
-def _joined(events: Sequence[_Placed]) -> Iterator[_Joined]:
+def _joined(events: Sequence[Placed]) -> Iterator[_Joined]:
     """Join each version with the event that names its actor: an attribution or a request."""
     positions = {one.recorded.position for one in events}
-    versions = {
-        _version(one.recorded)
-        for one in events
-        if _effect(one.recorded) in (Effect.VERSION, Effect.DELETED)
-    }
+    versions = {_version(one.recorded) for one in events if effect_of(one.recorded) in SHOWING}
     attributed = {
         _version(one.recorded): one.recorded
         for one in events
-        if _effect(one.recorded) is Effect.ATTRIBUTED
+        if effect_of(one.recorded) is Effect.ATTRIBUTED
     }
     requests = {one.made: one.recorded for one in events if one.made in positions}
     for one in events:
-        effect, version = _effect(one.recorded), _version(one.recorded)
+        effect, version = effect_of(one.recorded), _version(one.recorded)
         if one.made in positions or effect is Effect.TIMED:
             continue
         if effect is Effect.ATTRIBUTED and version in versions:
             continue
         by = None
-        if effect in (Effect.VERSION, Effect.DELETED):
+        if effect in SHOWING:
             by = requests.get(one.recorded.position) or attributed.get(version)
         yield _Joined(placed=one, by=by)
 
@@ -246,20 +198,15 @@ def _version(recorded: Recorded) -> tuple[str, int | None]:
     return recorded.event.reference.uid, recorded.event.revision
 
 
-def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happening]:
-    last: dict[str, dict[str, Any]] = {}
+def _lines(events: Iterable[_Joined], compare: Comparison) -> Iterator[Happening]:
+    last: dict[str, Recorded] = {}
     for item in events:
-        event = item.placed.recorded.event
-        uid = event.reference.uid
-        effect = _effect(item.placed.recorded)
-        document: dict[str, Any] = {}
-        if effect in (Effect.VERSION, Effect.DELETED):
-            document = msgspec.json.decode(event.payload)
-        fields: list[Change] = []
-        if document and uid in last:
-            fields = changes(last[uid], document, ignore=ignore)
-        if document:
-            last[uid] = document
+        recorded = item.placed.recorded
+        uid, fields = recorded.event.reference.uid, list[Change]()
+        if item.placed.effect in SHOWING and recorded.event.payload != NO_OBJECT:
+            if uid in last:
+                fields = compare(last[uid], recorded)
+            last[uid] = recorded
         yield _happening(item, fields)
 
 
@@ -267,11 +214,12 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
     by_binding = by is not None and by.event.kind in _BINDING_KINDS
+    deleted = placed.effect is Effect.DELETED  # An eviction deletes a pod at once if nothing runs.
     own = actor_of(recorded, span)
     other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
-        kind=by.event.kind if by is not None and by_binding else event.kind,
+        kind=by.event.kind if by is not None and by_binding and not deleted else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
@@ -281,7 +229,7 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         recorded_at=recorded.recorded_at,
         actor=own or other,
         attributed_at=by.position if by is not None and other and not own else 0,
-        source=event.source,
+        source=without_folders(event.source),
         line=event.line,
         changes=fields,
         note=_contents_text(placed.contents)
@@ -308,8 +256,8 @@ def _note(recorded: Recorded, node: str = "") -> str:
     :param node: of a binding: the node in the following version.
     """
     event = recorded.event
-    effect = _effect(recorded)
-    if effect in (Effect.VERSION, Effect.DELETED):
+    effect = effect_of(recorded)
+    if effect in SHOWING:
         return ""
     if effect is Effect.LISTED:
         return "absent from a complete list: it was deleted before"
@@ -350,14 +298,9 @@ def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[U
             return True
         end = gap.before
         by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
-        shown = [one for one in by_then if one.revision is not None or _ends(one)]
+        shown = [one for one in by_then if one.revision is not None or one.ends]
         since = dated[0] if gap.after is None else max(dated[0], gap.after)
-        return _ends(shown[-1]) or (shown[-1].revision or 0) > since
+        return shown[-1].ends or (shown[-1].revision or 0) > since
 
     some = unknown_between(log, dated[0], moment, [pair], namespace)
     return [one for one in some if matters(one.gap)]
-
-
-def _ends(one: Happening) -> bool:
-    """Return whether an event means that an object no longer exists."""
-    return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.object_status import status_of
 from ...engine.state.tables import (
     NodeTable,
     QueueTable,
@@ -182,7 +183,7 @@ def _pod(context: TableContext, entry: Entry) -> Row:
     return [
         entry.reference.name,
         f"{fact.ready}/{fact.containers}",
-        fact.status,
+        status_of(fact),
         str(fact.restarts),
         context.age_of(entry),
     ]
@@ -205,13 +206,6 @@ def _pod_wide(
     return ("NODE", "PODGROUP", "QUEUE", "REQUESTS"), more
 
 
-def node_status(fact: NodeFact) -> str:
-    """Return kubectl's STATUS of a node."""
-    words = {"True": "Ready", "": "Unknown"}
-    status = words.get(fact.ready, "NotReady")
-    return f"{status},SchedulingDisabled" if fact.unschedulable else status
-
-
 def _node(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, NodeFact)
@@ -219,7 +213,7 @@ def _node(context: TableContext, entry: Entry) -> Row:
     table = context.nodes
     return [
         entry.reference.name,
-        node_status(fact),
+        status_of(fact),
         ",".join(fact.roles) or NONE,
         context.age_of(entry),
         fact.version or NONE,
@@ -269,7 +263,7 @@ def _queue(context: TableContext, entry: Entry) -> Row:
     allocated.pop("pods", None)  # has its own column
     return [
         entry.reference.name,
-        fact.state or NONE,
+        status_of(fact) or NONE,
         str(fact.weight),
         fact.parent or NONE,
         resource_list(fact.capability),
@@ -310,7 +304,7 @@ def _podgroup(context: TableContext, entry: Entry) -> Row:
     key = (entry.reference.namespace, entry.reference.name)
     return [
         entry.reference.name,
-        fact.phase or NONE,
+        status_of(fact) or NONE,
         str(fact.min_member),
         counted(context.members.get(key, {})),
         fact.queue or "default",
@@ -334,7 +328,7 @@ def _job(context: TableContext, entry: Entry) -> Row:
     assert isinstance(fact, JobFact)
     return [
         entry.reference.name,
-        fact.phase or NONE,
+        status_of(fact) or NONE,
         str(fact.min_available),
         str(fact.running),
         str(fact.pending),

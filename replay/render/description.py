@@ -12,6 +12,7 @@ from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.objects import Taint
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry
 from ..moments.history import Happening
 from .amounts import age, resource_list
@@ -116,7 +117,7 @@ def _by_kind(described: ObjectDescription) -> Lines:
 def _pod(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodFact)
-    yield _pair("Status", fact.status)
+    yield _pair("Status", status_of(fact))
     node = fact.node or NONE
     if described.entry.node_bound:
         node += "  (bound, but no version shows it yet)"
@@ -164,7 +165,7 @@ def _queue(described: ObjectDescription) -> Lines:
     assert isinstance(fact, QueueFact)
     table = described.context.queues
     row = described.context.queue_rows[described.entry.reference.name]
-    yield _pair("State", fact.state or NONE)
+    yield _pair("State", status_of(fact) or NONE)
     yield _pair("Weight", str(fact.weight))
     yield _pair("Parent", fact.parent or NONE)
     yield _pair("Reclaimable", NONE if fact.reclaimable is None else str(fact.reclaimable).lower())
@@ -198,7 +199,7 @@ def _queue(described: ObjectDescription) -> Lines:
 def _podgroup(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodGroupFact)
-    yield _pair("Status", fact.phase or NONE)
+    yield _pair("Status", status_of(fact) or NONE)
     yield _pair("Queue", fact.queue or "default")
     yield _pair("Min member", str(fact.min_member))
     yield _pair("Min resources", resource_list(fact.min_resources))
@@ -208,7 +209,7 @@ def _podgroup(described: ObjectDescription) -> Lines:
 def _job(described: ObjectDescription) -> Lines:
     spec, status = (_fields(described.document.get(part)) for part in ("spec", "status"))
     state = _fields(status.get("state"))
-    yield _pair("Status", str(state.get("phase") or NONE))
+    yield _pair("Status", status_of(described.entry.fact) or NONE)
     reasons = [str(state[part]) for part in ("reason", "message") if state.get(part)]
     if reasons:
         yield _pair("", " ".join(reasons))

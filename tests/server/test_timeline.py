@@ -72,12 +72,17 @@ def test_lanes_have_the_phases_of_objects(log: Log) -> None:
     look = _look(log, 2000, lanes="node/node-1,pod/ml/none")
     drawing = drawing_of(log, look, axis_of(log, 1, look.last), "")
     node, nothing = drawing.lanes
-    assert [one.phase for one in node.stretches] == ["Ready", "Cordoned", "Ready"]
-    cordoned = node.stretches[1]
+    assert [one.phase for one in node.stretches] == [
+        "Unknown",  # as kubectl says of a node without a Ready condition
+        "Ready",
+        "Ready,SchedulingDisabled",
+        "Ready",
+    ]
+    cordoned = node.stretches[2]
     assert cordoned.begin == 1904
     assert cordoned.look == "waiting"
     ends = cordoned.x + cordoned.width
-    assert abs(ends - node.stretches[2].x) < 0.2
+    assert abs(ends - node.stretches[3].x) < 0.2
     assert nothing.fault
     assert drawing.marks <= 5000
 
@@ -92,12 +97,11 @@ def test_sessions_are_drawn_at_their_own_times(log: Log) -> None:
 
 def test_a_field_was_set_by_the_last_event_that_changed_it(log: Log) -> None:
     life = life_of(log, "node/node-1")
-    version = life.last(2000)
-    assert version is not None
-    places = set_by(life, version)
+    past = life.by(2000)
+    places = set_by(past, life.state(2000).version)
     assert setter(places, "spec.unschedulable") == 1904
     assert setter(places, "spec.taints[0].effect") == 1912
-    first = next(one.position for one in life.versions if one.payload)
+    first = next(one.position for one in past.happenings if one.shows_version)
     assert setter(places, "metadata.name") == first
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import NodeFact, PodFact
+from ....engine.state.object_status import status_of
 from ...render.amounts import age
-from ...render.columns import node_status
 from .columns import (
     AGE_COLUMN,
     NAME_COLUMN,
@@ -76,7 +76,7 @@ def _ready(row: Row) -> str:
 
 def _pod_status(row: Row) -> str:
     fact = row.entry.fact
-    return fact.status if isinstance(fact, PodFact) else ""
+    return status_of(fact) if isinstance(fact, PodFact) else ""
 
 
 def _restarts(row: Row) -> str:
@@ -112,7 +112,7 @@ def _node_of_pod(row: Row) -> str:
 
 def _node_word(row: Row) -> str:
     fact = row.entry.fact
-    return node_status(fact) if isinstance(fact, NodeFact) else "Unknown"
+    return status_of(fact) if isinstance(fact, NodeFact) else "Unknown"
 
 
 def _roles(row: Row) -> str:

@@ -16,11 +16,11 @@ from ...moments.names import shortened, stem_of
 from ...render.amounts import age
 from .bounded import Some, number, some
 from .look import Look
-from .notes import JOB, POD, PODGROUP, gaps
+from .looks import look_of
+from .notes import JOB, POD, PODGROUP, WAITING, gaps
 from .page import page
 
 NO_PHASE = "(none)"
-WAITING = frozenset({NO_PHASE, "Pending", "Inqueue"})
 FACETS = ("phase", "queue", "namespace")
 
 
@@ -30,7 +30,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     :param name: to show. :param job: and ``podgroup``: as links name them; empty if there is none.
     :param phase: of the PodGroup; without one, of the job.
     :param least: how many pods start together. :param pods: of the PodGroup, by status.
-    :param waits: it may be asked why.
+    :param waits: it may be asked why. :param look: how its phase is drawn.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     pods: Mapping[str, int]
     age: str
     waits: bool
+    look: str
 
     @property
     def object(self) -> str:
@@ -176,7 +177,8 @@ def _of_group(
         least=fact.min_member,
         pods=pods,
         age=old(entry),
-        waits=phase in WAITING,
+        waits=fact.phase in WAITING,
+        look=look_of(fact.phase or NO_PHASE),
     )
 
 
@@ -195,7 +197,8 @@ def _of_job(entry: Entry, old: Callable[[Entry], str]) -> Workload:
         least=fact.min_available,
         pods={},
         age=old(entry),
-        waits=phase in WAITING,
+        waits=fact.phase in WAITING,
+        look=look_of(fact.phase or NO_PHASE),
     )
 
 

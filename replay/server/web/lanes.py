@@ -5,8 +5,8 @@ Places are shares of the width, from 0 to 100, so the drawing fits every screen 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import msgspec
@@ -15,10 +15,12 @@ from ....engine.errors import PlinianError
 from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
 from ...facade.log import Log
+from ...moments.lives import State, Step
 from ...moments.times import time_text, with_spans
 from .axis import Axis
-from .lives import Life, Version, life_of
+from .lives import life_of
 from .look import Look
+from .looks import GLYPHS, look_of
 from .whole_log import sessions_of
 
 MOST_LANES = 12
@@ -37,22 +39,6 @@ _STEPS_S = (
     *(3600, 7200, 10800, 21600, 43200, 86400, 172_800, 604_800, 2_592_000),
 )
 
-LOOKS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("Pending", "Restarting"), "pending"),
-        **dict.fromkeys(("Inqueue", "Bound", "Closing", "Cordoned"), "waiting"),
-        **dict.fromkeys(("Running", "Ready", "Open", "Exists"), "running"),
-        **dict.fromkeys(("Succeeded", "Completed", "Completing", "Closed"), "done"),
-        **dict.fromkeys(("Failed", "Aborted", "Aborting", "NotReady", "Terminated"), "failed"),
-        **dict.fromkeys(("Unknown", "Terminating"), "unknown"),
-    }
-)
-"""How a phase is drawn; other phases are drawn as unknown."""
-
-GLYPHS: Mapping[str, str] = MappingProxyType(
-    {"pending": "○", "waiting": "┄", "running": "■", "done": "●", "failed": "✖", "unknown": "?"}
-)
-
 
 class Tick(msgspec.Struct, frozen=True):
     """A time on the ruler."""
@@ -62,14 +48,16 @@ class Tick(msgspec.Struct, frozen=True):
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """A phase of an object, and where it is drawn.
+    """What is known of an object from a position on, and where it is drawn.
 
-    :param begin: the position of the event with which it begins.
+    :param phase: its status as ``get`` prints it; empty for kinds without one.
+    :param node: of a pod. :param begin: the position of the event with which it begins.
     """
 
     x: float
     width: float
     phase: str
+    node: str
     look: str
     glyph: str
     begin: int
@@ -79,6 +67,7 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
     """The phases of one object.
 
+    :param exists: at the position of the look, with ``phase`` and ``node`` as the panel has them.
     :param fault: why there are none. :param more: phases that are not drawn.
     """
 
@@ -86,6 +75,9 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     stretches: list[Stretch]
     events: list[tuple[float, int]]
     pinned: bool
+    exists: bool = False
+    phase: str = ""
+    node: str = ""
     fault: str = ""
     more: int = 0
 
@@ -191,9 +183,13 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
         life = life_of(log, name)
     except PlinianError as fault:
         return Lane(name=name, stretches=[], events=[], pinned=pinned, fault=str(fault.what))
-    stretches = list(_stretches(life, look, axis))
+    steps = list(life.steps())
+    now = next((one.state for one in reversed(steps) if one.position <= look.position), State())
+    stretches = list(_stretches(steps, look, axis))
     places = dict.fromkeys(
-        _place(axis, one) for one in life.versions if look.begin <= one.position <= look.end
+        _place(axis, one.position, one.time)
+        for one in life.history.happenings
+        if look.begin <= one.position <= look.end
     )
     drawn = stretches[: room // 2]
     events = [(x, 0) for x in list(places)[: room - len(drawn)]]
@@ -202,30 +198,30 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
         stretches=drawn,
         events=events,
         pinned=pinned,
+        exists=now.exists,
+        phase=now.status,
+        node=now.node,
         more=len(stretches) - len(drawn) + len(places) - len(events),
     )
 
 
-def _stretches(life: Life, look: Look, axis: Axis) -> Iterator[Stretch]:
+def _stretches(steps: Sequence[Step], look: Look, axis: Axis) -> Iterator[Stretch]:
     """Yield the phases of an object within a window."""
-    right = look.end
-    phased = [one for one in life.versions if one.phase is not None]
-    begins = [one for n, one in enumerate(phased) if not n or phased[n - 1].phase != one.phase]
-    for number, one in enumerate(begins):
-        following = begins[number + 1] if number + 1 < len(begins) else None
-        until = following is not None and following.position <= right
-        if not one.phase or one.position > right:
+    for one, following in zip_longest(steps, steps[1:]):
+        if not one.state.exists or one.position > look.end:
             continue
-        if following is not None and following.position < look.begin:
+        if following is not None and following.position <= look.begin:
             continue
-        x = _place(axis, one) if one.position >= look.begin else 0.0
-        drawn = LOOKS.get(one.phase, "unknown")
+        x = _place(axis, one.position, one.time) if one.position >= look.begin else 0.0
+        ends = 100.0
+        if following is not None and following.position <= look.end:
+            ends = _place(axis, following.position, following.time)
+        drawn = look_of(one.state.status, node=one.state.node)
         yield Stretch(
             x=x,
-            width=max(
-                round((_place(axis, following) if following and until else 100) - x, 2), 0.15
-            ),
-            phase=one.phase,
+            width=max(round(ends - x, 2), 0.15),
+            phase=one.state.status,
+            node=one.state.node,
             look=drawn,
             glyph=GLYPHS[drawn],
             begin=one.position,
@@ -233,10 +229,8 @@ def _stretches(life: Life, look: Look, axis: Axis) -> Iterator[Stretch]:
         )
 
 
-def _place(axis: Axis, one: Version) -> float:
-    return (
-        axis.share(one.position) if one.time is None or not axis.dated else axis.share_of(one.time)
-    )
+def _place(axis: Axis, position: int, time: int | None) -> float:
+    return axis.share(position) if time is None or not axis.dated else axis.share_of(time)
 
 
 def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]:

@@ -1,65 +1,20 @@
-"""The life of one object: its versions in order, with phases and with what each changed."""
+"""The lives of objects for a page: read once, and kept while somebody moves through them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any
 
 from ....engine.errors import ObjectNotFound
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ...facade.log import Log
-from ...moments.changes import Change
 from ...moments.clock import StoreKey
-from ...moments.history import history
+from ...moments.history import History
 from ...moments.kinds import ObjectName
+from ...moments.lives import Life, State
 from ...moments.moment import Moment
+from ...moments.names import name_of
 from ...moments.truth import bound_document
-
-MOST_VERSIONS = 5000
-"""The versions of an object that are read; of longer lives the last ones."""
-
-
-class Version(NamedTuple):
-    """One event of a life.
-
-    :param time: microseconds since 1970; None if it is not known. :param phase: after it; empty
-        if it deletes the object, None if it is not a version.
-    :param payload: whether the event holds the whole object.
-    """
-
-    position: int
-    time: int | None
-    kind: str
-    uid: str
-    actor: str
-    note: str
-    changes: tuple[Change, ...]
-    phase: str | None
-    payload: bool
-
-
-class Life(NamedTuple):
-    """All events of one object, in the order in which they happened.
-
-    :param name: as in ``pod/ml/train-0``. :param group: and ``kind``: of the object.
-    """
-
-    name: str
-    group: str
-    kind: str
-    versions: tuple[Version, ...]
-
-    def by(self, position: int) -> list[Version]:
-        """Return the events that are known by a position."""
-        return [one for one in self.versions if one.position <= position]
-
-    def last(self, position: int) -> Version | None:
-        """Return the last version by a position, also one that deletes the object."""
-        found = [one for one in self.versions if one.position <= position and one.payload]
-        return found[-1] if found else None
 
 
 def life_of(log: Log, text: str) -> Life:
@@ -69,61 +24,43 @@ def life_of(log: Log, text: str) -> Life:
     :raises ObjectNotFound: the log never held it.
     """
     moment = log.moment()
-    found = _life(StoreKey(log.store), log.object(text, moment), moment)
-    if not found.versions:
+    named, opened = log.object(text, moment), StoreKey(log.store)
+    pair = (named.group, named.kind)
+    place = "" if pair in CLUSTER_SCOPED else named.place("") or ""
+    found = _life(opened, named, place, moment)
+    if not found.history.happenings:
+        named = named._replace(name=name_of(log, pair, named.name, place, moment))
+        found = _life(opened, named, place, moment)
+    if not found.history.happenings:
         raise ObjectNotFound(
             f"the log holds no {text}", now="choose an object from the events or a table"
         )
-    return found._replace(name=text)
+    return found
 
 
 @lru_cache(maxsize=24)
-def _life(opened: StoreKey, named: ObjectName, moment: Moment) -> Life:
-    pair = (named.group, named.kind)
-    place = "" if pair in CLUSTER_SCOPED else named.namespace or "default"
-    found = history(opened.store, named, namespace=place, moment=moment)
-    some = found.happenings[-MOST_VERSIONS:]
-    held = [one.position for one in some if one.revision is not None and not one.note]
-    payloads = opened.store.payloads(held, moment.branch)
-    versions = []
-    for one in some:
-        payload = payloads.get(one.position)
-        deleted = one.kind.endswith(".deleted") or one.note.startswith("absent")
-        phase = "" if deleted else None if payload is None else _phase(pair, payload)
-        versions.append(
-            Version(
-                one.position,
-                one.time,
-                one.kind,
-                one.uid,
-                one.actor,
-                one.note,
-                tuple(one.changes),
-                phase,
-                payload is not None,
-            )
-        )
-    return Life("", *pair, tuple(versions))
+def _life(opened: StoreKey, named: ObjectName, place: str, moment: Moment) -> Life:
+    return Life(opened.store, named, namespace=place, moment=moment)
 
 
-def document_at(log: Log, version: Version) -> dict[str, Any]:
-    """Return the object as a version has it."""
+def document_of(log: Log, state: State) -> dict[str, Any]:
+    """Return the object that a state shows; if it was deleted, as it was before."""
     moment = log.moment()
-    return bound_document(
-        log.store.payloads([version.position], moment.branch)[version.position], ""
-    )
+    payload = log.store.payloads([state.version], moment.branch)[state.version]
+    return bound_document(payload, state.node)
 
 
-def set_by(life: Life, version: Version) -> dict[str, int]:
+def set_by(past: History, version: int) -> dict[str, int]:
     """Return by path which event set a field last, for the object of a version.
 
     A field that is not in it has its value from the object's first version.
     """
+    uid = next((one.uid for one in past.happenings if one.position == version), "")
     found: dict[str, int] = {}
-    for one in life.by(version.position):
-        if one.uid != version.uid:
+    for one in past.happenings:
+        if one.uid != uid:
             continue
-        if not found and one.payload:
+        if not found and one.revision is not None:
             found[""] = one.position
         for change in one.changes:
             found[change.path] = one.position
@@ -137,27 +74,3 @@ def setter(places: dict[str, int], path: str) -> int:
 
 def _holds(name: str, path: str) -> bool:
     return not name or path == name or path.startswith((f"{name}.", f"{name}["))
-
-
-def _phase(pair: tuple[str, str], payload: bytes) -> str:
-    """Return the phase of an object in one word."""
-    document: dict[str, Any] = msgspec.json.decode(payload)
-    if (document.get("metadata") or {}).get("deletionTimestamp"):
-        return "Terminating"
-    spec, status = document.get("spec") or {}, document.get("status") or {}
-    if pair == ("", "Node"):
-        return _node_phase(spec, status.get("conditions") or [])
-    if pair == ("", "Pod"):
-        phase = str(status.get("phase") or "Pending")
-        return "Bound" if phase == "Pending" and spec.get("nodeName") else phase
-    state = status.get("state")
-    if isinstance(state, dict):
-        return str(state.get("phase") or "Pending")
-    return str(status.get("phase") or state or "Exists")
-
-
-def _node_phase(spec: dict[str, Any], conditions: Sequence[dict[str, Any]]) -> str:
-    ready = next((one.get("status") for one in conditions if one.get("type") == "Ready"), "True")
-    if ready != "True":
-        return "NotReady"
-    return "Cordoned" if spec.get("unschedulable") else "Ready"

@@ -12,6 +12,7 @@ from ....engine.cache.cache import SchedulerCache
 from ....engine.errors import UsageError
 from ....engine.kubernetes.amount_texts import short_amount
 from ....engine.state.facts import NodeFact
+from ....engine.state.object_status import status_of
 from ....engine.state.tables import NodeTable, node_table
 from ....engine.state.truth import Truth
 from ....engine.volcano.session.history import resolve
@@ -22,7 +23,6 @@ from ...facade.options import release_of
 from ...moments.drift import CacheDifference, Drift, both_at
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
-from ...render.columns import node_status
 from ..reach import reach_cache
 from .bounded import Some, number, some
 from .look import Look
@@ -229,7 +229,7 @@ class _Sides:
     def _truth(self, name: str, row: int) -> Account:
         used, total = self._amounts(row)
         return Account(
-            state=node_status(self._facts[name]),
+            state=status_of(self._facts[name]),
             pods=int(self._table.pods[row]),
             used=short_amount(self.resource, used),
             allocatable=short_amount(self.resource, total),

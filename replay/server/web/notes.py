@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from ....engine.kubernetes.resources import GroupKind
+from ....engine.state.facts import Fact, JobFact, NodeFact, PodFact, PodGroupFact, QueueFact
 from ...facade.log import Log
 from ...moments.coverage import Unknown, reasons, unknown_at
 from ...moments.moment import Moment
@@ -18,6 +19,25 @@ POD: GroupKind = ("", "Pod")
 
 ASKABLE = frozenset({"pod", "job", "podgroup", "queue", "node"})
 """The kinds that ``why`` answers about, as links name them."""
+
+
+_WAITS = "Why does it wait?"
+
+WAITING = frozenset({"", "Pending", "Inqueue"})
+"""Phases of PodGroups and jobs that wait."""
+
+
+def question_of(fact: Fact) -> str:
+    """Return what ``why`` can be asked about an object; empty if there is nothing to ask."""
+    if isinstance(fact, NodeFact | QueueFact):
+        return "What does it hold up?"
+    if isinstance(fact, PodFact):
+        waits = not fact.node and fact.phase in WAITING and fact.deleting_at is None
+        return _WAITS if waits else ""
+    if isinstance(fact, PodGroupFact | JobFact):
+        running = {"Running": "Does anything of it wait?"}
+        return _WAITS if fact.phase in WAITING else running.get(fact.phase, "")
+    return ""
 
 
 def gaps(log: Log, moment: Moment, kinds: Sequence[GroupKind]) -> tuple[str, ...]:

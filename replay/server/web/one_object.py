@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ....engine.events import KINDS, Effect
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
+from ....engine.state.object_status import status_of
 from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
 from ...facade.log import Log
@@ -22,8 +22,9 @@ from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut
 from .bounded import MOST_ROWS, Some, number, some
+from .lives import life_of
 from .look import Look
-from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, sentences
+from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, question_of, sentences
 from .page import page
 
 LONGEST = 2000
@@ -81,8 +82,12 @@ class OneObject(msgspec.Struct, frozen=True, kw_only=True):
     :param name: as links name it, as in ``pod/ml/train-0``.
     :param exists: at the moment; else it does not yet, or does not any more.
     :param position: of the version at the moment. :param stale: a later write has no result here.
+    :param phase: its status as ``get`` prints it. :param node: of a pod.
+    :param bound: the event that binds it, if no version shows that yet; else 0.
+    :param changed: the event that changed it last. :param first: and ``end``: the first and the
+        last event that the log has of it; 0 if there is none.
     :param last: the position of its last version before it was deleted; 0 if there is none.
-    :param askable: ``why`` answers about it.
+    :param askable: ``why`` answers about it. :param question: what it answers; may be empty.
     :param uids: of all objects that had the name.
     :param versions: newest first; also those after the moment.
     """
@@ -96,7 +101,13 @@ class OneObject(msgspec.Struct, frozen=True, kw_only=True):
     resource_version: str
     stale: bool
     phase: str
+    node: str
+    bound: int
+    changed: Version | None
+    first: int
+    end: int
     askable: bool
+    question: str
     uids: tuple[str, ...]
     fields: Some[Field]
     versions: Some[Version]
@@ -112,6 +123,9 @@ def _json(found: OneObject) -> Any:
         "name": found.name,
         "exists": found.exists,
         "position": found.position,
+        "status": found.phase,
+        "node": found.node,
+        "changed": msgspec.to_builtins(found.changed),
         "object": found.object,
         "fields": msgspec.to_builtins(found.fields.rows),
         "history": document(found.history),
@@ -132,22 +146,31 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
     truth = log.truth(moment)
     entry = truth.find(*pair, reference.namespace, reference.name)
     held = None if entry is None else next(log.documents([entry]))
-    versions = [_version(one, look.position) for one in reversed(past.happenings)]
-    own = [one for one in past.happenings if one.position <= look.position]
+    known = life_of(log, object_text(reference)).by(look.position)
+    later = [one for one in past.happenings if one.position > look.position]
+    rows = [*reversed(later), *reversed(known.happenings)]
+    places = [one.position for one in past.happenings]
+    fact = None if entry is None else entry.fact
     return OneObject(
         name=object_text(reference),
         kind=reference.kind,
         exists=entry is not None,
         uid="" if entry is None else entry.reference.uid,
         position=0 if entry is None else entry.position,
-        last=max((one.position for one in past.happenings if _lives(one)), default=0),
+        last=max((one.position for one in past.happenings if one.shows_version), default=0),
         resource_version="" if entry is None else entry.resource_version,
         stale=entry is not None and entry.stale,
-        phase=str(getattr(entry.fact, "phase", "")) if entry is not None else "",
+        phase="" if fact is None else status_of(fact),
+        node=fact.node if isinstance(fact, PodFact) else "",
+        bound=0 if entry is None else entry.bound_position,
+        changed=None if known.changed is None else _version(known.changed, look.position),
+        first=min(places, default=0),
+        end=max(places, default=0),
         askable=plain_name(*pair) in ASKABLE and entry is not None,
+        question="" if fact is None else question_of(fact),
         uids=past.uids,
-        fields=some(list(_fields(held or {}, own)), number(look, "fields")),
-        versions=some(versions, number(look, "skip")),
+        fields=some(list(_fields(held or {}, known.happenings)), number(look, "fields")),
+        versions=some([_version(one, look.position) for one in rows], number(look, "skip")),
         links=tuple(_links(truth, entry, past)),
         not_known=sentences(past.not_known),
         object=held,
@@ -171,11 +194,6 @@ def _version(one: Happening, now: int) -> Version:
         more=len(one.changes[MOST_FIELDS:]),
         later=one.position > now,
     )
-
-
-def _lives(one: Happening) -> bool:
-    """Return whether an event shows that the object exists."""
-    return KINDS[one.kind].effect is Effect.VERSION
 
 
 def _text(value: object) -> str:

@@ -23,8 +23,8 @@ from ...series.node_use import CORDONED, GONE, NOT_READY, NodeRow, NodeUse
 from ...series.period import Period, Span, span_of
 from ...series.queue_shares import QueueShare, QueueShares, Values, highest_of
 from ..reach import reach_all
-from .lanes import GLYPHS, LOOKS
 from .look import Look
+from .looks import GLYPHS, look_of
 from .page import page
 from .whole_log import nodes_of, queues_of
 
@@ -222,8 +222,8 @@ def _job_row(row: GangRow, period: Period) -> JobRow:
                 x=round(100 * (one.begin - period.begin) / whole, 2),
                 width=round(100 * (one.end - one.begin) / whole, 2),
                 phase=one.phase,
-                look=LOOKS.get(one.phase, "unknown"),
-                glyph=GLYPHS[LOOKS.get(one.phase, "unknown")],
+                look=look_of(one.phase),
+                glyph=GLYPHS[look_of(one.phase)],
                 time=time_text(one.begin),
             )
             for one in row.phases

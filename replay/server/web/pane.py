@@ -11,13 +11,15 @@ from ....engine.errors import PlinianError
 from ...answers.answer import Why
 from ...facade.log import Log
 from ...moments.changes import Change, changes
+from ...moments.history import Happening, History
+from ...moments.lives import Life, State
 from ...moments.times import time_text
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut
 from ...render.yaml_text import YamlWriter
 from ..reach import reach_cache
-from .lives import Life, Version, document_at, life_of, set_by, setter
+from .lives import document_of, life_of, set_by, setter
 from .look import Look
 
 PANES = ("diff", "state", "drift", "raw", "why")
@@ -27,6 +29,7 @@ LONG_PANES = ("drift", "why")
 USUAL = "diff"
 
 MOST_FIELDS = 200
+_NOTHING = " No field differs."
 _LONGEST = 300
 _MOST_TEXT = 200_000
 
@@ -60,6 +63,9 @@ class Pane(msgspec.Struct, frozen=True, kw_only=True):
 
     :param pane: which tab. :param object: as in ``pod/ml/train-0``; empty if none is selected.
     :param chosen: whether the query names it; else it is that of the event at the position.
+    :param exists: at the position; ``phase`` is its status as ``get`` prints it, ``node`` that of
+        a pod. :param changed: the event that changed it last; 0 if none is known.
+    :param kind: of that event, and ``actor``: who caused it; empty if not known.
     :param says: one sentence above the rows. :param shown: the version that is shown; 0 if none.
     :param more: rows that are left out. :param fault: why there is no answer.
     :param waits: the answer is not computed yet, because it takes long.
@@ -68,7 +74,12 @@ class Pane(msgspec.Struct, frozen=True, kw_only=True):
     pane: str
     object: str
     chosen: bool
+    exists: bool = False
     phase: str = ""
+    node: str = ""
+    changed: int = 0
+    kind: str = ""
+    actor: str = ""
     says: str = ""
     shown: int = 0
     fields: list[FieldRow] = []
@@ -111,34 +122,56 @@ def pane_of(log: Log, look: Look, named: str) -> Pane:
 
 
 def _versioned(log: Log, look: Look, base: Pane, life: Life) -> Pane:
-    version = life.last(look.position)
-    if version is None:
-        first = next((one.position for one in life.versions if one.payload), 0)
-        says = f"The log holds no version of it by @{look.position}; the first is @{first}."
-        return msgspec.structs.replace(base, says=says, shown=0)
-    replace = msgspec.structs.replace
-    base = replace(base, shown=version.position, phase=version.phase or "Deleted")
+    state, past, replace = (
+        life.state(look.position),
+        life.by(look.position),
+        msgspec.structs.replace,
+    )
+    last = past.changed
+    base = replace(
+        base,
+        exists=state.exists,
+        phase=state.status,
+        node=state.node,
+        shown=state.version,
+        changed=0 if last is None else last.position,
+        kind="" if last is None else last.kind,
+        actor="" if last is None else last.actor,
+    )
+    if not state.version:
+        first = next((one.position for one in life.history.happenings if one.revision), 0)
+        says = f"The log holds no version of it by @{look.position}"
+        return replace(base, says=f"{says}; the first is @{first}." if first else f"{says}.")
     if base.pane == "raw":
-        text = YamlWriter().text([document_at(log, version)])
+        text = YamlWriter().text([document_of(log, state)])
         return replace(base, text=text[:_MOST_TEXT], more=max(len(text) - _MOST_TEXT, 0))
     if base.pane == "state":
-        return _state(log, base, life, version)
-    return _diff(log, look, base, life, version)
+        return _state(log, base, past, state)
+    return _diff(log, look, base, life)
 
 
-def _state(log: Log, base: Pane, life: Life, version: Version) -> Pane:
-    places = set_by(life, version)
+def _state(log: Log, base: Pane, past: History, state: State) -> Pane:
+    places = set_by(past, state.version)
     rows = [
         FieldRow(path=one.path, value=_text(one.new), set_by=setter(places, one.path))
-        for one in changes({}, document_at(log, version))
+        for one in changes({}, document_of(log, state))
     ]
     rows.sort(key=lambda row: (_rank(row.path), row.path))
-    says = (
-        "" if version.phase else f"It was deleted by @{version.position}; this is its last version."
-    )
+    says = "" if state.exists else f"{_was_deleted(past)} This is its last version."
     return msgspec.structs.replace(
         base, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]), says=says
     )
+
+
+def _was_deleted(past: History) -> str:
+    ended = past.ended
+    if ended is None:
+        return "It does not exist any more."
+    return f"It was deleted{' before' if ended.note else ''} by @{ended.position}{_by(ended)}."
+
+
+def _by(one: Happening) -> str:
+    return f" by {one.actor}" if one.actor else ""
 
 
 def _rank(path: str) -> int:
@@ -148,25 +181,39 @@ def _rank(path: str) -> int:
     return order.index(part) if part in order else len(order)
 
 
-def _diff(log: Log, look: Look, base: Pane, life: Life, version: Version) -> Pane:
-    replace = msgspec.structs.replace
+def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     if look.versus is not None:
-        then = life.last(look.versus)
-        if then is None or not then.phase:
-            return replace(base, says=f"It does not exist at @{look.versus}.")
-        found = changes(document_at(log, then), document_at(log, version))
-        says = f"From @{look.versus} (version @{then.position}) to @{look.position}"
-        says += ":" if found else ", no field differs."
-    else:
-        found = list(version.changes)
-        by = f" by {version.actor}" if version.actor else ""
-        time = f" at {time_text(version.time)}" if version.time is not None else ""
-        says = f"Last changed by @{version.position} {version.kind}{time}{by}."
-        if not found:
-            first = version == next(one for one in life.versions if one.payload)
-            says += (
-                " It is the first version that the log holds." if first else " No field differs."
-            )
+        return _compared(log, look, base, life)
+    past = life.by(look.position)
+    last = past.changed
+    found: list[Change] = []
+    says = ""
+    if last is not None:
+        found = last.changes
+        time = f" at {time_text(last.time)}" if last.time is not None else ""
+        says = f"Last changed by @{last.position} {last.kind}{time}{_by(last)}."
+        says += f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
+        if not found and not last.note:
+            first = next((one.position for one in past.happenings if one.shows_version), 0)
+            is_first = last.position == first
+            says += " It is the first version that the log holds." if is_first else _NOTHING
+    rows = list(_changed(found))
+    return msgspec.structs.replace(
+        base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:])
+    )
+
+
+def _compared(log: Log, look: Look, base: Pane, life: Life) -> Pane:
+    """Return the panel with what differs from another position."""
+    replace, other = msgspec.structs.replace, look.versus or 0
+    then, now = life.state(other), life.state(look.position)
+    if not then.exists or not now.exists:
+        return replace(
+            base, says=f"It does not exist at @{look.position if then.exists else other}."
+        )
+    found = changes(document_of(log, then), document_of(log, now))
+    says = f"From @{other} (version @{then.version}) to @{look.position}"
+    says += ":" if found else ", no field differs."
     rows = list(_changed(found))
     return replace(base, says=says, fields=rows[:MOST_FIELDS], more=len(rows[MOST_FIELDS:]))
 

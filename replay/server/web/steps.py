@@ -68,9 +68,7 @@ def _of_object(log: Log, look: Look, *, changed: bool, forwards: bool) -> int | 
     if not named:
         return None
     places = sorted(
-        one.position
-        for one in life_of(log, named).versions
-        if not changed or one.changes or not one.phase
+        one.position for one in life_of(log, named).history.happenings if not changed or one.changed
     )
     return _beside(places, look.position, forwards=forwards)
 

@@ -1,0 +1,92 @@
+"""The life of an object is what the truth says of it, at every position, in every order."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from doors import objects_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pods import bound, listing, pod
+
+import plinian
+from plinian.engine.events import Event, Reference
+from plinian.engine.state.facts import PodFact
+from plinian.engine.state.object_status import status_of
+from plinian.replay.moments.kinds import ObjectName
+from plinian.replay.moments.lives import Life, State
+
+
+def life_of(log: plinian.Log, one: Reference) -> Life:
+    named = ObjectName(one.group, one.kind, one.name)
+    return Life(log.store, named, namespace=one.namespace, moment=log.moment())
+
+
+def truth_of(log: plinian.Log, one: Reference, at: int) -> State:
+    """Return what the fold says, in the form of a life's state."""
+    entry = log.truth(f"@{at}").find(one.group, one.kind, one.namespace, one.name)
+    if entry is None:
+        return State()
+    fact = entry.fact
+    return State(
+        version=entry.position,
+        exists=True,
+        uid=entry.reference.uid,
+        status=status_of(fact),
+        node=fact.node if isinstance(fact, PodFact) else "",
+    )
+
+
+def compare(log: plinian.Log, one: Reference, places: list[int]) -> None:
+    life = life_of(log, one)
+    steps = list(life.steps())
+    for at in places:
+        state, expected = life.state(at), truth_of(log, one, at)
+        assert state._replace(version=state.version if state.exists else 0) == expected, (one, at)
+        step = next((each.state for each in reversed(steps) if each.position <= at), State())
+        assert step._replace(version=0) == expected._replace(version=0), (one, at)
+
+
+def test_lives_of_a_recording_are_what_the_truth_says(tmp_path: Path) -> None:
+    with plinian.demo(tmp_path / "demo.db") as log:
+        for some in objects_of(log).values():
+            for one in islice(some, 0, None, max(len(some), 1)):
+                places = [each.position for each in life_of(log, one).history.happenings]
+                near = {at + more for at in places[:: len(places) // 2 + 1] for more in (-1, 0)}
+                compare(log, one, sorted(at for at in near if 0 < at <= log.store.last()))
+
+
+WEB = Reference("", "Pod", "shop", "web-0")
+
+_EVENTS = st.one_of(
+    st.builds(pod, st.integers(1, 30), verb=st.sampled_from(["created", "updated", "deleted"])),
+    st.builds(lambda at, node: bound("web-0", node, at=at), st.integers(1, 30), st.just("n1")),
+    st.builds(
+        lambda revision, names, exact: listing(revision, *names, exact=exact),
+        st.integers(1, 30),
+        st.lists(st.sampled_from(["web-0", "web-1"]), max_size=2, unique=True),
+        st.booleans(),
+    ),
+)
+
+
+@settings(max_examples=15)
+@given(st.lists(_EVENTS, min_size=1, max_size=8, unique_by=lambda one: (one.kind, one.revision)))
+def test_a_life_follows_the_truth_in_any_order_of_learning(some: list[Event]) -> None:
+    with TemporaryDirectory() as folder, plinian.open(Path(folder) / "a.db", create=True) as log:
+        for one in some:
+            log.store.append([one])
+        if any(one.reference.name == "web-0" for one in some):
+            compare(log, WEB, list(range(1, log.store.last() + 1)))
+
+
+def test_a_deletion_that_is_learned_late_changes_nothing_that_was_known_before(
+    tmp_path: Path,
+) -> None:
+    with plinian.open(tmp_path / "late.db", create=True) as log:
+        for one in (listing(8), pod(3), pod(6, verb="deleted"), pod(7), pod(12)):
+            log.store.append([one])
+        compare(log, WEB, [1, 2, 3, 4, 5])
+        assert [life_of(log, WEB).state(at).exists for at in (2, 3, 5)] == [False, False, True]

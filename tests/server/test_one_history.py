@@ -1,0 +1,75 @@
+"""All doors to a log show the same object at the same position: one history behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from doors import Doors, differences, doors_of, objects_of, positions_of
+
+import plinian
+from plinian.engine.events import Reference
+
+DATA = Path(__file__).parents[1] / "data"
+POD = Reference("", "Pod", "default", "train-b-worker-3")
+SCHEDULER = "system:serviceaccount:volcano-system:volcano-scheduler"
+
+
+@pytest.fixture(scope="module")
+def demo(demo_log: Path) -> Iterator[Doors]:
+    with doors_of(demo_log) as doors:
+        yield doors
+
+
+def _ingested(place: Path, *calls: str) -> Path:
+    """Return a log of files, appended in as many calls as there are patterns."""
+    with plinian.open(place, create=True) as log:
+        for pattern in calls:
+            log.ingest(sorted(DATA.glob(pattern)))
+    return place
+
+
+def _sample(doors: Doors, objects: int, positions: int) -> Iterator[tuple[Reference, int]]:
+    for some in objects_of(doors.log).values():
+        for one in islice(some, 0, None, max(len(some) // objects, 1)):
+            for at in islice(reversed(positions_of(doors.log, one, 5)), positions):
+                yield one, at
+
+
+def test_a_binding_and_an_eviction_are_shown_alike_behind_all_doors(demo: Doors) -> None:
+    bound = demo.all(POD, 600)
+    assert {one.node for one in bound.values() if one.node is not None} == {"node-1"}
+    assert bound["panel"].changed == (596, "pod.bound")
+    assert bound["panel"].actor == SCHEDULER
+    evicted = demo.all(POD, 1950)
+    assert evicted["panel"].changed == (1946, "pod.evicted")
+    assert evicted["panel"].actor == "kubernetes-admin"
+    assert evicted["panel"].status == "Terminating"
+    for at in (502, 596, 2034):
+        assert not differences(demo.all(POD, at)), at
+
+
+def test_doors_agree_about_objects_of_every_kind(demo: Doors) -> None:
+    seen = set()
+    for one, at in _sample(demo, 1, 1):
+        seen.add(one.kind)
+        assert not differences(demo.all(one, at, commands=at % 6 == 0)), (one, at)
+    assert {"Pod", "Node", "Job", "PodGroup", "Queue", "Event", "Namespace"} <= seen
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        ("audit-metadata.jsonl.gz", "list-all.json.gz"),
+        ("list-nodes.raw.json.gz", "watch-queues.jsonl.gz", "watch-nodes.jsonl.gz"),
+        ("audit-requestresponse.jsonl.gz",),
+    ],
+)
+def test_doors_agree_about_poor_logs(tmp_path: Path, calls: tuple[str, ...]) -> None:
+    with doors_of(_ingested(tmp_path / "poor.db", *calls)) as doors:
+        sample = list(_sample(doors, 1, 2))
+        assert sample
+        for one, at in sample:
+            assert not differences(doors.all(one, at, commands=at % 6 == 0)), (one, at)
