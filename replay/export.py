@@ -17,6 +17,7 @@ import msgspec
 from ..engine.errors import UsageError
 from ..engine.events import Recorded
 from ..engine.log.creation import PRIVATE
+from .moments.input_names import without_folders
 from .tabular.columns import Time
 
 _ROWS_AT_ONCE = 5_000
@@ -114,7 +115,7 @@ def line_of(recorded: Recorded) -> Line:
         latest=event.latest,
         recorded_at=recorded.recorded_at,
         actor=event.actor,
-        source=event.source,
+        source=without_folders(event.source),
         line=event.line,
         payload=msgspec.Raw(event.payload),
     )

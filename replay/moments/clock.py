@@ -30,6 +30,7 @@ from ...engine.state.facts import Fact
 from ...engine.state.fold import Placed
 from ...engine.state.log_end import reached_at, vouched_by
 from ...engine.state.marks import marks_of
+from .input_names import without_folders
 from .moment import Moment
 
 Asked = TypeVar("Asked")
@@ -114,7 +115,8 @@ def clock_remarks(store: LogStore, *, branch: str, cluster: str) -> list[str]:
     remarks = clock_of(store, branch=branch, cluster=cluster).remarks
     sources = [source for remark in remarks for source in (remark.source, remark.other)]
     names = store.symbols([source for source in sources if source >= 0])
-    return [remark.text(names) for remark in remarks]
+    shown = {symbol: without_folders(name) for symbol, name in names.items()}
+    return [remark.text(shown) for remark in remarks]
 
 
 def _build(

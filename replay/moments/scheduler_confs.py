@@ -13,6 +13,7 @@ from ...engine.events import Event
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
 from .clock import StoreKey
+from .input_names import without_folders
 from .log import Log
 from .moment import Moment
 
@@ -46,7 +47,7 @@ def conf_file(path: Path) -> ConfText:
     :raises InputError: it is not text.
     """
     try:
-        return ConfText(path.read_text(encoding="utf-8"), str(path))
+        return ConfText(path.read_text(encoding="utf-8"), without_folders(str(path)))
     except UnicodeDecodeError as fault:
         raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
 
@@ -89,4 +90,4 @@ def _applied(opened: StoreKey, branch: str, cluster: str, known: int) -> tuple[A
 
 def _conf_text(event: Event) -> ConfText:
     applied = msgspec.json.decode(event.payload, type=ConfigApplied)
-    return ConfText(applied.text, applied.configmap or event.source)
+    return ConfText(applied.text, applied.configmap or without_folders(event.source))

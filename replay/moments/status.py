@@ -20,6 +20,7 @@ from ..tabular.tabular import Tabular
 from .clock import clock_remarks
 from .contradictions import contradiction_text, contradictions, object_version_text
 from .coverage import SCHEDULING, plurals
+from .input_names import without_folders
 from .log import Log
 from .moment import Moment
 
@@ -238,7 +239,7 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
 def _input(one: SourceInfo) -> Input:
     name = next((word for kind, word in _FORMATS.items() if kind in one.kinds), "objects")
     return Input(
-        source=one.source,
+        source=without_folders(one.source),
         format=name,
         events=one.events,
         first_revision=one.first_revision,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import AnswerExpected, Payload, SliceBegan, SliceEnded
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.version import __version__
+from ..moments.input_names import InputNames
 from ..moments.log import Log
 from .reading import FORMAT
 from .slice import Range, Slice, read_at
@@ -27,10 +30,11 @@ def slice_events(
     :param expected: the answer; without it, only the state at the begin is wanted.
     """
     yield began(log, wanted, objects=len(chosen.state))
-    branch = wanted.point.branch
+    branch, names = wanted.point.branch, InputNames()
     for positions in (chosen.state, chosen.events):
         for recorded in read_at(log, positions, branch):
-            yield redaction.redacted(recorded.event)
+            event = redaction.redacted(recorded.event)
+            yield msgspec.structs.replace(event, source=names.shown(event.source))
     cluster = wanted.point.cluster
     if expected is None:
         return

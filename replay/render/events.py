@@ -11,6 +11,7 @@ import msgspec
 from ...engine.events import Event, Recorded, Reference
 from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
+from ..moments.input_names import without_folders
 from ..moments.kinds import plain_name
 from ..moments.times import span_text
 from .tables import NONE, Table
@@ -49,7 +50,7 @@ def event_fields(recorded: AttributedEvent, *, payload: bool) -> dict[str, Any]:
         "actor": recorded.actor,
         "made": recorded.made or None,
         "verb": verb_of(event) or None,
-        "source": event.source,
+        "source": without_folders(event.source),
         "line": event.line,
         "branch": recorded.branch,
         "cluster": event.cluster,
@@ -87,7 +88,7 @@ def event_rows(events: Iterable[AttributedEvent], *, wide: bool) -> Iterator[lis
             recorded.actor or NONE,
         ]
         if wide:
-            row.append(f"{event.source}:{event.line}")
+            row.append(f"{without_folders(event.source)}:{event.line}")
         yield row
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 from ..lint.findings import Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES
 from ..lint.task import Report
+from ..moments.input_names import without_folders
 from ..render.figures import counted
 from ..render.lint import ranges_text, release_text
 from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped
@@ -54,4 +56,12 @@ def _region(subject: Subject, field: str, regions: Regions) -> FileRegion | None
     if place is None:
         return None
     found = regions.of(place, field)
-    return FileRegion(place.file, found.line, found.column)
+    return FileRegion(_shared(place.file), found.line, found.column)
+
+
+def _shared(file: str) -> str:
+    """Return the path of a file as others know it: from here, or without folders of this machine."""
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return path.relative_to(Path.cwd()).as_posix()
+    return without_folders(file)

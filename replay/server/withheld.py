@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...engine.errors import PlinianError
 from ...engine.log.location import parse_location
 from ..facade.log import Log
+from ..moments.input_names import without_folders
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import confs_at
 
-_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
 _NAMING = frozenset({"source", "conf", "configurations"})
 """Fields that name inputs."""
 
@@ -57,12 +56,6 @@ class Withheld:
         """Replace the paths in the texts of an error."""
         for part in ("what", "where", "now"):
             setattr(fault, part, self.text(getattr(fault, part)))
-
-
-def without_folders(name: str) -> str:
-    """Return the name of an input without the folders of an absolute path."""
-    found = _FOLDERS.match(name)
-    return name[found.end() :] if found else name
 
 
 def confs_of(log: Log, moment: Moment | None) -> Iterator[str]:

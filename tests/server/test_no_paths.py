@@ -11,11 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 from api_questions import QUESTIONS, path_of
+from click.testing import CliRunner
 from html_pages import Page
 from mcp.client.client import Client
 from web_pages import PATHS, links_of, pages_of
 
 import plinian
+from plinian.replay.cli.main import app
 from plinian.replay.server.api.operation import Operation
 from plinian.replay.server.api.table import OPERATIONS
 from plinian.replay.server.mcp.tools import server_of
@@ -65,7 +67,38 @@ def _around(text: str) -> str:
 
 def test_the_folder_is_in_the_log(place: Path) -> None:
     with plinian.open(place, read_only=True) as log:
-        assert SECRET in log.session(at=AT).conf
+        assert any(SECRET in one.event.source for one in log.events(kinds=("config.applied",)))
+
+
+def test_no_command_and_no_file_names_it(place: Path, tmp_path: Path) -> None:
+    conf = str(place.parent / "scheduler-conf/volcano-scheduler.conf")
+    report, pack, events = (tmp_path / one for one in ("r.html", "p.plinian", "e.ndjson"))
+    at = ("--at", AT)
+    for words in (
+        ("why", "job/gpu-2", *at),
+        ("why", "job/gpu-2", *at, "-o", "json"),
+        ("session", *at, "-o", "json"),
+        ("session", *at, "--conf", conf),
+        ("history", "job/gpu-2", "-o", "json"),
+        ("events", "--kind", "config.applied", "-o", "json"),
+        ("status",),
+        ("status", "-o", "json"),
+        ("lint", *at, "-o", "sarif"),
+        ("report", *at, "--why", "job/gpu-2", "-o", str(report)),
+        ("pack", *at, "--around", "5s", "-o", str(pack)),
+        ("export", str(events)),
+    ):
+        result = CliRunner().invoke(app, [*words, "--log", str(place)])
+        assert result.exit_code in {0, 1}, (words, result.output)
+        printed = result.stdout.replace(str(place.parent / "log.db"), "")
+        assert SECRET not in printed, (words, _around(printed))
+    assert "volcano-scheduler.conf" in report.read_text()
+    for file in (report, events):
+        assert SECRET not in file.read_text(), _around(file.read_text())
+    with plinian.open(pack, read_only=True) as opened:
+        sources = {one.event.source for one in opened.events()}
+        assert "volcano-scheduler.conf" in sources
+        assert not any(SECRET in str(one.event) for one in opened.events())
 
 
 def test_no_page_names_it(client: httpx.Client) -> None:

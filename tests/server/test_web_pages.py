@@ -205,7 +205,7 @@ def test_a_changed_field_that_no_session_reads_is_named(client: httpx.Client) ->
     text = "no session reads spec.wieght of a Queue, so it changes nothing"
     for more in ("", "&for=5s"):
         path = f"{AT}/what-if?set=queue/gold.spec.wieght=2{more}"
-        assert text in page_at(client, path).text
+        assert text in finished_page(client, path).text
         assert text in data_at(client, path)["unread"][0]
 
 
