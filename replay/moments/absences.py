@@ -35,11 +35,11 @@ class Absence(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """What a search is about: an object of each of some uids, and the revision of its last version."""
+    """What a search is about: objects by uid, with the revisions of their first and last version."""
 
     named: ObjectName
     namespace: str
-    alive: dict[str, int]
+    alive: dict[str, tuple[int, int]]
 
 
 def absences(
@@ -72,8 +72,9 @@ def absences(
         lacked = lists.lacked(listing, recorded.position)
         youngest = lists.listed.get((listing.group, listing.listed, listing.namespaces))
         for uid in [uid for uid in waiting if lacked(look.namespace, uid)]:
-            if listing.exact and (recorded.event.revision or 0) <= waiting[uid]:
-                continue
+            first, last = waiting[uid]
+            if (recorded.event.revision or 0) < (last if listing.exact else first):
+                continue  # It came later, so the list says nothing of it.
             del waiting[uid]
             without = recorded
             if uid in held and youngest is not None:  # The younger list came first, by its bound.
@@ -86,26 +87,39 @@ def absences(
 def lists_without(
     store: LogStore, moment: Moment, named: ObjectName, uids: Collection[str]
 ) -> list[Recorded]:
-    """Return the complete lists of a kind that lack one of some objects."""
+    """Return the complete lists of a kind that lack one of some objects.
+
+    If one of them has a lower bound as its revision, all such lists are returned, as they are
+    compared with each other.
+    """
     wanted = [uid.encode() for uid in uids]
     found = _lists_of(store, moment, (named.group, named.kind))
-    return [one for one in found if any(uid not in one.event.payload for uid in wanted)]
+    lacking = [one for one in found if any(uid not in one.event.payload for uid in wanted)]
+    inexact = any(_INEXACT in one.event.payload for one in lacking)
+    younger = [one for one in found if inexact and _INEXACT in one.event.payload]
+    return list({one.position: one for one in (*lacking, *younger)}.values())
 
 
-def _alive(events: Sequence[Recorded]) -> tuple[str, dict[str, int]]:
-    """Return the namespace, and the last revision of each object that no event deletes."""
-    alive: dict[str, int] = {}
-    ended: set[str] = set()
-    namespace = ""
-    for recorded in events:
+def _alive(events: Sequence[Recorded]) -> tuple[str, dict[str, tuple[int, int]]]:
+    """Return the namespace, and the first and last revision of objects that no event deletes.
+
+    Events without a revision count after all others, as their place is not known here.
+    """
+    alive: dict[str, tuple[int, int]] = {}
+    namespace = events[-1].event.reference.namespace if events else ""
+    for recorded in sorted(events, key=_happened):
         event, effect = recorded.event, KINDS[recorded.event.kind].effect
-        namespace = event.reference.namespace
-        if effect is Effect.VERSION and event.revision is not None:
-            uid = event.reference.uid
-            alive[uid] = max(alive.get(uid, -1), event.revision)
+        uid, revision = event.reference.uid, event.revision
+        if effect is Effect.VERSION and revision is not None:
+            alive[uid] = (alive.get(uid, (revision, 0))[0], revision)
         elif effect is Effect.DELETED:
-            ended.add(event.reference.uid)
-    return namespace, {uid: last for uid, last in sorted(alive.items()) if uid not in ended}
+            alive.pop(uid, None)
+    return namespace, dict(sorted(alive.items()))
+
+
+def _happened(recorded: Recorded) -> tuple[bool, int, int]:
+    revision, effect = recorded.event.revision, KINDS[recorded.event.kind].effect
+    return revision is None, revision or 0, effect
 
 
 def _absence(
@@ -115,7 +129,7 @@ def _absence(
 
     :param without: the list that lacks the object. :param shown: the last list before that has it.
     """
-    named, last = look.named, look.alive[uid]
+    named, (_, last) = look.named, look.alive[uid]
     reference = Reference(named.group, named.kind, look.namespace, named.name, uid)
     event = msgspec.structs.replace(without.event, reference=reference)
     recorded = msgspec.structs.replace(without, event=event)

@@ -55,7 +55,7 @@ def test_positions_are_where_their_state_is(log: Log) -> None:
 def test_the_last_positions_are_where_their_state_is(log: Log) -> None:
     axis = axis_of(log, 1, log.store.last())
     (last,) = log.store.read(version_by(log.branch, log.cluster, log.store.last()))
-    time = log.clock().last()
+    time = log.clock().time_of(last.event.revision)
     assert time is not None
     shares = [axis.share(at) for at in (last.position - 14, last.position, log.store.last())]
     assert shares[0] < shares[1] == shares[2] == axis.share_of(time)
