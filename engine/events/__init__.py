@@ -2,6 +2,7 @@
 
 from .codec import canonical_json
 from .kinds import (
+    GENERATED,
     KINDS,
     NO_TIME,
     Effect,
@@ -14,6 +15,7 @@ from .kinds import (
 )
 
 __all__ = [
+    "GENERATED",
     "KINDS",
     "NO_TIME",
     "Effect",

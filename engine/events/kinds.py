@@ -55,6 +55,10 @@ class Effect(IntEnum):
     """A collection was deleted: of one kind, any object that the request selects may be gone."""
 
 
+GENERATED = "generated-"
+"""How the uid of an object begins that had none in its input."""
+
+
 class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
     """The object of an event; fields are empty if there is none or they are not known.
 
@@ -256,6 +260,12 @@ _OTHER_KINDS = (
         about="An input was ingested with --redact: values in it were left out.",
         effect=Effect.NONE,
         payload=payloads.InputRedacted,
+    ),
+    KindInfo(
+        kind="input.assumed",
+        about="Objects of an input lacked fields, which were filled in.",
+        effect=Effect.NONE,
+        payload=payloads.InputAssumed,
     ),
     KindInfo(
         kind="slice.began",

@@ -251,6 +251,28 @@ class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
     values: int = 0
 
 
+class AssumedField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A field that objects of one kind lacked.
+
+    :param field: its path. :param value: what it got, in words.
+    :param count: the number of these objects. :param first: the name of the first.
+    """
+
+    group: str
+    listed: str
+    field: str
+    value: str
+    count: int
+    first: str
+
+
+class InputAssumed(Payload, frozen=True, kw_only=True, tag="input.assumed"):
+    """:param input: whose objects lacked something. :param fields: what was filled in."""
+
+    input: str
+    fields: tuple[AssumedField, ...]
+
+
 class KnownSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Revisions at which all objects of a kind were known, or all changes of it.
 

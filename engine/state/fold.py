@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from ..events import NO_TIME, Effect, Reference
+from ..events import GENERATED, NO_TIME, Effect, Reference
 from ..events.payloads import LastList, ListObserved, is_older, lacked_by
 from .collections import collection_of
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
@@ -244,7 +244,8 @@ class Fold:
         name = _name_key(record.reference)
         namesake = self._by_name.get(name, number)
         if namesake != number:
-            if self.records[namesake].key > record.key:
+            other = self.records[namesake]
+            if other.key > record.key or (other.key == record.key and _is_generated(record)):
                 return  # A newer object has the name: the deletion of this one was not seen.
             self._remove(namesake)
         self.records[number] = record
@@ -325,6 +326,11 @@ class Fold:
             for record in self.records.values()
             if not (record.absent or record.doomed) or has_later(record)
         ]
+
+
+def _is_generated(record: Record) -> bool:
+    """Return whether an object had no uid in its input: another one of its name is then the same."""
+    return record.reference.uid.startswith(GENERATED)
 
 
 def _name_key(reference: Reference) -> NameKey:

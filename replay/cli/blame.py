@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .command import command
-from .coverage_warnings import warn_unknown
+from .coverage_warnings import note_assumed, warn_unknown
 from .shell import style, write_lines
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def blame(
         target = opened_log.object(named, moment)
         found = blame_at(opened_log, target, number, moment, namespace=namespace)
         warn_unknown(found.not_known, strict=strict)
+        note_assumed(opened_log, moment)
     _write(found, output)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .shell import note
@@ -31,10 +31,22 @@ def warn(
     """
     from ..moments.coverage import unknown_at, usual_kinds
 
-    asked = usual_kinds(log, moment) if kinds is None else kinds
+    asked = usual_kinds(log, moment) if kinds is None else list(kinds)
     found = unknown_at(log, moment, asked, namespace)
     warn_unknown(found, strict=strict)
+    note_assumed(log, moment, asked)
     return found
+
+
+def note_assumed(log: Log, moment: Moment, kinds: Collection[Pair] | None = None) -> None:
+    """Note on standard error what objects of some kinds lacked, and was filled in.
+
+    :param kinds: None is all.
+    """
+    from ..moments.assumptions import assumptions_at
+
+    for text in assumptions_at(log, moment, kinds):
+        note(f"assumed: {text}")
 
 
 def warn_sessions(
@@ -58,6 +70,7 @@ def warn_sessions(
     from ..moments.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
     from ..moments.scheduler_confs import has_no_conf
 
+    note_assumed(log, moment)
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
     bare = unconfigured and has_no_conf(log, moment)
     if strict:
@@ -164,6 +177,7 @@ def range_of(
         parts.append(unknown_text(found))
     if parts:
         note(f"warning: {'; '.join(parts)}")
+    note_assumed(log, after, asked)
     return before, after
 
 

@@ -9,7 +9,7 @@ import click
 
 from . import options
 from .command import command
-from .coverage_warnings import warn_unknown
+from .coverage_warnings import note_assumed, warn_unknown
 from .shell import fail, note, style, write_lines
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def history(
         target = target._replace(name=name)
         found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
         warn_unknown(found.not_known, strict=strict)
+        note_assumed(opened_log, moment, [(target.group, target.kind)])
         _lead_on(opened_log, target, found, moment)
         owned = belonging(opened_log.store, found.object, found.uids, moment)
     if output == "json":

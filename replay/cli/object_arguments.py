@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .coverage_warnings import warn_unknown
+from .coverage_warnings import note_assumed, warn_unknown
 from .shell import note
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict:
         for each in unknown_at(log, moment, [one.kind], one.place or place)
     ]
     warn_unknown(list(dict.fromkeys(found)), strict=strict)
+    note_assumed(log, moment, [one.kind for one in wanted])
 
 
 def _by_name(

@@ -19,6 +19,7 @@ from ...engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFoun
 from ...engine.events import Event
 from ...engine.events.storable import fault_of_event, fault_of_text
 from ...engine.ingest.lists.listing import PAGE
+from ...engine.ingest.objects.identity import FIRST_REVISION
 from ...engine.ingest.objects.kept import stored
 from ...engine.ingest.order import EventOrder
 from ...engine.ingest.reading.formats import Context, Format, InitialList
@@ -28,10 +29,12 @@ from ...engine.ingest.registry import recognise, why_unknown
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
+from ..moments.assumptions import assumed_sentences
 from ..moments.clock import clock_of
 from ..moments.contradictions import contradiction_text, version_text
 from .contradictions import CONTRADICTED, contradicted
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
+from .unversioned import UnversionedObjects
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
@@ -226,6 +229,7 @@ class _Reading:
         self._undated: dict[str, list[str]] = {}
         self._received = ReceivingTimes(InputFile("", named=False, size=0))
         self._initial_lists: list[InitialList] = []
+        self._unversioned = UnversionedObjects()
         self._fine: set[str] = set()  # Texts that a log can store.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
@@ -241,6 +245,8 @@ class _Reading:
         if not self.summary.formats:
             self._refuse_all(paths)
         runs, branch, cluster = self._initial_lists, self._options.branch, self._options.cluster
+        if store is not None:
+            self._unversioned.check(store, branch=branch, cluster=cluster)
         begun = [] if store is None else begun_before(store, runs, branch=branch, cluster=cluster)
         parts, notes = split_lists(runs, begun)
         self.parts |= parts
@@ -302,6 +308,7 @@ class _Reading:
         self.order.begin_source()
         add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = _redaction() if self._options.redact else None
+        unversioned = context.unversioned
         try:
             for read in found.events(document.stream, context):
                 event = stored(read)
@@ -318,6 +325,8 @@ class _Reading:
                     or "\0" in about.uid
                 ) and not self._can_hold(event, context):
                     continue
+                if unversioned and event.revision == FIRST_REVISION and about.uid in unversioned:
+                    self._unversioned.add(event)
                 add(event)
                 time = event.earliest
                 if time is not None and (last is None or time > last):
@@ -326,6 +335,8 @@ class _Reading:
             self._last_observed = last
         for revision, event in context.spans:
             self.order.place(event, revision)
+        if (assumed := context.assumptions()) is not None:
+            self.order.place(assumed, 0)
         if redaction is not None:
             account = redaction.account(source=context.source, cluster=context.cluster)
             self.order.place(account, 0)
@@ -399,6 +410,8 @@ class _Reading:
             summary.skip(reason, f"{context.source}:{first}" if first else context.source, count)
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
+        filled = assumed_sentences(context.assumed_fields())
+        summary.notes += [f"{context.source}: {sentence}" for sentence in filled]
         self.parts |= dict.fromkeys(context.pages, PAGE)
         self._initial_lists += context.initial_lists
 

@@ -62,8 +62,8 @@ BAD = {
         b'{"kind":"PodList","apiVersion":"v1","items":[7]}',
         EventMalformed,
     ),
-    "no uid": (compact(listed(pod(uid=None))), EventMalformed),
-    "no resourceVersion": (compact(listed(pod(revision=None))), EventMalformed),
+    "a uid of a wrong type": (compact(listed(pod(uid=7))), EventMalformed),
+    "no name": (compact(listed(pod(name=None))), EventMalformed),  # type: ignore[arg-type]
     "a resourceVersion that is no number": (compact(listed(pod(revision="v1-77"))), EventMalformed),
     "a negative resourceVersion": (compact(listed(pod(revision="-3"))), EventMalformed),
     "a huge resourceVersion": (compact(listed(pod(revision="9" * 19))), EventMalformed),

@@ -64,7 +64,7 @@ def test_a_list_of_kubectl_speaks_for_each_kind_at_a_lower_bound() -> None:
 
 
 def test_an_item_is_named_by_its_line_and_place() -> None:
-    text = json.dumps(listed(pod("a"), pod("b", uid=None)), indent=2).encode()
+    text = json.dumps(listed(pod("a"), pod("b", uid=7)), indent=2).encode()
     with pytest.raises(EventMalformed) as fault:
         read(text)
     line = text[: text.index(b'"name": "b"')].count(b"\n") + 1
@@ -75,7 +75,7 @@ def test_an_item_is_named_by_its_line_and_place() -> None:
 
 
 def test_a_list_with_a_malformed_item_says_nothing_about_what_is_not_in_it() -> None:
-    events, context = read(compact(listed(pod("a"), pod("b", uid=None))), skip_malformed=True)
+    events, context = read(compact(listed(pod("a"), pod("b", uid=7))), skip_malformed=True)
     assert [event.kind for event in events] == ["pod.observed"]
     assert context.skipped == {"malformed": 1}
 

@@ -14,6 +14,7 @@ from ...events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
+from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
 from ..objects.versions import revision_of, version_event
 from ..reading.formats import Context
@@ -136,8 +137,11 @@ class Builder:
         earliest: int | None = None,
         actor: str = "",
     ) -> list[Event]:
+        whole = self._request.storable(document)
+        if isinstance(whole, dict):
+            fill_in(whole, self._context)
         event = version_event(
-            self._request.storable(document),
+            whole,
             verb=verb,
             source=self._context.source,
             line=self._line,

@@ -21,6 +21,9 @@ _FIRST_KEY = re.compile(
     rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value)"\s*:'
 )
 _API_VERSION = re.compile(rb'"apiVersion"\s*:\s*"(?!audit\.k8s\.io/)[^"]+"')
+_STORED = re.compile(rb'"(?:resourceVersion|items)"|"status"\s*:\s*\{\s*"')
+"""A field of an object or a list that was stored; a manifest has at most an empty status."""
+
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -49,7 +52,7 @@ class ObjectList:
         return (
             _FIRST_KEY.match(head) is not None
             and _API_VERSION.search(head) is not None
-            and (b'"resourceVersion"' in head or b'"items"' in head)
+            and _STORED.search(head) is not None
             and not excerpt_in(head)
         )
 

@@ -14,7 +14,9 @@ import msgspec
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import JoinedList, ListObserved, ListsJoined
 from ...kubernetes.resources import CLUSTER_SCOPED
+from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
+from ..objects.identity import first_version, identify
 from ..objects.kept import conceal_secret, is_secret
 from ..objects.versions import revision_of, version_event
 from ..reading.formats import Context
@@ -52,6 +54,8 @@ def object_events(
     kind = document.get("kind")
     if isinstance(kind, str) and kind in EXCERPTS:
         raise excerpt_refused(kind, f"{context.source}:{line}")
+    fill_in(document, context)
+    unversioned = identify(document, context)
     event = version_event(
         document,
         verb="observed",
@@ -61,6 +65,8 @@ def object_events(
         written_at=written_at,
         latest=context.received_at(line),
     )
+    if unversioned:
+        event = first_version(event, context)
     return [event, *extra_events(document, event)]
 
 

@@ -30,7 +30,8 @@ _API_VERSION = re.compile(
 )
 _STORED = re.compile(
     rb"(?m)(?:^[- ]*|[\[{,][ \t]*)"
-    rb"(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*\w*List\b)"
+    rb"(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*\w*List\b"
+    rb"|status[ \t]*:[ \t]*(?:\{[ \t]*[\w\"]|\r?\n[ \t]+\w))"
 )
 """A key of an object or a list that was stored: at the start of a line, or in flow style."""
 

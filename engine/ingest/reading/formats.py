@@ -15,10 +15,14 @@ import numpy.typing as npt
 
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
-from ...events.payloads import Payload
+from ...events.payloads import AssumedField, InputAssumed, Payload
 
 _LONGEST_REASON, _MOST_REASONS = 200, 100
 """Reasons for which records are skipped: the longest, in characters, and how many."""
+
+
+INPUT = "Input"
+"""The kind in the reference of an event about an input."""
 
 
 class InitialList(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +62,9 @@ class Context(msgspec.Struct, kw_only=True):
     :param spans: events that say for which revisions a document is complete, each with the first of
         these revisions; they are known only at the end of the document.
     :param initial_lists: of watches; they show whether a file was split within one.
+    :param assumed: (group, kind, field, value) of what objects lacked and was filled in; with how
+        many objects lacked it, and the name of the first.
+    :param unversioned: uids of versions without a resourceVersion.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
@@ -76,6 +83,8 @@ class Context(msgspec.Struct, kw_only=True):
     pages: list[tuple[str, str, int]] = []
     spans: list[tuple[int, Event]] = []
     initial_lists: list[InitialList] = []
+    assumed: dict[tuple[str, str, str, str], tuple[int, str]] = {}
+    unversioned: set[str] = set()
     lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
@@ -89,6 +98,37 @@ class Context(msgspec.Struct, kw_only=True):
             cluster=self.cluster,
         )
         self.spans.append((first, event))
+
+    def assume(self, pair: tuple[str, str], name: str, field: str, value: str) -> None:
+        """Count that a field which an object lacked was filled in.
+
+        :param field: its path. :param value: what it got, in words.
+        """
+        key = (*pair, field, value)
+        count, first = self.assumed.get(key, (0, name))
+        self.assumed[key] = count + 1, first
+
+    def assumed_fields(self) -> tuple[AssumedField, ...]:
+        """Return what was filled in so far."""
+        return tuple(
+            AssumedField(
+                group=group, listed=kind, field=field, value=value, count=count, first=first
+            )
+            for (group, kind, field, value), (count, first) in sorted(self.assumed.items())
+        )
+
+    def assumptions(self) -> Event | None:
+        """Return the event that records what was filled in; None if nothing was."""
+        if not self.assumed:
+            return None
+        payload = InputAssumed(input=self.source, fields=self.assumed_fields())
+        return Event(
+            kind="input.assumed",
+            reference=Reference(kind=INPUT),
+            payload=canonical_json(payload),
+            source=self.source,
+            cluster=self.cluster,
+        )
 
     def line_received(self, line: int) -> int | None:
         """Return when a line of the document was received; None if no time was recorded."""

@@ -6,6 +6,9 @@ canonical form of a part is cached by the bytes in which it was sent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 
 from ...events import canonical_json
@@ -32,23 +35,36 @@ class Fragment(msgspec.Struct, frozen=True, gc=False):
     """A JSON object in canonical form.
 
     :param surplus: bytes that it had more when it was sent: white space, and needless escapes.
+    :param lacking: it lacks something; see :class:`Fragments`.
     """
 
     canonical: msgspec.Raw
     surplus: int
+    lacking: bool = False
 
 
 _NO_FRAGMENT = Fragment(NOTHING, 0)
+
+
+def _lacks_nothing(_value: dict[str, Any]) -> bool:
+    return False
 
 
 class Fragments:
     """Caches the canonical forms of JSON objects, up to a bound.
 
     :param held_bytes: the bound.
+    :param lacks: whether a JSON object lacks something; it may change the object.
     """
 
-    def __init__(self, held_bytes: int = HELD_BYTES) -> None:
+    def __init__(
+        self,
+        held_bytes: int = HELD_BYTES,
+        *,
+        lacks: Callable[[dict[str, Any]], bool] = _lacks_nothing,
+    ) -> None:
         self._held_bytes = held_bytes
+        self._lacks = lacks
         self._bytes = 0
         self._known: dict[bytes, Fragment] = {}
 
@@ -79,5 +95,7 @@ class Fragments:
         if self._bytes > self._held_bytes:
             self._known.clear()
             self._bytes = size
-        fragment = self._known[text] = Fragment(msgspec.Raw(canonical), surplus)
+        fragment = self._known[text] = Fragment(
+            msgspec.Raw(canonical), surplus, lacking=self._lacks(value)
+        )
         return fragment

@@ -18,6 +18,8 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.kinds import NOUNS
+from ...kubernetes.resources import CLUSTER_SCOPED
+from ..objects.defaults import lacks_a_default
 from ..objects.versions import bound_at, deletion_requested, later, newest_written, stamp_of
 from ..reading.formats import Context
 from ..reading.fragments import NOTHING, Fragments
@@ -119,7 +121,7 @@ class UsualLines:
         self._source = context.source
         self._cluster = context.cluster
         self._place = place
-        self._fragments = Fragments()
+        self._fragments = Fragments(lacks=lacks_a_default)
         self._patience = _PATIENCE
 
     def read(self, text: bytes, line: int) -> Event | None:
@@ -136,7 +138,7 @@ class UsualLines:
 
     def _event(self, change: str, document: _Object, text: bytes, line: int) -> Event | None:
         metadata, version = document.metadata, document.metadata.resource_version
-        group = document.api_version.rpartition("/")[0]
+        group = _group(document)
         noun = NOUNS.get((group, document.kind))
         if not (
             noun is not None
@@ -155,6 +157,8 @@ class UsualLines:
             of(metadata.annotations),
         )
         if spec is None or labels is None or annotations is None:
+            return None
+        if spec.lacking or _is_shortened(document):
             return None
         document.spec, metadata.labels = spec.canonical, labels.canonical
         metadata.annotations = annotations.canonical
@@ -182,6 +186,27 @@ class UsualLines:
             line=line,
             cluster=self._cluster,
         )
+
+
+def _group(document: _Object) -> str:
+    return document.api_version.rpartition("/")[0]
+
+
+def _is_shortened(document: _Object) -> bool:
+    """Return whether a field outside of its spec may have to be filled in (:mod:`.defaults`)."""
+    kind, status = document.kind, document.status
+    if kind == "Pod":
+        lacking = status is msgspec.UNSET or not status.get("phase")
+        return lacking or not document.metadata.namespace
+    if kind == "Node":
+        return status is not msgspec.UNSET and not status.get("allocatable")
+    if kind == "Queue":
+        return b'"weight"' not in bytes(document.spec)
+    if kind == "Namespace":
+        return b"kubernetes.io/metadata.name" not in bytes(document.metadata.labels)
+    if kind == "StorageClass":
+        return True  # What may be lacking is neither in its spec nor in its status.
+    return not document.metadata.namespace and (_group(document), kind) not in CLUSTER_SCOPED
 
 
 def _stamp(document: _Object, written_at: int | None) -> int | None:

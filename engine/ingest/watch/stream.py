@@ -21,6 +21,7 @@ from ...events.payloads import WatchInterrupted
 from ...kubernetes.units import SECOND_US
 from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from ..lists.listing import list_event, scope
+from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
 from ..objects.versions import decode_slim, revision_of, version_event
 from ..reading.formats import Context, InitialList
@@ -201,6 +202,7 @@ class _Reader:
         if isinstance(named, str) and named in EXCERPTS:
             raise excerpt_refused(named, f"{self._context.source}:{line}")
         try:
+            fill_in(document, self._context)
             event = version_event(
                 document,
                 verb=_VERBS[kind],

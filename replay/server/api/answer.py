@@ -11,6 +11,7 @@ from ....engine.kubernetes.units import format_time
 from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.options import DEFAULT_RELEASE
+from ...moments.assumptions import assumptions_at
 from ...moments.coverage import document_of
 from ...moments.moment import Moment, remarks_on
 from ..limits import Limit
@@ -146,7 +147,7 @@ def answered(asked: Asked) -> Answer:
         releases=_releases(asked, result),
         configurations=_configurations(result),
         not_known=withheld.document(_not_known(asked, result)),
-        assumed=_assumed(result),
+        assumed=[*_assumed(result), *withheld.document(_filled_in(asked))],
         evidence=Evidence(positions=positions[:MOST_EVIDENCE], total=len(positions)),
         command=asked.operation.command_line(asked),
         links=_links(asked, positions),
@@ -261,6 +262,11 @@ def _assumed(result: Any) -> list[str]:
     asked = result.get("asked")
     found = [result.get("assumed"), asked.get("assumed") if isinstance(asked, dict) else None]
     return [str(one) for some in found if isinstance(some, list) for one in some]
+
+
+def _filled_in(asked: Asked) -> list[str]:
+    """Return what objects in the log lacked, and was filled in when they were ingested."""
+    return [] if asked.moment is None else list(assumptions_at(asked.log, asked.moment))
 
 
 def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:

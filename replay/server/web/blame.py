@@ -11,7 +11,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from .bounded import Some, number, some
 from .look import Look
-from .notes import sentences
+from .notes import filled_in, sentences
 from .page import page
 
 
@@ -41,7 +41,7 @@ def blame(log: Log, look: Look, kind: str, key: str) -> Number:
         name=found.about,
         number=what,
         parts=some(found.parts, number(look, "skip")),
-        not_known=sentences(found.not_known),
+        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(look.at))),
         blame=found,
     )
 

@@ -18,7 +18,7 @@ from ...render.events import object_text
 from ...render.tables import Table, cut
 from .bounded import MOST_ROWS, Some, number, some
 from .look import Look
-from .notes import sentences
+from .notes import filled_in, sentences
 from .page import page
 
 BEFORE = 100
@@ -130,7 +130,7 @@ def difference(log: Log, look: Look) -> Difference:
         objects=some(listed, number(look, "skip")),
         events=sum(one.kind == "events" for one in every),
         begun=tuple(f"{plural_of(one.group, one.kind)} from {one.point}" for one in found.begun),
-        not_known=sentences(found.not_known),
+        not_known=(*sentences(found.not_known), *filled_in(log, log.moment(f"@{high}"))),
         diff=found,
     )
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import Fact, JobFact, NodeFact, PodFact, PodGroupFact, QueueFact
 from ...facade.log import Log
+from ...moments.assumptions import assumptions_at
 from ...moments.coverage import Unknown, reasons, unknown_at
 from ...moments.moment import Moment
 
@@ -41,8 +42,21 @@ def question_of(fact: Fact) -> str:
 
 
 def gaps(log: Log, moment: Moment, kinds: Sequence[GroupKind]) -> tuple[str, ...]:
-    """Return what the log does not fully know of some kinds at a moment, as sentences."""
-    return sentences(unknown_at(log, moment, kinds))
+    """Return what the log does not fully know of some kinds at a moment, as sentences.
+
+    What was filled in when they were ingested is among them.
+    """
+    return *sentences(unknown_at(log, moment, kinds)), *filled_in(log, moment, kinds)
+
+
+def filled_in(
+    log: Log, moment: Moment, kinds: Sequence[GroupKind] | None = None
+) -> tuple[str, ...]:
+    """Return what objects of some kinds lacked, and was filled in, as sentences.
+
+    :param kinds: None is all.
+    """
+    return tuple(f"assumed: {one}" for one in assumptions_at(log, moment, kinds))
 
 
 def sentences(unknown: Iterable[Unknown]) -> tuple[str, ...]:

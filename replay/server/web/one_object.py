@@ -24,7 +24,7 @@ from ...render.tables import cut
 from .bounded import MOST_ROWS, Some, number, some
 from .lives import life_of
 from .look import Look
-from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, question_of, sentences
+from .notes import ASKABLE, JOB, NODE, POD, PODGROUP, QUEUE, filled_in, question_of, sentences
 from .page import page
 
 LONGEST = 2000
@@ -172,7 +172,7 @@ def one_object(log: Log, look: Look, kind: str, key: str) -> OneObject:
         fields=some(list(_fields(held or {}, known.happenings)), number(look, "fields")),
         versions=some([_version(one, look.position) for one in rows], number(look, "skip")),
         links=tuple(_links(truth, entry, past)),
-        not_known=sentences(past.not_known),
+        not_known=(*sentences(past.not_known), *filled_in(log, moment, (pair,))),
         object=held,
         history=past,
     )

@@ -12,6 +12,7 @@ from ....engine.session.framework.trace import TraceStep
 from ....engine.state.truth import Truth
 from ...facade.documents import document
 from ...facade.log import Log
+from ...moments.assumptions import assumptions_at
 from ...moments.moment import Moment
 from ...moments.scheduler_confs import ConfText, confs_at, has_no_conf
 from ...render.session import number_text
@@ -159,10 +160,12 @@ def chosen_conf(*, own: bool) -> ConfText | None:
 
 def assumptions(log: Log, moment: Moment, *, own: bool, release: str) -> tuple[str, ...]:
     """Return what an answer assumes, as sentences."""
+    filled = assumptions_at(log, moment)
     if own or not has_no_conf(log, moment):
-        return ()
+        return filled
     return (
         f"the log holds no configuration of the scheduler: {release} runs with its built-in one",
+        *filled,
     )
 
 

@@ -24,7 +24,7 @@ from ...what_if.help import WouldHelp
 from ..reach import reach_cache
 from .bounded import MOST_ROWS
 from .look import Look
-from .notes import file_name, sentences
+from .notes import file_name, filled_in, sentences
 from .page import page
 
 HELP_BUDGET = "20s"
@@ -136,7 +136,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
         others=tuple(_others(LogSubject(log, moment), question))
         if question is not None and asks
         else None,
-        not_known=sentences(found.not_known),
+        not_known=(*sentences(found.not_known), *filled_in(log, moment)),
     )
 
 

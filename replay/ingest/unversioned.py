@@ -1,0 +1,76 @@
+"""Versions without a resourceVersion: of one object there can be only one in a log.
+
+Of two different ones nobody knows which is newer, so the second is refused. Else the order in which
+inputs arrive would decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+from ...engine.errors import EventMalformed
+from ...engine.events import KINDS, Effect, Event, Reference
+from ...engine.ingest.objects.identity import FIRST_REVISION
+from ...engine.log.store import LogStore, Query
+
+_DIGEST_BYTES = 16
+
+
+class _Seen(NamedTuple):
+    """A version. :param content: a hash of its payload."""
+
+    reference: Reference
+    content: bytes
+    where: str
+
+
+class UnversionedObjects:
+    """The versions without a resourceVersion of one call."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+
+    def add(self, event: Event) -> None:
+        """Take a version.
+
+        :raises EventMalformed: another one of the same object differs from it.
+        """
+        one = _seen(event)
+        before = self._seen.setdefault(event.reference.uid, one)
+        if before.content != one.content:
+            raise _contradiction(one, before.where)
+
+    def check(self, store: LogStore, *, branch: str, cluster: str) -> None:
+        """Compare all with those that a log has.
+
+        :raises EventMalformed: one differs.
+        """
+        if not self._seen:
+            return
+        first = (FIRST_REVISION, FIRST_REVISION)
+        for recorded in store.read(Query(branch=branch, cluster=cluster, revisions=first)):
+            event = recorded.event
+            one = self._seen.get(event.reference.uid)
+            if one is None or KINDS[event.kind].effect is not Effect.VERSION:
+                continue
+            before = _seen(event)
+            if before.content != one.content:
+                raise _contradiction(one, f"{before.where}, which is in the log")
+
+
+def _seen(event: Event) -> _Seen:
+    content = hashlib.blake2b(event.payload, digest_size=_DIGEST_BYTES).digest()
+    return _Seen(event.reference, content, f"{event.source}:{event.line}")
+
+
+def _contradiction(one: _Seen, other: str) -> EventMalformed:
+    reference = one.reference
+    named = "/".join(part for part in (reference.namespace, reference.name) if part)
+    return EventMalformed(
+        f"{reference.kind} {named} has no resourceVersion, and differs from the one at {other}, "
+        "which has none either: which of them is newer is not known",
+        where=one.where,
+        now="fetch them with their resourceVersion (kubectl get ... -o json, without kubectl neat),"
+        " or ingest them into another log (--log)",
+    )

@@ -1,0 +1,125 @@
+"""Objects without uid or resourceVersion, as people shorten them, are read and marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusters import compact, listed, pod
+from plinian.engine.errors import EventMalformed, FormatUnknown
+from plinian.engine.events import GENERATED
+from plinian.engine.log import LogStore, Query, open_log
+from plinian.replay.ingest.run import IngestOptions, ingest
+from plinian.replay.moments.log import Log, opened
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[LogStore]:
+    with open_log(tmp_path / "plinian.db", create=True) as store:
+        yield store
+
+
+def neat(name: str = "a", **fields: Any) -> dict[str, Any]:
+    return {**pod(name, revision=None, uid=None), **fields}
+
+
+def written(tmp_path: Path, name: str, *items: dict[str, Any]) -> str:
+    path = tmp_path / name
+    path.write_bytes(compact(listed(*items, kind="List", resourceVersion="")))
+    return str(path)
+
+
+def pods(log: LogStore) -> list[tuple[str, str]]:
+    versions = (one.event for one in log.read(Query(kinds=("pod.*",))))
+    return [(event.reference.uid, event.resource_version) for event in versions]
+
+
+def test_an_object_without_identity_gets_one_that_is_marked(log: LogStore, tmp_path: Path) -> None:
+    summary = ingest(log, [written(tmp_path, "neat.json", neat("a"), neat("b"))])
+    (one, first), (other, second) = pods(log)
+    assert one.startswith(GENERATED)
+    assert other.startswith(GENERATED)
+    assert one != other
+    assert first == second == "1"
+    (note,) = [note for note in summary.notes if "neither uid nor resourceVersion" in note]
+    assert "2 pods" in note
+    held = json.loads(next(iter(log.read(Query(kinds=("pod.*",))))).event.payload)
+    assert held["metadata"]["uid"] == one
+
+
+def test_the_same_name_has_the_same_identity_in_every_input(log: LogStore, tmp_path: Path) -> None:
+    ingest(log, [written(tmp_path, "one.json", neat("a"))])
+    again = ingest(log, [written(tmp_path, "two.json", neat("a"), neat("b"))])
+    assert len(set(pods(log))) == 2
+    assert again.kinds["pod.observed"] == 1
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_two_states_of_one_object_without_resource_version_are_refused(
+    log: LogStore, tmp_path: Path, *, together: bool
+) -> None:
+    one = written(tmp_path, "one.json", neat("a"))
+    other = written(tmp_path, "two.json", neat("a", status={"phase": "Running"}))
+    for first, second in permutations([one, other]):
+        if not together:
+            ingest(log, [first], IngestOptions(cluster=first))
+        paths = [first, second] if together else [second]
+        with pytest.raises(EventMalformed, match="which of them is newer is not known") as fault:
+            ingest(log, paths, IngestOptions(cluster=first, skip_malformed=True))
+        assert "resourceVersion" in fault.value.now
+
+
+def names(place: Path) -> list[tuple[str, str]]:
+    with opened(place) as log:
+        truth = Log(log.store).truth(log.moment())
+        return sorted((one.reference.name, one.reference.uid) for one in truth.of("", "Pod"))
+
+
+def test_a_real_version_replaces_one_without_identity_whatever_comes_first(tmp_path: Path) -> None:
+    trimmed = written(tmp_path, "neat.json", neat("a"), neat("b"))
+    for number, real in enumerate((pod("a", 1), pod("a", 7))):
+        whole = written(tmp_path, f"whole-{number}.json", real)
+        found = []
+        for turn, paths in enumerate(permutations([trimmed, whole])):
+            place = tmp_path / f"{number}-{turn}.db"
+            with open_log(place, create=True) as log:
+                for path in paths:
+                    ingest(log, [path], IngestOptions(partial_lists=True))
+            found.append(names(place))
+        assert found[0] == found[1]
+        assert ("a", "uid-a") in found[0]
+        assert len(found[0]) == 2
+
+
+def test_a_version_without_resource_version_dates_no_other(log: LogStore, tmp_path: Path) -> None:
+    late = neat("a")
+    late["metadata"]["creationTimestamp"] = "2026-11-28T17:00:00Z"
+    ingest(log, [written(tmp_path, "neat.json", late)])
+    (version,) = [one.event for one in log.read(Query(kinds=("pod.*",)))]
+    assert version.earliest is None
+
+
+def test_a_manifest_is_still_none_of_a_cluster(log: LogStore, tmp_path: Path) -> None:
+    for status in ("", "status: {}\n"):
+        path = tmp_path / "pod.yaml"
+        path.write_text(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec: {{}}\n{status}")
+        with pytest.raises(FormatUnknown, match="a manifest"):
+            ingest(log, [str(path)])
+
+
+def test_a_single_object_with_a_status_is_read_without_identity(
+    log: LogStore, tmp_path: Path
+) -> None:
+    as_yaml, as_json = tmp_path / "a.yaml", tmp_path / "a.json"
+    as_yaml.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: ml\n"
+        "status:\n  phase: Running\n"
+    )
+    as_json.write_bytes(compact(neat("b")))
+    ingest(log, [str(as_yaml), str(as_json)])
+    assert len(pods(log)) == 2
