@@ -12,6 +12,7 @@ from .lists import json_objects as object_list
 from .lists import yaml_objects as yaml_documents
 from .lists.excerpts import excerpt_in
 from .objects import scheduler_conf
+from .printed import WHOLE, printed_for_people
 from .reading.formats import Format
 from .scenario import external_inputs, scenario
 from .watch import stream as watch_stream
@@ -29,24 +30,41 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 """The more distinctive the beginning of a format, the earlier it is tried."""
 
-_TEXT_TABLE = re.compile(rb"(?:NAMESPACE +)?NAME +[A-Z][A-Z()-]*(?: |$)", re.MULTILINE)
 _MANIFEST = re.compile(rb'(?m)^[{\s-]*"?(?:apiVersion|kind)"?\s*:')
+_SEE = "see docs/how-to for what can be read"
 _OTHERS: Final = (
     (
         re.compile(rb"==== START logs for container "),
         "it is the log of a pod that is neither Volcano's scheduler nor its controllers",
+        _SEE,
     ),
     (
         re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} "),
         "it is the log of a component other than Volcano's scheduler and controllers",
+        _SEE,
     ),
-    (re.compile(rb"# (?:HELP|TYPE) [a-zA-Z_:]+ "), "it is a page of metrics: totals, no events"),
+    (
+        re.compile(rb"(?:panic|fatal error): |goroutine \d+ \["),
+        "it is a panic of a program that is no component of Volcano: its stack names none",
+        _SEE,
+    ),
+    (
+        re.compile(rb"# (?:HELP|TYPE) [a-zA-Z_:]+ "),
+        "it is a page of metrics: totals, no events",
+        _SEE,
+    ),
+    (
+        re.compile(rb"\s*(?:null|\[\s*\]|\{\s*\}|\[\s*null\s*\])\s*\Z"),
+        "it is JSON without any object",
+        "look whether the command that wrote it found any",
+    ),
+    (
+        re.compile(rb'\{[^{}]*"kind"\s*:\s*"Status"'),
+        "it is an error that the API server answered with",
+        "read its message, and send the request again",
+    ),
 )
-_STATUS = re.compile(rb'\{[^{}]*"kind"\s*:\s*"Status"')
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-_SEE = "see docs/how-to for what can be read"
-_WHOLE = "fetch whole objects: kubectl get ... -o json"
 
 
 def recognise(head: bytes, name: str) -> Format | None:
@@ -71,19 +89,14 @@ def why_unknown(head: bytes) -> tuple[str, str]:
         )
     excerpt = excerpt_in(head)
     if excerpt:
-        return f"its objects are excerpts ({excerpt})", _WHOLE
-    if _TEXT_TABLE.match(head):
-        return "it is a table for people, as kubectl prints without -o json", _WHOLE
+        return f"its objects are excerpts ({excerpt})", WHOLE
+    if printed := printed_for_people(head):
+        return printed
     if b"\0" in head:
         return "it is binary", _SEE
-    for pattern, why in _OTHERS:
+    for pattern, why, now in _OTHERS:
         if pattern.match(head):
-            return why, _SEE
-    if _STATUS.match(head):
-        return (
-            "it is an error that the API server answered with",
-            "read its message, and send the request again",
-        )
+            return why, now
     if _MANIFEST.match(head) and b"kind" in head:
         return (
             "its objects have no resourceVersion: a manifest, not what a cluster stored",

@@ -26,6 +26,7 @@ from ...engine.ingest.reading.formats import Context, Format, InitialList
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
 from ...engine.ingest.reading.sizes import in_batches
 from ...engine.ingest.registry import recognise, why_unknown
+from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
@@ -267,11 +268,19 @@ class _Reading:
     def _read_document(
         self, file: InputFile, document: Document, year: int | None, *, final: bool
     ) -> None:
-        found = recognise(document.head, document.name)
+        context = Context(
+            source=document.source,
+            cluster=self._options.cluster,
+            taken_at=self._options.taken_at,
+            year=year,
+            partial_lists=self._options.partial_lists,
+            skip_malformed=self._options.skip_malformed,
+        )
+        found = recognise_document(document, context)
         if found is None and document.look_further():
             found = recognise(document.head, document.name)
         if found is None:
-            self._skip_document(document)
+            self._skip_document(document, context)
             return
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
@@ -288,15 +297,7 @@ class _Reading:
         if received.fault:
             fault = f"{received.path}: receiving times are not used: {received.fault}"
             self.summary.notes.append(fault)
-        context = Context(
-            source=document.source,
-            cluster=self._options.cluster,
-            received=received.times,
-            taken_at=self._options.taken_at,
-            year=year,
-            partial_lists=self._options.partial_lists,
-            skip_malformed=self._options.skip_malformed,
-        )
+        context.received = received.times
         formats = self.summary.formats
         formats[found.name] = formats.get(found.name, 0) + 1
         try:
@@ -308,10 +309,12 @@ class _Reading:
         self.order.begin_source()
         add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = _redaction() if self._options.redact else None
-        unversioned = context.unversioned
+        unversioned, wrapped = context.unversioned, bool(context.removed)
         try:
             for read in found.events(document.stream, context):
                 event = stored(read)
+                if wrapped:
+                    event = msgspec.structs.replace(event, line=context.outer(event.line))
                 if redaction is not None:
                     event = redaction.redacted(event)
                 about = event.reference
@@ -334,7 +337,9 @@ class _Reading:
         finally:
             self._last_observed = last
         for revision, event in context.spans:
-            self.order.place(event, revision)
+            self.order.place(
+                msgspec.structs.replace(event, line=context.outer(event.line)), revision
+            )
         if (assumed := context.assumptions()) is not None:
             self.order.place(assumed, 0)
         if redaction is not None:
@@ -358,10 +363,12 @@ class _Reading:
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0
 
-    def _skip_document(self, document: Document) -> None:
+    def _skip_document(self, document: Document, context: Context) -> None:
         if self._received.belongs_to_another(document.source):
             return
         why, now = why_unknown(document.head)
+        for removed in reversed(context.removed):
+            why = f"without {removed}, {why}"
         if document.named and why != _EMPTY:
             raise unknown(document, why, now)
         self._skip_file(document.source, why)

@@ -20,6 +20,7 @@ import msgspec
 from ...errors import InputError
 from ...kubernetes.units import SECOND_US, parse_time
 from ..reading.formats import Context
+from ..reading.klog import CRASH, HEADER, STAMP
 from ..reading.lines import numbered_lines
 
 MAX_LINE = 8 * 2**20
@@ -28,15 +29,7 @@ MAX_LINE = 8 * 2**20
 MAX_TEXT = 2**20
 """Bytes of the lines without header that are kept with one entry."""
 
-STAMP = re.compile(
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out|err) [FP] )?"
-)
-HEADER = re.compile(
-    rb"([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) ([^:\]\s]+):(\d+)\] ?"
-)
 _GO_LOG = re.compile(rb"(\d{4})/(\d\d)/\d\d \d\d:\d\d:\d\d ")
-_CRASH = re.compile(rb"(?:panic|fatal error|unexpected fault address|runtime): |SIG[A-Z]+: ")
-
 _HALF_YEAR = 6
 _PIECE = 2**16
 
@@ -186,7 +179,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
         if header:
             observed_at = _observed_at(header, stamp, calendar, context, line)
             begun = None if observed_at is None else _headed(text, header, line, observed_at)
-        elif _CRASH.match(text) and not (entry and is_panic(entry)):
+        elif CRASH.match(text) and not (entry and is_panic(entry)):
             begun = _last_words(text, line, entry)
         else:
             _belongs(text, line, entry, calendar, context)

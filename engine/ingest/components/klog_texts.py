@@ -127,8 +127,13 @@ OWN_LINES = re.compile(
     rb"|pg_controller(?:_handler)?|jobflow_controller|jobtemplate_controller)\.go:\d+\]"
     rb"|\b(?:allocate|enqueue|backfill|preempt|reclaim|statement|overcommit|proportion|drf)\.go:"
     rb"\d+\] "
+    rb"|\bvolcano\.sh/volcano/(?:pkg|cmd)/"
 )
 """Texts that only logs of Volcano have, not those of Kubernetes' components."""
+
+
+OWN_PACKAGE = re.compile(r"volcano\.sh/volcano/(?:pkg|cmd)/(?P<part>scheduler|controller|webhook)")
+"""A package of a component, as stacks name it."""
 
 
 def decision(file: bytes, message: str, component: str, session: str) -> DecisionLogged | None:

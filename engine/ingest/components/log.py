@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import BinaryIO
 
 from ...events import Event, Reference, canonical_json
@@ -24,7 +25,8 @@ from ...events.payloads import (
     SessionOpened,
 )
 from ..reading.formats import Context
-from .klog_entries import HEADER, STAMP, Entry, entries, is_panic
+from ..reading.klog import CRASH, HEADER, STAMP
+from .klog_entries import Entry, entries, is_panic
 from .klog_texts import (
     ACTION,
     ACTION_STARTS,
@@ -35,6 +37,7 @@ from .klog_texts import (
     FLAG,
     OPENED,
     OWN_LINES,
+    OWN_PACKAGE,
     SNAPSHOT,
     WORTH_KEEPING,
     decision,
@@ -57,11 +60,9 @@ class SchedulerLog:
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
         """Recognise klog headers, and a text that only Volcano's components log."""
-        headed = any(
-            HEADER.match(line, prefix.end() if (prefix := STAMP.match(line)) else 0)
-            for line in head.split(b"\n", 200)[:200]
+        return OWN_LINES.search(head) is not None and any(
+            _begins_entry(line) for line in head.split(b"\n", 200)[:200]
         )
-        return headed and OWN_LINES.search(head) is not None
 
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield what was logged, in the log's order.
@@ -72,6 +73,13 @@ class SchedulerLog:
         for entry in entries(stream, context):
             yield from reader.read(entry)
         yield from reader.finish()
+
+
+def _begins_entry(line: bytes) -> bool:
+    """Say whether a line has a header, or is the begin of a crash, which has none."""
+    stamp = STAMP.match(line)
+    begin = stamp.end() if stamp else 0
+    return HEADER.match(line, begin) is not None or CRASH.match(line, begin) is not None
 
 
 class _Reader:
@@ -197,10 +205,11 @@ class _Reader:
             self._context.skip("panic printed again", line=entry.line)
             return
         self._panic = message
+        stack = "\n".join(entry.rest).strip("\n")
         payload = ProcessPanicked(
-            component=self._component,
+            component=self._component or _component_in(f"{message}\n{stack}"),
             message=message,
-            stack="\n".join(entry.rest).strip("\n"),
+            stack=stack,
             session=self._session,
         )
         yield self._event(entry, "process.panicked", payload)
@@ -253,6 +262,15 @@ class _Reader:
         )
 
 
+def _component_in(stack: str) -> str:
+    """Return the component whose code a stack names; empty if it names none."""
+    found = OWN_PACKAGE.search(stack)
+    return "" if found is None else _PARTS[found["part"]]
+
+
+_PARTS = MappingProxyType(
+    {"scheduler": "scheduler", "controller": "controllers", "webhook": "webhooks"}
+)
 _READ_FILES = frozenset(
     {
         *DECISIONS,

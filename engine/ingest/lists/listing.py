@@ -195,6 +195,10 @@ class Listing:
             return []
         if self.incomplete or self._context.partial_lists:
             return []
+        if not self._kinds:
+            self._context.notes.append(
+                f"the list on line {self._context.outer(self._line)} is empty: it has no items"
+            )
         if exact and self._kind:
             self._kinds.setdefault(own, _OfOneKind())
         among = {space for entry in self._kinds.values() for space in entry.namespaces}

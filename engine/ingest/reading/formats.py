@@ -39,6 +39,11 @@ class InitialList(msgspec.Struct, frozen=True, kw_only=True):
     revision: int | None
 
 
+def same_line(line: int) -> int:
+    """Return the line: that of the input, as no wrapping was removed."""
+    return line
+
+
 def _ignore() -> None:
     """Do nothing about a skipped record."""
 
@@ -65,6 +70,10 @@ class Context(msgspec.Struct, kw_only=True):
     :param assumed: (group, kind, field, value) of what objects lacked and was filled in; with how
         many objects lacked it, and the name of the first.
     :param unversioned: uids of versions without a resourceVersion.
+    :param removed: what was removed from around the lines, in words.
+    :param cut_begin: the first line lacked its begin, so there may have been lines before it.
+    :param outer: returns for a line of what the format reads the line of the input; they differ if
+        a wrapping was removed.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
@@ -85,6 +94,9 @@ class Context(msgspec.Struct, kw_only=True):
     initial_lists: list[InitialList] = []
     assumed: dict[tuple[str, str, str, str], tuple[int, str]] = {}
     unversioned: set[str] = set()
+    removed: list[str] = []
+    cut_begin: bool = False
+    outer: Callable[[int], int] = same_line
     lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
@@ -153,7 +165,7 @@ class Context(msgspec.Struct, kw_only=True):
             reason = "another reason"
         count = self.skipped.get(reason, 0)
         if not count:
-            self.first_skipped[reason] = line
+            self.first_skipped[reason] = self.outer(line)
         self.skipped[reason] = count + 1
 
     def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:
@@ -164,7 +176,7 @@ class Context(msgspec.Struct, kw_only=True):
         """
         fault = EventMalformed(
             f"{path}: {what}" if path else what,
-            where=f"{self.source}:{line}",
+            where=f"{self.source}:{self.outer(line)}",
             now=now or "fix the record, or skip it with --skip-malformed (it will be counted)",
         )
         if not self.skip_malformed:

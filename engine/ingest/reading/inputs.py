@@ -100,6 +100,10 @@ class Document(msgspec.Struct):
     stream: BinaryIO
     named: bool
 
+    def replace(self, stream: BinaryIO) -> None:
+        """Continue with another stream, such as one without what its lines were wrapped in."""
+        self.head, self.stream = _with_head(stream)
+
     def look_further(self) -> bool:
         """Make the head longer; return False if it has all of the document already."""
         before = len(self.head)

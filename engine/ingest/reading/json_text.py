@@ -28,6 +28,7 @@ _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"(?:JSON is malformed: )?(.*?) \(byte (\d+)\)")
 _BETWEEN = re.compile(rb"[\s,]*")
 _SPACE = re.compile(rb"\s*")
+_AROUND_ELEMENTS = re.compile(rb"[\s\[\],]*")
 _TRUNCATED = "Input data was truncated"
 _ENDS_IN_SURROGATE = re.compile(rb'\\u[dD][89abAB][0-9a-fA-F]{2}"[\s\]}]*$')
 _TAIL = 64
@@ -57,11 +58,39 @@ def json_documents(
         yield document
 
 
-class _Splitter:
-    """A window on a stream that moves from document to document."""
+def json_elements(
+    stream: BinaryIO, context: Context, *, head: bytes = b"", limit: int = MAX_DOCUMENT
+) -> Iterator[tuple[int, bytes | bytearray]]:
+    """Yield (line on which it begins, text) of each object in a JSON array; each is well formed.
 
-    def __init__(self, stream: BinaryIO, context: Context, head: bytes, limit: int) -> None:
+    They are read one by one, so an array may be larger than memory.
+
+    :param head: bytes of the stream that were read before.
+    :raises EventMalformed: a text is not JSON, or too long (through ``context.reject``).
+    :raises InputTruncated: the array is cut off (counted with ``skip_malformed``).
+    """
+    splitter = _Splitter(stream, context, head, limit, between=_AROUND_ELEMENTS)
+    while (document := splitter.next(cut_is_normal=False)) is not None:
+        yield document
+
+
+class _Splitter:
+    """A window on a stream that moves from document to document.
+
+    :param between: what may stand between documents.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        context: Context,
+        head: bytes,
+        limit: int,
+        *,
+        between: re.Pattern[bytes] = _SPACE,
+    ) -> None:
         self._stream = stream
+        self._between = between
         self._context = context
         self._limit = limit
         self._buffer = bytearray(head)
@@ -97,7 +126,7 @@ class _Splitter:
     def _skip_space(self) -> bool:
         """Move to where the next document begins; False at the end of the stream."""
         while True:
-            space = _SPACE.match(self._buffer, self._start)
+            space = self._between.match(self._buffer, self._start)
             end = space.end() if space else self._start
             self._move(end)
             if end < len(self._buffer):

@@ -70,14 +70,19 @@ class WatchStream:
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield versions in the order of the stream; ``list.observed`` where a list is complete."""
         reader = _Reader(context)
-        first = stream.readline(MAX_DOCUMENT)
+        first, before = stream.readline(MAX_DOCUMENT), 0
+        while first.isspace():
+            first, before = stream.readline(MAX_DOCUMENT), before + 1
         if not first.rstrip().endswith(b"}") or not _is_whole(first):
-            for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
+            head = b"\n" * before + first
+            for line, text in json_documents(stream, context, head=head, cut_is_normal=True):
                 yield from reader.read(line, bytes(text), may_be_cut=False)
             reader.end()
             return
         usual = UsualLines(context, reader.place)
-        for line, text in chain([(1, first)], numbered_lines(stream, context, after=1)):
+        for line, text in chain(
+            [(before + 1, first)], numbered_lines(stream, context, after=before + 1)
+        ):
             event = usual.read(text, line)
             if event is not None:
                 yield event
@@ -118,6 +123,8 @@ class _Reader:
         self._whole = self._sure = True
         self._only_initial = True  # All lines so far are the initial list.
         context.lost = self._lost
+        if context.cut_begin:
+            self._lost()
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         """Return the events of one watch event."""

@@ -1,0 +1,79 @@
+"""Recognises what kubectl prints for people, and says which command gives what can be read."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+WHOLE = "fetch whole objects: kubectl get ... -o json"
+
+_WANTED = "pods,nodes,podgroups,queues -A -o json --show-managed-fields"
+
+_EVENTS = re.compile(
+    rb"(?:NAMESPACE +)?(?:LAST SEEN|FIRST SEEN|LASTSEEN|FIRSTSEEN|TYPE) +[A-Z]+(?: |$)",
+    re.MULTILINE,
+)
+_TABLE = re.compile(rb"(?:NAMESPACE +)?NAME +[A-Z][A-Z()%-]*(?: |$)", re.MULTILINE)
+_QUEUES = re.compile(rb"Name +(?:Weight|State|Creation|Status|Job Type|Queue)\b")
+"""Tables of vcctl."""
+
+_ROW = re.compile(rb"(?:[a-z0-9][a-z0-9.-]* +){1,2}\d+/\d+ +[A-Z][A-Za-z]+ +\d+ ")
+"""A row of a table of pods, without the head of the table."""
+
+_DESCRIBED = re.compile(rb"Name: +(\S+)[ \t]*\r?\n")
+_FIELD = re.compile(
+    rb"(?m)^(?:Namespace|Labels|Annotations|Roles|API Version|Status|Events|Priority|Kind):(?: |\r?$)"
+)
+_NAMESPACE = re.compile(rb"(?m)^Namespace: +(\S+)")
+_KIND = re.compile(rb"(?m)^Kind: +([A-Za-z]+)[ \t]*\r?$")
+_KINDS: Final = (
+    ("pod", re.compile(rb"(?m)^(?:Containers|Init Containers|Node-Selectors|QoS Class):")),
+    ("node", re.compile(rb"(?m)^(?:Roles|Allocatable|Non-terminated Pods|System Info):")),
+)
+_ERROR = re.compile(
+    rb"(?:Error from server|error: |The connection to the server |Unable to connect)"
+)
+_NONE_FOUND = re.compile(rb"No resources found|No events found")
+
+
+def printed_for_people(head: bytes) -> tuple[str, str] | None:
+    """Return what text of kubectl a document is, and what to do; None if it is none.
+
+    :param head: its first bytes.
+    """
+    text = head.lstrip()
+    if described := _DESCRIBED.match(text):
+        if _FIELD.search(text):
+            return "it is the text of kubectl describe, for people", _instead(described[1], text)
+    elif _EVENTS.match(text):
+        return (
+            "it is a table of events for people, as kubectl get events or kubectl events print it",
+            "fetch the events as objects: kubectl get events -A -o json",
+        )
+    elif _TABLE.match(text) or _QUEUES.match(text) or _ROW.match(text):
+        return (
+            "it is a table for people, as kubectl prints without -o json",
+            f"fetch whole objects: kubectl get {_WANTED}",
+        )
+    elif _NONE_FOUND.match(text):
+        return (
+            "it says that kubectl found no objects",
+            "look whether the kind and the namespace are right (-A is all namespaces)",
+        )
+    elif _ERROR.match(text):
+        return "it is an error of kubectl", "read its message, and run the command again"
+    return None
+
+
+def _instead(name: bytes, text: bytes) -> str:
+    """Return the command that fetches what a description describes."""
+    named = _KIND.search(text)
+    kind = named[1].decode().lower() if named else _kind_of(text)
+    place = _NAMESPACE.search(text)
+    where = f" -n {place[1].decode(errors='replace')}" if place else ""
+    one = f"kubectl get {kind} {name.decode(errors='replace')}{where} -o json"
+    return f"fetch the whole object: {one}; for all: kubectl get {_WANTED}"
+
+
+def _kind_of(text: bytes) -> str:
+    return next((kind for kind, pattern in _KINDS if pattern.search(text)), "KIND")
