@@ -226,6 +226,12 @@ _OTHER_KINDS = (
         payload=payloads.ListObserved,
     ),
     KindInfo(
+        kind="list.broken",
+        about="A list of one kind is not complete: records of it were skipped.",
+        effect=Effect.NONE,
+        payload=payloads.ListBroken,
+    ),
+    KindInfo(
         kind="lists.joined",
         about="Several kinds were listed together, in a document without a revision.",
         effect=Effect.NONE,

@@ -92,6 +92,7 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
         among its items, a lower bound.
     :param answered: of such a list, when it was answered, microseconds since 1970; None if not
         known. Its revision does not place it, so its time does.
+    :param asserted: whoever ingested the objects said that these are all (``--complete``).
     """
 
     group: str
@@ -99,6 +100,7 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     namespaces: tuple[str, ...] = ()
     uids: tuple[str, ...]
     exact: bool = True
+    asserted: bool = False
     answered: int | None = None
 
     @property
@@ -110,6 +112,20 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
         """
         timed = self.answered is not None
         return not self.exact, timed, self.answered or 0, -len(self.uids), self.uids
+
+
+class ListBroken(Payload, frozen=True, kw_only=True, tag="list.broken"):
+    """A list of one kind that is not complete, as records of it were skipped.
+
+    :param revision: of the list, or the greatest among its items. :param records: their number.
+    :param first: what is wrong with the first of them, and where.
+    """
+
+    group: str
+    listed: str
+    revision: int
+    records: int
+    first: str
 
 
 class LastList(NamedTuple):
@@ -161,11 +177,13 @@ class ListsJoined(Payload, frozen=True, kw_only=True, tag="lists.joined"):
     """:param kinds: what the document lists. :param until: the greatest revision in all of it.
 
     :param answered: when it was answered, microseconds since 1970; None if not known.
+    :param asserted: that these are all objects was said with ``--complete``.
     """
 
     kinds: tuple[JoinedList, ...]
     until: int
     answered: int | None = None
+    asserted: bool = False
 
 
 class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):

@@ -11,8 +11,9 @@ Four inputs cover a kind:
 * a scenario: everything.
 
 A slice of another log has what that log knew. A complete span begins with a list or an initial
-list, and continues while inputs have all changes. Between two spans there is a hole. This module
-does not read the objects themselves.
+list, and continues while inputs have all changes. Between two spans there is a hole. A list of
+which a record was skipped covers nothing, and why is kept. This module does not read the objects
+themselves.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ from itertools import pairwise
 
 import msgspec
 
-from ..events.payloads import (
-    KnownSpan,
-)
+from ..events.payloads import KnownSpan, ListBroken
 
 EVERYTHING = 2**62
 """A revision after all others."""
@@ -35,7 +34,7 @@ Pair = tuple[str, str]
 
 COVERING = (
     *("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared"),
-    "slice.began",
+    *("slice.began", "list.broken"),
 )
 """The kinds of events that coverage is built from."""
 
@@ -47,6 +46,7 @@ class How(StrEnum):
     WATCH = "watch"
     AUDIT = "audit"
     SCENARIO = "scenario"
+    ASSERTED = "asserted"
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,10 +133,19 @@ class Coverage:
 
     :param covered: by the inputs. :param whole: a scenario covers everything.
     :param proof: a revision that the log is known to reach, whatever its inputs show.
+    :param broken: lists that are not complete, as records of them were skipped.
     """
 
-    def __init__(self, covered: Iterable[Covered], *, whole: bool = False, proof: int = -1) -> None:
+    def __init__(
+        self,
+        covered: Iterable[Covered],
+        *,
+        whole: bool = False,
+        proof: int = -1,
+        broken: Iterable[ListBroken] = (),
+    ) -> None:
         self.whole = whole
+        self._broken = sorted(broken, key=lambda one: (one.revision, one.first))
         self._covered: dict[Pair, list[Covered]] = {}
         for one in sorted(covered, key=lambda one: (one.pair, one.order)):
             self._covered.setdefault(one.pair, []).append(one)
@@ -150,6 +159,15 @@ class Coverage:
     def proof(self) -> int:
         """The greatest revision that is no lower bound; -1 if there is none."""
         return self._proof
+
+    def broken_in(self, pair: Pair, gap: Gap) -> ListBroken | None:
+        """Return a list that would have ended a gap of a kind, had no record been skipped."""
+        for one in self._broken:
+            after = gap.after is None or one.revision > gap.after
+            before = gap.before is None or one.revision < gap.before
+            if (one.group, one.listed) == pair and after and before:
+                return one
+        return None
 
     def between(self, first: int, last: int) -> Iterator[KnownSpan]:
         """Yield what is known in a range, so that a log of this range alone knows as much.

@@ -12,6 +12,7 @@ from ..events import Event
 from ..events.payloads import (
     AuditCovered,
     KnownSpan,
+    ListBroken,
     ListObserved,
     ListsJoined,
     ScenarioDeclared,
@@ -31,12 +32,15 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
     """Return the coverage by events of kinds :data:`COVERING`; others are ignored."""
     covered: list[Covered] = []
     audits: list[AuditCovered] = []
+    broken: list[ListBroken] = []
     whole, proof = False, -1
     for event in events:
         match event.kind:
             case "list.observed" if event.revision is not None:
                 listing = msgspec.json.decode(event.payload, type=ListObserved)
                 covered.append(_listed(event, listing))
+            case "list.broken":
+                broken.append(msgspec.json.decode(event.payload, type=ListBroken))
             case "lists.joined":
                 covered += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
             case "watch.followed":
@@ -50,7 +54,7 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
                 began = msgspec.json.decode(event.payload, type=SliceBegan)
                 covered += (one for known in began.known for one in _sliced(known))
                 whole, proof = whole or began.whole, max(proof, began.proof)
-    return Coverage([*covered, *_audited(audits)], whole=whole, proof=proof)
+    return Coverage([*covered, *_audited(audits)], whole=whole, proof=proof, broken=broken)
 
 
 def _sliced(known: KnownSpan) -> Iterator[Covered]:
@@ -73,7 +77,7 @@ def _listed(event: Event, listing: ListObserved) -> Covered:
     since = event.revision or 0
     return Covered(
         pair=(listing.group, listing.listed),
-        how=How.LIST,
+        how=How.ASSERTED if listing.asserted else How.LIST,
         since=since,
         until=since,
         namespaces=listing.namespaces,
@@ -88,7 +92,7 @@ def _joined_lists(joined: ListsJoined) -> Iterator[Covered]:
     for kind in joined.kinds:
         yield Covered(
             pair=(kind.group, kind.listed),
-            how=How.LIST,
+            how=How.ASSERTED if joined.asserted else How.LIST,
             since=kind.revision,
             until=joined.until,
             namespaces=kind.namespaces,

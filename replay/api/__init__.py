@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
     from .replay.fidelity.report import Fidelity
     from .replay.forecast.run import Forecast
+    from .replay.ingest.explain import Explanation, explain
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
     from .replay.lint.findings import Finding
@@ -135,6 +136,7 @@ __all__ = [
     "Drift",
     "Event",
     "EventMalformed",
+    "Explanation",
     "Exploration",
     "Fidelity",
     "Finding",
@@ -200,6 +202,7 @@ __all__ = [
     "demo",
     "demo_files",
     "document",
+    "explain",
     "explore",
     "explore_device_model",
     "explore_log",
@@ -264,6 +267,7 @@ _PLACES = MappingProxyType(
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",
         "replay.moments.history": "Happening History",
+        "replay.ingest.explain": "Explanation explain",
         "replay.ingest.run": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
         "replay.lint.rules": "LintRule=Rule",

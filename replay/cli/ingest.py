@@ -15,7 +15,6 @@ from .shell import shows_progress, style, write_lines
 @click.argument(
     "paths",
     nargs=-1,
-    required=True,
     metavar="PATH...",
     help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -.",
 )
@@ -34,6 +33,11 @@ from .shell import shows_progress, style, write_lines
     is_flag=True,
     help="Lists are incomplete: an object that is not in a list may still exist.",
 )
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="The inputs hold all objects of each kind that they hold any of: a backup, a must-gather.",
+)
 @click.option("--year", type=int, metavar="YEAR", help="The year of logs whose lines have none.")
 @click.option(
     "--taken-at",
@@ -50,6 +54,11 @@ from .shell import shows_progress, style, write_lines
 @click.option(
     "--no-checkpoint", is_flag=True, help="Do not index what was added; later commands are slower."
 )
+@click.option(
+    "--explain",
+    metavar="FILE:LINE",
+    help="Store nothing: show what one line of an input becomes, or why it is skipped.",
+)
 @options.text_wide_or_json
 def ingest(
     paths: tuple[str, ...],
@@ -58,10 +67,12 @@ def ingest(
     branch: str,
     skip_malformed: bool,
     partial_lists: bool,
+    complete: bool,
     year: int | None,
     taken_at: str | None,
     redact: bool,
     no_checkpoint: bool,
+    explain: str | None,
     output: str,
 ) -> None:
     """Append files, folders and archives to a log.
@@ -72,6 +83,15 @@ def ingest(
     the log already holds is counted and not added again. The log is created if it does not exist.
     The contents of a Secret are never stored.
     """
+    from ...engine.errors import UsageError
+
+    if explain is not None:
+        _explain(explain, paths, year, output)
+        return
+    if not paths:
+        raise UsageError(
+            "no inputs are named", now="name files, folders or archives, or - for standard input"
+        )
     import msgspec
 
     from ..ingest.run import IngestOptions, ingest_at
@@ -87,6 +107,7 @@ def ingest(
         branch=branch,
         skip_malformed=skip_malformed,
         partial_lists=partial_lists,
+        complete=complete,
         taken_at=None if taken_at is None else _between(taken_at),
         year=year,
         redact=redact,
@@ -101,6 +122,24 @@ def ingest(
         sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
     else:
         write_lines(summary_lines(summary, style=style()))
+
+
+def _explain(place: str, paths: tuple[str, ...], year: int | None, output: str) -> None:
+    """Print what one line of an input becomes."""
+    import msgspec
+
+    from ...engine.errors import UsageError
+    from ..ingest.explain import explain
+    from ..render.documents import json_text
+    from ..render.explanation import explanation_lines
+
+    if paths:
+        raise UsageError("--explain stores nothing, so it takes no paths", now="leave them out")
+    found = explain(place, year=year)
+    if output == "json":
+        sys.stdout.write(json_text(msgspec.to_builtins(found)) + "\n")
+    else:
+        write_lines(explanation_lines(found, style=style()))
 
 
 def _between(text: str) -> tuple[int, int]:

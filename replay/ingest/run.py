@@ -28,17 +28,23 @@ from ...engine.ingest.reading.sizes import in_batches
 from ...engine.ingest.registry import recognise, why_unknown
 from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
-from ...engine.kubernetes.units import format_time, year_of
+from ...engine.kubernetes.units import year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.assumptions import assumed_sentences
 from ..moments.clock import clock_of
 from ..moments.contradictions import contradiction_text, version_text
 from .contradictions import CONTRADICTED, contradicted
+from .asserted import FORMATS as ASSERTABLE
+from .asserted import AssertedLists, until
+from .reach import Reach
+from .records import IngestOptions, IngestSummary, SkippedFile
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
 from .unversioned import UnversionedObjects
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
+
+__all__ = ["IngestOptions", "IngestSummary", "SkippedFile", "ingest", "ingest_at"]
 
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, done, total); the total is 0 if not known."""
@@ -53,76 +59,6 @@ _EXAMPLES = 10
 _REMEMBERED = 10_000
 _BATCH_BYTES = 32 * 2**20
 _EMPTY = "it is empty"
-
-
-class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the caller knows about the inputs.
-
-    :param cluster: the cluster that they come from.
-    :param skip_malformed: skip and count malformed records, instead of storing nothing.
-    :param partial_lists: lists are incomplete: an object that is not in one may exist.
-    :param taken_at: the earliest and latest time of fetching, in microseconds: what the inputs hold
-        had happened by the second; what they lack had not by the first.
-    :param year: the year of the last line of a log without years. By default the year of the latest
-        time in the other inputs of the call, or else in the log.
-    :param redact: leave out what :data:`.redaction.RULES` name; the log records that.
-    :param branch: the branch to append to.
-    :param batch_size: the number of events that are committed together.
-    """
-
-    cluster: str = "default"
-    skip_malformed: bool = False
-    partial_lists: bool = False
-    taken_at: tuple[int, int] | None = None
-    year: int | None = None
-    redact: bool = False
-    branch: str = MAIN
-    batch_size: int = 1000
-
-
-class SkippedFile(msgspec.Struct, frozen=True):
-    """A file of a folder or an archive that was skipped, and why."""
-
-    source: str
-    reason: str
-
-
-class IngestSummary(msgspec.Struct, kw_only=True):
-    """The summary of one call.
-
-    :param appended: the number of new events. :param known: the number of events that the log
-        had before. One that brings the actor of a known version counts in both: a
-        ``version.attributed`` event is appended.
-    :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
-    :param skipped: skipped records, by reason; ``malformed`` are those with a fault.
-    :param first_skipped: where the first record of each reason is, as in ``audit.log:17``.
-    :param skipped_files: skipped files in folders and archives.
-    :param malformed: the first faults, as messages.
-    :param notes: further remarks, each with its input.
-    :param first_revision: and ``last_revision``: least and greatest in the inputs.
-    :param first_observed: and ``last_observed``: the same of times, RFC 3339.
-    :param last_position: of the log's branch, afterwards.
-    """
-
-    appended: int = 0
-    known: int = 0
-    kinds: dict[str, int] = {}
-    formats: dict[str, int] = {}
-    skipped: dict[str, int] = {}
-    first_skipped: dict[str, str] = {}
-    skipped_files: list[SkippedFile] = []
-    malformed: list[str] = []
-    notes: list[str] = []
-    first_revision: int | None = None
-    last_revision: int | None = None
-    first_observed: str | None = None
-    last_observed: str | None = None
-    last_position: int = 0
-
-    def skip(self, reason: str, where: str, count: int = 1) -> None:
-        """Count skipped records; keep where the first of a reason is."""
-        self.skipped[reason] = self.skipped.get(reason, 0) + count
-        self.first_skipped.setdefault(reason, where)
 
 
 def ingest(
@@ -190,6 +126,8 @@ def _read(
     stdin: BinaryIO | None = None,
 ) -> Iterator[_Reading]:
     """Read everything; resources are released at the end of the context."""
+    if options.complete and options.partial_lists:
+        raise UsageError("lists cannot be complete and partial", now="leave out one of them")
     if not options.cluster.strip():
         raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
     if fault := fault_of_text(options.cluster):
@@ -231,6 +169,7 @@ class _Reading:
         self._received = ReceivingTimes(InputFile("", named=False, size=0))
         self._initial_lists: list[InitialList] = []
         self._unversioned = UnversionedObjects()
+        self._asserted = AssertedLists() if options.complete else None
         self._fine: set[str] = set()  # Texts that a log can store.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
@@ -249,9 +188,21 @@ class _Reading:
         if store is not None:
             self._unversioned.check(store, branch=branch, cluster=cluster)
         begun = [] if store is None else begun_before(store, runs, branch=branch, cluster=cluster)
+        self._place_asserted(paths)
         parts, notes = split_lists(runs, begun)
         self.parts |= parts
         self.summary.notes += notes
+
+    def _place_asserted(self, paths: Sequence[str]) -> None:
+        """Add the lists that are complete because the caller said so."""
+        if self._asserted is None:
+            return
+        for event in self._asserted.events(paths, self._options.cluster):
+            if event.revision is None:
+                self.order.place(event, until(event))
+            else:
+                self.order.begin_source()
+                self.order.add(event)
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; only those in ``only``, if given."""
@@ -309,12 +260,10 @@ class _Reading:
         self.order.begin_source()
         add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = _redaction() if self._options.redact else None
-        unversioned, wrapped = context.unversioned, bool(context.removed)
+        observe = self._observer(found, context)
         try:
             for read in found.events(document.stream, context):
                 event = stored(read)
-                if wrapped:
-                    event = msgspec.structs.replace(event, line=context.outer(event.line))
                 if redaction is not None:
                     event = redaction.redacted(event)
                 about = event.reference
@@ -328,18 +277,39 @@ class _Reading:
                     or "\0" in about.uid
                 ) and not self._can_hold(event, context):
                     continue
-                if unversioned and event.revision == FIRST_REVISION and about.uid in unversioned:
-                    self._unversioned.add(event)
+                if observe is not None:
+                    event = observe(event)
                 add(event)
                 time = event.earliest
                 if time is not None and (last is None or time > last):
                     last = time
         finally:
             self._last_observed = last
+        self._conclude(context, redaction)
+
+    def _observer(self, found: Format, context: Context) -> Callable[[Event], Event] | None:
+        """Return what looks at each event of a document and may change it; None if nothing does."""
+        asserted = self._asserted if found.name in ASSERTABLE else None
+        if found.name not in ASSERTABLE and not context.removed:
+            return None
+
+        def observe(event: Event) -> Event:
+            uid = event.reference.uid
+            if event.revision == FIRST_REVISION and uid in context.unversioned:
+                self._unversioned.add(event)
+            if asserted is not None:
+                asserted.add(event)
+            if not context.removed:
+                return event
+            return msgspec.structs.replace(event, line=context.outer(event.line))
+
+        return observe
+
+    def _conclude(self, context: Context, redaction: Redaction | None) -> None:
+        """Add the events about a whole document."""
         for revision, event in context.spans:
-            self.order.place(
-                msgspec.structs.replace(event, line=context.outer(event.line)), revision
-            )
+            placed = msgspec.structs.replace(event, line=context.outer(event.line))
+            self.order.place(placed, revision)
         if (assumed := context.assumptions()) is not None:
             self.order.place(assumed, 0)
         if redaction is not None:
@@ -419,6 +389,8 @@ class _Reading:
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
         filled = assumed_sentences(context.assumed_fields())
         summary.notes += [f"{context.source}: {sentence}" for sentence in filled]
+        if self._asserted is not None:
+            self._asserted.broken.merge(context.broken)
         self.parts |= dict.fromkeys(context.pages, PAGE)
         self._initial_lists += context.initial_lists
 
@@ -439,8 +411,8 @@ def _append(
     events = _without_parts(reading)
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
-    reach = _Reach()
     twice: dict[str, None] = {}
+    reach = Reach()
     done = 0
     for batch in in_batches(events, most=options.batch_size, most_bytes=_BATCH_BYTES):
         appended = store.append(batch, branch=options.branch)
@@ -494,34 +466,3 @@ def _without_parts(reading: _Reading) -> Iterator[Event]:
                 yield rest
             continue
         yield event
-
-
-class _Reach:
-    """The least and the greatest revision and time of some events."""
-
-    def __init__(self) -> None:
-        self.revisions: tuple[int | None, int | None] = (None, None)
-        self._times: tuple[int | None, int | None] = (None, None)
-
-    def widen(self, batch: Sequence[Event]) -> None:
-        """Include more events."""
-        revisions = [event.revision for event in batch if event.revision is not None]
-        self.revisions = _widened(self.revisions, revisions)
-        found = [event.latest if event.earliest is None else event.earliest for event in batch]
-        times = [time for time in found if time is not None]
-        self._times = _widened(self._times, times)
-
-    def times(self) -> tuple[str | None, str | None]:
-        """Return the least and the greatest time as text."""
-        first, last = self._times
-        return (
-            None if first is None else format_time(first),
-            None if last is None else format_time(last),
-        )
-
-
-def _widened(
-    reach: tuple[int | None, int | None], values: list[int]
-) -> tuple[int | None, int | None]:
-    all_values = [*values, *(value for value in reach if value is not None)]
-    return (min(all_values), max(all_values)) if all_values else (None, None)

@@ -13,6 +13,7 @@ import msgspec
 
 from ...engine.errors import NotKnown
 from ...engine.events import Reference
+from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
@@ -54,6 +55,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
+    :param broken: a list that would have shown it, had no record of it been skipped.
     :param after: and :param before: times of the gap's ends, microseconds, None if not known.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
@@ -66,6 +68,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     before: int | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
+    broken: ListBroken | None = None
 
     @property
     def name(self) -> str:
@@ -88,6 +91,17 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def reason(self) -> str:
         """When it is not known, and why."""
+        broken = self.broken
+        if broken is None:
+            return self._when
+        count = "1 record" if broken.records == 1 else f"{broken.records} records"
+        return (
+            f"{self._when}; a list is not complete because {count} of it was skipped: "
+            f"{broken.first}"
+        )
+
+    @property
+    def _when(self) -> str:
         gap = self.gap
         after, before = _place(gap.after, self.after), _place(gap.before, self.before)
         broken = "the watch was interrupted"
@@ -118,6 +132,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def remedy(self) -> str:
         """What would make it known."""
+        if self.broken is not None:
+            return "mend the skipped record, and ingest the list again"
         plural = plural_of(*self.pair)
         if self.gap.why is Why.CONTRADICTION:
             return "find out which input is true; plinian events --kind version.contradicted"
@@ -321,6 +337,7 @@ class _Look:
                 gap=gap,
                 after=self._last_seen(gap, pair, names[0] if names else None),
                 before=self._time_near(gap.before),
+                broken=self._coverage.broken_in(pair, gap),
             )
             for gap, names in gaps.items()
         ]

@@ -57,6 +57,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "demo": (plinian.demo, plinian.demo_files),
     "head": (Log.heads,),
     "diff": (Log.diff, Log.compare_moments),
+    "ingest": (Log.ingest, plinian.explain),
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
     "open": (plinian.open_pack,),
     "plot": (Log.plot, plinian.Plot.save),
@@ -93,6 +94,7 @@ OF_THE_TERMINAL = {
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "demo --serve", "--linear", "--all"),
     *("explore --replay", "explore --model", "explore --windows"),
+    "ingest --explain",
     *("explore --evidence", "explore --pytest", "explore --scenario"),
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""

@@ -49,7 +49,9 @@ def listed(events: list[Event]) -> list[tuple[str, ...]]:
 
 def begun(context: Context) -> list[str]:
     return [
-        msgspec.json.decode(event.payload, type=WatchFollowed).begin for _, event in context.spans
+        msgspec.json.decode(event.payload, type=WatchFollowed).begin
+        for _, event in context.spans
+        if event.kind == "watch.followed"
     ]
 
 

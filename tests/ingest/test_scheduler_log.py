@@ -159,7 +159,7 @@ class TestScheduler:
         assert "(*Resource).Sub" in told["stack"]
         assert "I1121" not in told["stack"]
         assert told["session"]
-        assert context.skipped["panic printed again"] == 1
+        assert context.skipped["panic that was printed before"] == 1
 
     def test_a_text_dump_is_one_event(self) -> None:
         events, _ = read(data_of("vc-scheduler-v1.8.2.log.gz"))
@@ -176,7 +176,7 @@ class TestScheduler:
         assert {message["severity"] for message in kept} >= {"E", "I"}
         assert any(message["at"].startswith("utils.go:") for message in kept)
         assert any("Successfully loaded scheduler conf" in each["message"] for each in kept)
-        assert context.skipped["info line"] > 50
+        assert context.skipped["info line that is no decision"] > 50
 
     def test_each_event_is_of_the_vocabulary(self) -> None:
         for name in ("vc-scheduler-v1.8.2.log.gz", "vc-controllers-v1.12.1.log.gz"):
@@ -303,3 +303,20 @@ class TestBadInput:
             before_last = read(data[:end])[0][:-1]
             assert before_last == whole[: len(before_last)]
             assert len(read(data[:end])[0]) >= len(read(data[: data.rfind(b"\n", 0, end) + 1])[0])
+
+
+def test_each_skipped_info_line_has_its_own_reason() -> None:
+    lines = (
+        '"SnapShot for scheduling" JobNum=1 QueueNum=2 NodeNum=3',
+        "priority.go:70] Priority JobOrderFn: <ml/a> priority: 1",
+        "allocate.go:176] There are <3> nodes for Job <ml/a>",
+    )
+    head = "I1128 10:00:00.100001       1 "
+    text = f"{head}cache.go:1300] {lines[0]}\n{head}{lines[1]}\n{head}{lines[2]}\n"
+    context = Context(source="scheduler.log", year=2026)
+    assert list(FORMAT.events(io.BytesIO(text.encode()), context)) == []
+    assert context.skipped == {
+        "info line: its number of nodes is kept with the next session": 1,
+        "info line of a Go file that logs no decisions": 1,
+        "info line that is no decision": 1,
+    }

@@ -19,8 +19,10 @@ from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
 BEGIN = "volcano.sh/volcano/pkg/scheduler/framework.(*Session).dispatch(0xc1)\n\t/go/session.go:512"
 SESSION = "a81ef8ba-14a5-4a1f-96f5-cb02e74eeb5f"
 LOG = [
-    f"I1128 10:00:00.100001       1 session.go:193] Open Session {SESSION} with <3> Job and "
-    "<2> Queues",
+    (
+        f"I1128 10:00:00.100001       1 session.go:193] Open Session {SESSION} with <3> Job and "
+        "<2> Queues"
+    ),
     "I1128 10:00:00.100002       1 enqueue.go:45] Enter Enqueue ...",
     "I1128 10:00:00.100003       1 enqueue.go:63] Added Queue <q> for Job <ml/a>",
     "E1128 10:00:00.200004       1 session.go:512] failed to update the job <ml/a>",
@@ -243,14 +245,18 @@ PANICS = {
     ),
     "in one record": (json.dumps([{"textPayload": PANIC, "timestamp": TIMES[0]}]), "scheduler"),
     "observed": (
-        'E1128 10:00:00.100001       1 runtime.go:79] Observed a panic: "x"\n'
-        f"goroutine 9 [running]:\n{BEGIN}\n",
+        (
+            'E1128 10:00:00.100001       1 runtime.go:79] Observed a panic: "x"\n'
+            f"goroutine 9 [running]:\n{BEGIN}\n"
+        ),
         "scheduler",
     ),
     "structured": (
-        'E1128 10:00:00.100001       1 runtime.go:142] "Observed a panic" panic="index out of '
-        'range" stacktrace=<\n\tgoroutine 9 [running]:\n\tvolcano.sh/volcano/pkg/controllers/job.'
-        "(*jobcontroller).worker(...)\n >\n",
+        (
+            'E1128 10:00:00.100001       1 runtime.go:142] "Observed a panic" panic="index out of '
+            'range" stacktrace=<\n\tgoroutine 9 [running]:\n\tvolcano.sh/volcano/pkg/controllers/job.'
+            "(*jobcontroller).worker(...)\n >\n"
+        ),
         "controllers",
     ),
 }
@@ -314,8 +320,10 @@ PRINTED = {
         "kubectl get node n1 -o json",
     ),
     "kubectl describe queue": (
-        "Name:         gold\nNamespace:    \nAPI Version:  scheduling.volcano.sh/v1beta1\n"
-        "Kind:         Queue\n",
+        (
+            "Name:         gold\nNamespace:    \nAPI Version:  scheduling.volcano.sh/v1beta1\n"
+            "Kind:         Queue\n"
+        ),
         "kubectl get queue gold -o json",
     ),
     "kubectl get events": (

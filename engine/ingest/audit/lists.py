@@ -8,7 +8,8 @@ import msgspec
 
 from ...errors import EventMalformed
 from ...events import KINDS, Effect, Event
-from ..objects.versions import decode_slim
+from ..objects.versions import decode_slim, revision_of
+from ..reading.broken import BrokenLists
 from ..reading.formats import Context
 from ..reading.json_text import array_items
 from .build import Builder
@@ -62,8 +63,21 @@ class Lists:
             except EventMalformed as fault:
                 what = fault.what.replace("$", f"{ANSWER}.items[{place}]", 1)
                 self._context.reject(what, line=line)
+                if complete:
+                    self._leave_broken(body, line)
                 complete = False
         return [*events, *build.list_observed(body, uids)] if complete else events
+
+    def _leave_broken(self, body: ListBody, line: int) -> None:
+        """Leave why the list is not complete: a record of it was skipped."""
+        context, broken = self._context, BrokenLists()
+        pair = body.api_version.rpartition("/")[0], body.item_kind
+        broken.add(pair, context.last_fault)
+        revision = revision_of(body.metadata.resource_version) or 0
+        event = broken.event(
+            pair, revision, source=context.source, line=line, cluster=context.cluster
+        )
+        context.spans.append((0, event))
 
 
 def _is_complete(record: Record, body: ListBody) -> bool:

@@ -49,6 +49,11 @@ MAX_DUMP = 32 * 2**20
 _MOST_FLAGS = 1000
 """The most that one process prints; Volcano's have about 60."""
 
+_NOT_READ = "info line of a Go file that logs no decisions"
+_NO_DECISION = "info line that is no decision"
+_COUNTED = "info line: its number of nodes is kept with the next session"
+"""Why an entry of severity I gives no event."""
+
 _NAMED = (("sched", "scheduler"), ("controller", "controllers"), ("webhook", "webhooks"))
 _PANIC_VALUE = re.compile(r'"Observed a panic" panic="(?P<value>(?:[^"\\]|\\.)*)"')
 
@@ -116,7 +121,7 @@ class _Reader:
         elif entry.file == b"dumper.go" and not WORTH_KEEPING.match(entry.message):
             yield from self._dump_part(entry)
         elif entry.severity == "I" and entry.file not in _READ_FILES:
-            self._context.skip("info line", line=entry.line)
+            self._context.skip(_NOT_READ, line=entry.line)
         else:
             yield from self._events_of(entry)
 
@@ -135,7 +140,7 @@ class _Reader:
         if entry.file == b"cache.go":
             if snapshot := SNAPSHOT.match(message):
                 self._nodes = int(snapshot[1] or snapshot[2])
-                self._context.skip("info line", line=entry.line)
+                self._context.skip(_COUNTED, line=entry.line)
                 return
             if cleanup := CLEANUPS.match(message):
                 yield self._cleanup(entry, cleanup)
@@ -148,7 +153,7 @@ class _Reader:
         elif entry.severity != "I" or WORTH_KEEPING.match(message):
             yield self._message(entry)
         elif not marks:
-            self._context.skip("info line", line=entry.line)
+            self._context.skip(_NO_DECISION, line=entry.line)
 
     def _session_mark(self, entry: Entry) -> Event | None:
         if opened := OPENED.match(entry.message):
@@ -202,7 +207,7 @@ class _Reader:
         if value:
             message = value["value"].replace('\\"', '"')
         if not entry.severity and self._panic and message.startswith(self._panic):
-            self._context.skip("panic printed again", line=entry.line)
+            self._context.skip("panic that was printed before", line=entry.line)
             return
         self._panic = message
         stack = "\n".join(entry.rest).strip("\n")

@@ -11,6 +11,7 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event
 from ..objects.versions import decode_slim
+from ..reading.broken import kind_in
 from ..reading.formats import Context
 from ..reading.json_text import array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
@@ -125,7 +126,9 @@ def _object(
         yield from events
         return
     if listing is not None:
-        listing.incomplete = True
+        listing.skip(text)
+    else:
+        context.broken.add(kind_in(text), context.last_fault)
 
 
 def _events_of(text: bytes, context: Context, line: int, listing: Listing | None) -> list[Event]:

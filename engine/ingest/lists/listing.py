@@ -13,12 +13,13 @@ import msgspec
 
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import JoinedList, ListObserved, ListsJoined
-from ...kubernetes.resources import CLUSTER_SCOPED
+from ...kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
 from ..objects.identity import first_version, identify
 from ..objects.kept import conceal_secret, is_secret
 from ..objects.versions import revision_of, version_event
+from ..reading.broken import BrokenLists, kind_in
 from ..reading.formats import Context
 from .excerpts import EXCERPTS, excerpt_refused
 
@@ -149,12 +150,12 @@ class Listing:
 
     :param line: where the list begins.
 
-    The reader sets ``incomplete`` when an item could not be read. A list that is never described
+    The reader calls :meth:`skip` when an item could not be read. A list that is never described
     says nothing as a whole.
     """
 
     def __init__(self, context: Context, line: int) -> None:
-        self.incomplete = False
+        self._broken = BrokenLists()
         self._context = context
         self._line = line
         self._kind = self._api_version = ""
@@ -183,34 +184,70 @@ class Listing:
         entry.namespaces[reference.namespace] = None
         entry.highest = max(entry.highest, event.revision or 0)
 
+    def skip(self, item: Any) -> None:
+        """Note that an item was skipped as malformed: its list is not complete.
+
+        :param item: its JSON, or its values.
+        """
+        pair = kind_in(item) or self._own or None
+        self._broken.add(pair, self._context.last_fault)
+
+    @property
+    def _own(self) -> GroupKind | tuple[()]:
+        """The kind of the items, if the list has one."""
+        return (self._api_version.rpartition("/")[0], self._kind) if self._kind else ()
+
+    def _leave_broken(self, revision: int) -> None:
+        """Leave an event for each kind that lacks an item."""
+        for pair in sorted({*self._kinds, *self._broken.kinds()}):
+            if self._broken.breaks(pair):
+                event = self._broken.event(
+                    pair,
+                    revision,
+                    source=self._context.source,
+                    line=self._line,
+                    cluster=self._context.cluster,
+                )
+                self._context.spans.append((0, event))
+
     def end(self) -> list[Event]:
-        """Return one ``list.observed`` for each kind; none if something may be missing."""
+        """Return one ``list.observed`` for each kind that lacks no item."""
         revision = revision_of(self._metadata.resource_version)
-        exact = revision is not None
-        own = (self._api_version.rpartition("/")[0], self._kind)
         if self._metadata.continue_ or self._metadata.remaining:
             if revision is not None:
+                own = self._api_version.rpartition("/")[0], self._kind
                 self._context.pages.append((*own, revision))
             self._context.skip(PAGE, line=self._line)
             return []
-        if self.incomplete or self._context.partial_lists:
+        if self._context.partial_lists:
             return []
-        if not self._kinds:
+        if self._broken:
+            greatest = max((entry.highest for entry in self._kinds.values()), default=0)
+            self._leave_broken(greatest if revision is None else revision)
+        elif not self._kinds:
             self._context.notes.append(
                 f"the list on line {self._context.outer(self._line)} is empty: it has no items"
             )
-        if exact and self._kind:
-            self._kinds.setdefault(own, _OfOneKind())
-        among = {space for entry in self._kinds.values() for space in entry.namespaces}
-        events = []
+        if revision is not None and self._own:
+            self._kinds.setdefault(self._own, _OfOneKind())
+        events = self._complete_kinds(revision)
+        if revision is None and len(events) > 1:
+            self._join(events)
+        return events
+
+    def _complete_kinds(self, revision: int | None) -> list[Event]:
+        """Return one ``list.observed`` for each kind that lacks no item."""
+        among = sorted({space for entry in self._kinds.values() for space in entry.namespaces})
+        events = list[Event]()
         highest = -1
         for (group, kind), entry in self._kinds.items():
             highest = max(highest, entry.highest)
-            namespaces = scope(group, kind, sorted(entry.namespaces), among=sorted(among))
+            if self._broken.breaks((group, kind)):
+                continue
+            namespaces = scope(group, kind, sorted(entry.namespaces), among=among)
             if namespaces is None:
-                self._context.skip(
-                    "empty list that does not say of which namespaces", line=self._line
-                )
+                what = "empty list that does not say of which namespaces"
+                self._context.skip(what, line=self._line)
                 continue
             events.append(
                 list_event(
@@ -221,11 +258,9 @@ class Listing:
                     uids=entry.uids,
                     resource_version=str(highest if revision is None else revision),
                     line=self._line,
-                    exact=exact,
+                    exact=revision is not None,
                 )
             )
-        if not exact and len(events) > 1:
-            self._join(events)
         return events
 
     def _join(self, events: list[Event]) -> None:

@@ -16,6 +16,7 @@ import yaml
 from ...errors import EventMalformed
 from ...events import Event
 from ...kubernetes.yaml import YamlFault, YamlReader
+from ..reading.broken import kind_in
 from ..reading.formats import Context
 from ..reading.json_text import report_cut
 from .excerpts import excerpt_in
@@ -110,17 +111,17 @@ class _Document:
     def _item(self, item: Any, number: int, line: int) -> Iterator[Event]:
         assert self._listing is not None
         if not isinstance(item, dict):
-            self._listing.incomplete = True
             what = f"expected an object, found {item!r:.40}"
             self._context.reject(what, line=line, path=f"$.items[{number}]")
+            self._listing.skip(item)
             return
         try:
             self._listing.complete(item)
             events = object_events(item, self._context, line)
         except EventMalformed as fault:
-            self._listing.incomplete = True
             what = fault.what.replace("$", f"$.items[{number}]", 1)
             self._context.reject(what, line=line)
+            self._listing.skip(item)
         else:
             self._listing.add(events[0])
             yield from events
@@ -155,6 +156,7 @@ class _Document:
             events = object_events(self._fields, self._context, line)
         except EventMalformed as fault:
             self._context.reject(fault.what, line=line)
+            self._context.broken.add(kind_in(self._fields), self._context.last_fault)
         else:
             yield from events
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import AssumedField, InputAssumed, Payload
+from .broken import BrokenLists
 
 _LONGEST_REASON, _MOST_REASONS = 200, 100
 """Reasons for which records are skipped: the longest, in characters, and how many."""
@@ -70,10 +71,13 @@ class Context(msgspec.Struct, kw_only=True):
     :param assumed: (group, kind, field, value) of what objects lacked and was filled in; with how
         many objects lacked it, and the name of the first.
     :param unversioned: uids of versions without a resourceVersion.
+    :param last_fault: what was wrong with the last malformed record, and where.
+    :param broken: records that were skipped and belong to no list, such as an object of a folder.
     :param removed: what was removed from around the lines, in words.
     :param cut_begin: the first line lacked its begin, so there may have been lines before it.
     :param outer: returns for a line of what the format reads the line of the input; they differ if
         a wrapping was removed.
+    :param noticed: called with line and reason of each skipped record; None if nobody looks.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
@@ -94,9 +98,12 @@ class Context(msgspec.Struct, kw_only=True):
     initial_lists: list[InitialList] = []
     assumed: dict[tuple[str, str, str, str], tuple[int, str]] = {}
     unversioned: set[str] = set()
+    last_fault: str = ""
+    broken: BrokenLists = msgspec.field(default_factory=BrokenLists)
     removed: list[str] = []
     cut_begin: bool = False
     outer: Callable[[int], int] = same_line
+    noticed: Callable[[int, str], None] | None = None
     lost: Callable[[], None] = _ignore
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
@@ -160,6 +167,8 @@ class Context(msgspec.Struct, kw_only=True):
 
         :param line: of the document; 0 if it is not known. The first of each reason is kept.
         """
+        if self.noticed is not None:
+            self.noticed(self.outer(line), reason)
         reason = reason[:_LONGEST_REASON]
         if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
             reason = "another reason"
@@ -181,7 +190,12 @@ class Context(msgspec.Struct, kw_only=True):
         )
         if not self.skip_malformed:
             raise fault
+        self.last_fault = f"{fault.where}: {fault.what}"
+        noticed, self.noticed = self.noticed, None
         self.skip("malformed", line=line)
+        self.noticed = noticed
+        if noticed is not None:
+            noticed(self.outer(line), f"malformed: {fault.what}")
         if len(self.malformed) < 10:
             self.malformed.append(str(fault))
         self.lost()

@@ -89,6 +89,7 @@ def cut_begin() -> Wrapping:
 
     def lines(stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
         context.cut_begin = True
+        context.skip("line that lacks its begin", line=1)
         for number, line in _pieces(stream):
             if number > 1 or line.endswith(b"\n"):
                 yield number, line if number > 1 else b"\n"

@@ -18,12 +18,14 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import WatchInterrupted
+from ...kubernetes.resources import GroupKind
 from ...kubernetes.units import SECOND_US
 from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from ..lists.listing import list_event, scope
 from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
 from ..objects.versions import decode_slim, revision_of, version_event
+from ..reading.broken import BrokenLists
 from ..reading.formats import Context, InitialList
 from ..reading.json_text import (
     LONE_SURROGATE,
@@ -346,6 +348,7 @@ class _Reader:
             self._context.skip("bookmark", line=line)
         elif not whole:
             self._context.skip("completeness of a list with a skipped record", line=line)
+            self._leave_broken((group, kind), revision, line)
         elif namespaces is None:
             self._context.skip("empty list that does not say of which namespaces", line=line)
         else:
@@ -359,6 +362,15 @@ class _Reader:
                 line=line,
                 exact=True,
             )
+
+    def _leave_broken(self, pair: GroupKind, revision: int, line: int) -> None:
+        """Leave why the initial list is not complete: a record of it was skipped."""
+        context, broken = self._context, BrokenLists()
+        broken.add(pair, context.last_fault or f"{context.source}:1: the line lacks its begin")
+        event = broken.event(
+            pair, revision, source=context.source, line=line, cluster=context.cluster
+        )
+        context.spans.append((0, event))
 
     def _error(self, status: dict[str, Any], line: int) -> Event:
         """Return the event of an ERROR, after which the stream may begin again."""
