@@ -92,7 +92,7 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
         among its items, a lower bound.
     :param answered: of such a list, when it was answered, microseconds since 1970; None if not
         known. Its revision does not place it, so its time does.
-    :param asserted: whoever ingested the objects said that these are all (``--complete``).
+    :param asserted: that these are all objects was said (``--complete``).
     """
 
     group: str
@@ -267,6 +267,10 @@ class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
     input: str
     rules: tuple[str, ...]
     values: int = 0
+
+
+UID_FIELD, VERSION_FIELD = "metadata.uid", "metadata.resourceVersion"
+"""The fields of the identity of an object, as :class:`AssumedField` names them."""
 
 
 class AssumedField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

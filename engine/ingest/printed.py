@@ -22,7 +22,8 @@ _ROW = re.compile(rb"(?:[a-z0-9][a-z0-9.-]* +){1,2}\d+/\d+ +[A-Z][A-Za-z]+ +\d+ 
 
 _DESCRIBED = re.compile(rb"Name: +(\S+)[ \t]*\r?\n")
 _FIELD = re.compile(
-    rb"(?m)^(?:Namespace|Labels|Annotations|Roles|API Version|Status|Events|Priority|Kind):(?: |\r?$)"
+    rb"(?m)^(?:Namespace|Labels|Annotations|Roles|API Version|Status|Events|Priority|Kind):"
+    rb"(?: |\r?$)"
 )
 _NAMESPACE = re.compile(rb"(?m)^Namespace: +(\S+)")
 _KIND = re.compile(rb"(?m)^Kind: +([A-Za-z]+)[ \t]*\r?$")

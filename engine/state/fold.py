@@ -329,7 +329,7 @@ class Fold:
 
 
 def _is_generated(record: Record) -> bool:
-    """Return whether an object had no uid in its input: another one of its name is then the same."""
+    """Return whether an object had no uid in its input: another of its name may be the same."""
     return record.reference.uid.startswith(GENERATED)
 
 

@@ -1,6 +1,6 @@
 """Versions without a resourceVersion: of one object there can be only one in a log.
 
-Of two different ones nobody knows which is newer, so the second is refused. Else the order in which
+Which of two different ones is newer is not known, so the second is refused. Else the order in which
 inputs arrive would decide.
 """
 

@@ -6,15 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ...engine.events.payloads import AssumedField, InputAssumed
-from ...engine.ingest.objects.identity import UID, VERSION
+from ...engine.events.payloads import UID_FIELD, VERSION_FIELD, AssumedField, InputAssumed
 from ...engine.kubernetes.resources import plural_of
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from .log_states import LogStates
 from .moment import Moment
 
-_LACKED_IDENTITY = frozenset({UID, VERSION})
+_LACKED_IDENTITY = frozenset({UID_FIELD, VERSION_FIELD})
 _NO_UID = (
     "a uid was generated from kind, namespace and name, and whether a later object of the same "
     "name is the same one is not known"
@@ -67,7 +66,7 @@ def assumed_sentences(fields: Iterable[AssumedField]) -> tuple[str, ...]:
 
 def _of_identities(lacked: Mapping[str, Mapping[Pair, int]]) -> Iterator[str]:
     """Yield what is not known of objects without a uid or a resourceVersion."""
-    uid, version = lacked.get(UID), lacked.get(VERSION)
+    uid, version = lacked.get(UID_FIELD), lacked.get(VERSION_FIELD)
     if uid and uid == version:
         yield f"{_counted(uid)} had neither uid nor resourceVersion: {_NO_UID}; {_NO_VERSION}"
         return

@@ -254,8 +254,8 @@ PANICS = {
     "structured": (
         (
             'E1128 10:00:00.100001       1 runtime.go:142] "Observed a panic" panic="index out of '
-            'range" stacktrace=<\n\tgoroutine 9 [running]:\n\tvolcano.sh/volcano/pkg/controllers/job.'
-            "(*jobcontroller).worker(...)\n >\n"
+            'range" stacktrace=<\n\tgoroutine 9 [running]:\n'
+            "\tvolcano.sh/volcano/pkg/controllers/job.(*jobcontroller).worker(...)\n >\n"
         ),
         "controllers",
     ),

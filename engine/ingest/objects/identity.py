@@ -1,7 +1,7 @@
 """Identities for objects that have none, as people shorten them (``kubectl neat``).
 
 A uid is made from the group, the kind, the namespace and the name, so every input gives the same
-one; it begins with :data:`GENERATED`, so nobody takes it for a real one. A version without a
+one; it begins with :data:`GENERATED`, so it is not treated as a real one. A version without a
 resourceVersion counts as the first of all versions: any other version of the object is newer.
 """
 
@@ -13,14 +13,12 @@ from typing import Any
 import msgspec
 
 from ...events import GENERATED, Event, canonical_json
+from ...events.payloads import UID_FIELD, VERSION_FIELD
 from ..reading.formats import Context
 
 FIRST_REVISION = 1
 FIRST_VERSION = str(FIRST_REVISION)
 """The resourceVersion of a version without one; no API server gives it to an object."""
-
-UID, VERSION = "metadata.uid", "metadata.resourceVersion"
-"""The fields, as the context and the log name them."""
 
 _DIGEST_BYTES = 16
 
@@ -40,11 +38,11 @@ def identify(document: dict[str, Any], context: Context) -> bool:
     pair = api_version.rpartition("/")[0], kind
     if metadata.get("uid") in (None, ""):
         metadata["uid"] = generated_uid(*pair, namespace, name)
-        context.assume(pair, name, UID, "generated")
+        context.assume(pair, name, UID_FIELD, "generated")
     if metadata.get("resourceVersion") not in (None, ""):
         return False
     metadata["resourceVersion"] = FIRST_VERSION
-    context.assume(pair, name, VERSION, FIRST_VERSION)
+    context.assume(pair, name, VERSION_FIELD, FIRST_VERSION)
     return True
 
 

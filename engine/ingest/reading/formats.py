@@ -77,7 +77,7 @@ class Context(msgspec.Struct, kw_only=True):
     :param cut_begin: the first line lacked its begin, so there may have been lines before it.
     :param outer: returns for a line of what the format reads the line of the input; they differ if
         a wrapping was removed.
-    :param noticed: called with line and reason of each skipped record; None if nobody looks.
+    :param noticed: called with line and reason of each skipped record; None if it is not needed.
     :param lost: called after a record was skipped as malformed, before the next one is read; set
         by a format that draws conclusions from missing records.
     """
