@@ -30,7 +30,9 @@ _NO_DATE = 2**62
 """Greater than every revision: a query from here on finds events without one."""
 
 _OF_A_SLICE = ("slice.ended", "answer.expected", "names.redacted")
-_LEFT_OUT = frozenset({*COVERING, *_OF_A_SLICE, "input.redacted"}) - {"list.observed"}
+_LEFT_OUT = frozenset({*COVERING, *_OF_A_SLICE, "input.redacted", "input.assumed"}) - {
+    "list.observed"
+}
 """Kinds about whole inputs: the event ``slice.began`` has what they say of the slice."""
 
 _INPUTS = ("usage.measured", "extender.answered")
