@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 WHOLE = "fetch whole objects: kubectl get ... -o json"
 
@@ -27,10 +26,8 @@ _FIELD = re.compile(
 )
 _NAMESPACE = re.compile(rb"(?m)^Namespace: +(\S+)")
 _KIND = re.compile(rb"(?m)^Kind: +([A-Za-z]+)[ \t]*\r?$")
-_KINDS: Final = (
-    ("pod", re.compile(rb"(?m)^(?:Containers|Init Containers|Node-Selectors|QoS Class):")),
-    ("node", re.compile(rb"(?m)^(?:Roles|Allocatable|Non-terminated Pods|System Info):")),
-)
+_OF_PODS = re.compile(rb"(?m)^(?:Containers|Init Containers|Node-Selectors|QoS Class):")
+_OF_NODES = re.compile(rb"(?m)^(?:Roles|Allocatable|Non-terminated Pods|System Info):")
 _ERROR = re.compile(
     rb"(?:Error from server|error: |The connection to the server |Unable to connect)"
 )
@@ -77,4 +74,6 @@ def _instead(name: bytes, text: bytes) -> str:
 
 
 def _kind_of(text: bytes) -> str:
-    return next((kind for kind, pattern in _KINDS if pattern.search(text)), "KIND")
+    if _OF_PODS.search(text):
+        return "pod"
+    return "node" if _OF_NODES.search(text) else "KIND"

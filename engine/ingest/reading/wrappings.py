@@ -156,7 +156,15 @@ def _of_a_page(head: bytes) -> Wrapping | None:
 
 def _indented(count: int) -> Wrapping:
     """Return the wrapping of lines after white space; what is indented further keeps the rest."""
-    return Wrapping("the indentation", _without(re.compile(b"[ \t]{%d}" % count)))
+
+    def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
+        last = 0
+        for number, line in _pieces(stream):
+            indented = number != last and not line[:count].strip(b" \t")
+            yield number, line[count:] if indented else line
+            last = number
+
+    return Wrapping("the indentation", lines)
 
 
 def _of_a_log(head: bytes) -> Wrapping | None:
