@@ -26,9 +26,6 @@ import msgspec
 
 from ..events.payloads import KnownSpan, ListBroken
 
-__all__ = ["Covered", "How", "Pair", "Span"]
-"""What is defined in :mod:`.spans`, and belongs to what this module says."""
-
 EVERYTHING = 2**62
 """A revision after all others."""
 

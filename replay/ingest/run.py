@@ -33,9 +33,9 @@ from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.assumptions import assumed_sentences
 from ..moments.clock import clock_of
 from ..moments.contradictions import contradiction_text, version_text
-from .contradictions import CONTRADICTED, contradicted
 from .asserted import FORMATS as ASSERTABLE
 from .asserted import AssertedLists, until
+from .contradictions import CONTRADICTED, contradicted
 from .reach import Reach
 from .records import IngestOptions, IngestSummary, SkippedFile
 from .split_lists import SUMMING_UP, begun_before, split_lists, without_list
