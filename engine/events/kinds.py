@@ -55,6 +55,9 @@ class Effect(IntEnum):
     """A collection was deleted: of one kind, any object that the request selects may be gone."""
 
 
+UID_FIELD, VERSION_FIELD = "metadata.uid", "metadata.resourceVersion"
+"""The fields of the identity of an object, as ``input.assumed`` names them."""
+
 GENERATED = "generated-"
 """How the uid of an object begins that had none in its input."""
 

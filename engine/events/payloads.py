@@ -269,10 +269,6 @@ class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
     values: int = 0
 
 
-UID_FIELD, VERSION_FIELD = "metadata.uid", "metadata.resourceVersion"
-"""The fields of the identity of an object, as :class:`AssumedField` names them."""
-
-
 class AssumedField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A field that objects of one kind lacked.
 

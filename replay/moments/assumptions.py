@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ...engine.events.payloads import UID_FIELD, VERSION_FIELD, AssumedField, InputAssumed
+from ...engine.events.kinds import UID_FIELD, VERSION_FIELD
+from ...engine.events.payloads import AssumedField, InputAssumed
 from ...engine.kubernetes.resources import plural_of
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair

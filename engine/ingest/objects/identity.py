@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ...events import GENERATED, Event, canonical_json
-from ...events.payloads import UID_FIELD, VERSION_FIELD
+from ...events.kinds import UID_FIELD, VERSION_FIELD
 from ..reading.formats import Context
 
 FIRST_REVISION = 1
