@@ -176,7 +176,7 @@ class TestScheduler:
         assert {message["severity"] for message in kept} >= {"E", "I"}
         assert any(message["at"].startswith("utils.go:") for message in kept)
         assert any("Successfully loaded scheduler conf" in each["message"] for each in kept)
-        assert context.skipped["info line that is no decision"] > 50
+        assert sum(count for why, count in context.skipped.items() if "info line" in why) > 50
 
     def test_each_event_is_of_the_vocabulary(self) -> None:
         for name in ("vc-scheduler-v1.8.2.log.gz", "vc-controllers-v1.12.1.log.gz"):

@@ -19,7 +19,7 @@ from plinian.engine.ingest.watch import stream as watch_stream
 def spans(form: Format, data: bytes, **options: Any) -> list[bytes]:
     context = Context(source="input", **options)
     list(form.events(io.BytesIO(data), context))
-    return [event.payload for _, event in context.spans]
+    return [event.payload for _, event in context.spans if event.kind != "list.broken"]
 
 
 def followed(*events: tuple[str, dict[str, Any]], more: bytes = b"", **options: Any) -> Any:
