@@ -7,8 +7,12 @@ that a company chose, and a pod a readiness gate with its domain.
 from __future__ import annotations
 
 import re
+from enum import EnumType
 
+from ...engine.events import KINDS as EVENT_KINDS
+from ...engine.events import payloads
 from ...engine.kubernetes.resources import RESOURCE_TYPES
+from ...engine.state.coverage import How
 
 _CONDITIONS = frozenset(
     {
@@ -57,10 +61,46 @@ _WORDS = _CONDITIONS | _STATES | _POLICIES | _JOBS | _SYSTEMS | _KINDS
 _NUMBER = r"[-+]?[0-9][0-9.]*([eE][-+]?[0-9]+|[numkKMGTPE]i?|%)?"
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[-+][0-9:]+)"
 _DURATION = r"([0-9.]+(ns|us|µs|ms|s|m|h))+"
-_VERSION = r"v[0-9]+(\.[0-9]+)*"
+_VERSION = r"v?[0-9]{1,5}(\.[0-9]{1,5})*((a|b|rc|\.dev|\.post)[0-9]{1,5})?"
 _AMOUNT = re.compile(rf"{_NUMBER}|{_TIME}|{_DURATION}|{_VERSION}")
+
+
+def _is_enum(value: object) -> bool:
+    return isinstance(value, EnumType) and len(value) > 0
+
+
+EVENT_WORDS = frozenset(
+    {
+        *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
+        *("created", "updated", "deleted", "status", "binding", "eviction", "scale", "finalize"),
+        *("changes", "marked", "unmarked", "resumed", "controller-manager"),
+        *("scheduler", "controllers", "webhooks", "admission", "prometheus"),
+        *("prometheus_adaptor", "elasticsearch"),
+        *("enqueue", "allocate", "pipeline", "bind", "bind-failed", "evict", "discard", "commit"),
+        *("backfill", "preempt", "reclaim", "shuffle", "gangpreempt", "gangreclaim"),
+        *("RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN"),
+        *("filter", "prioritize", "predicate", "preemptable", "reclaimable", "queueOverused"),
+        *("jobEnqueueable", "jobReady", "onSessionOpen", "onSessionClose"),
+        *("policies", "CPUManagerPolicy", "TopologyManagerPolicy", "resReserved", "numares"),
+        *("cpuDetail", "allocatable", "capacity", "numa", "core", "socket", "none", "static"),
+        *("restricted", "single-numa-node", "best-effort"),
+        *EVENT_KINDS,
+        *(
+            str(one.value)
+            for some in (*vars(payloads).values(), How)
+            if _is_enum(some)
+            for one in some
+        ),
+    }
+)
+"""The words of events that are about no object, and of the topology of nodes."""
+
+
+def is_amount(text: str) -> bool:
+    """Return whether a text is an amount, a time, a duration or a version."""
+    return _AMOUNT.fullmatch(text) is not None
 
 
 def is_of_api(text: str) -> bool:
     """Return whether a text is a word of the APIs, an amount, a time, a duration or a version."""
-    return text in _WORDS or _AMOUNT.fullmatch(text) is not None
+    return text in _WORDS or is_amount(text)

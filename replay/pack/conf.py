@@ -8,14 +8,15 @@ from typing import Any, NamedTuple, Protocol
 from ...engine.events import canonical_json
 from ...engine.session.plugins import BUILDERS
 from ...engine.volcano.argument_table import ARGUMENTS
+from .api_words import EVENT_WORDS, is_amount
 from .names import Renaming
 
 _ZONE = "tdm.revocable-zone."
 _RESOURCES = ("binpack.resources.", "resources.")
 """Beginnings of arguments that end in the name of a resource, or of a zone."""
 
-_NUMBER = re.compile(r"[0-9-][0-9A-Za-z.:+-]*")
-"""Numbers, durations, and times of day."""
+_NUMBER = re.compile(r"-?[0-9]{1,10}([.:+/-][0-9]{1,10})*")
+"""Numbers, and times of day."""
 
 _WORDS = frozenset(
     {
@@ -27,8 +28,18 @@ _WORDS = frozenset(
 """Words of a configuration that are the same everywhere."""
 
 
-_FIELDS = re.compile(
-    "actions|tiers|plugins|name|arguments|configurations|metrics|enable[a-z]?[A-Z][A-Za-z]*"
+_ENABLED = (
+    *("Hierarchy", "Predicate", "PreferredOrder", "JobStarving", "Victim", "SubJobReady"),
+    *("SubJobPipelined", "SubJobOrder", "Overused", "HyperNodeOrder", "HyperNodeGradient"),
+    *("Allocatable", "TaskOrder", "TargetJob", "ReservedNodes", "Reclaimable", "QueueOrder"),
+    *("Preemptive", "Preemptable", "NodeOrder", "JobReady", "JobPipelined", "JobOrder"),
+    *("JobEnqueued", "BestNode", "ClusterOrder", "NamespaceOrder"),
+)
+_FIELDS = frozenset(
+    {
+        *("actions", "tiers", "plugins", "name", "arguments", "configurations", "metrics"),
+        *(f"{begin}{name}" for begin in ("enable", "enabled") for name in _ENABLED),
+    }
 )
 """Fields of a configuration; those of others are somebody's own."""
 
@@ -64,11 +75,7 @@ def redacted_conf(parsed: Any, names: NewNames) -> ConfRedacted:
     """
     if not isinstance(parsed, dict):
         return ConfRedacted("[redacted]", None)
-    found = {
-        name: _entry(name, value, names)
-        for name, value in parsed.items()
-        if _FIELDS.fullmatch(name) is not None
-    }
+    found = {name: _entry(name, value, names) for name, value in parsed.items() if name in _FIELDS}
     return ConfRedacted(canonical_json(found).decode(), found)
 
 
@@ -78,9 +85,10 @@ def _entry(name: str, value: Any, names: NewNames) -> Any:
     if name == "arguments" and isinstance(value, dict):
         return {_argument(key, names): _given(key, one, names) for key, one in value.items()}
     if name == "metrics" and isinstance(value, dict):
-        return {key: value[key] for key in ("type", "interval") if key in value}
+        known = {key: str(value[key]) for key in ("type", "interval") if key in value}
+        return {key: _word(one, names) for key, one in known.items()}
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if _FIELDS.fullmatch(key) is not None}
+        kept = {key: one for key, one in value.items() if key in _FIELDS}
         return {key: _entry(key, one, names) for key, one in kept.items()}
     if isinstance(value, list):
         return [_entry("", one, names) for one in value]
@@ -115,12 +123,12 @@ def _given(key: str, value: Any, names: NewNames) -> Any:
         return {names.resource(name): _given(key, one, names) for name, one in value.items()}
     if isinstance(value, list):
         return [_given(key, one, names) for one in value]
-    if not isinstance(value, str) or key.endswith("Verb"):
+    if not isinstance(value, str):
         return value
     return ", ".join(_word(part.strip(), names) for part in value.split(","))
 
 
 def _word(text: str, names: NewNames) -> str:
-    if text in _WORDS or _NUMBER.fullmatch(text):
+    if text in _WORDS or text in EVENT_WORDS or is_amount(text) or _NUMBER.fullmatch(text):
         return text
     return names.resource(text) if text.count("/") == 1 else names.renaming.name(text)

@@ -25,7 +25,7 @@ class How(Enum):
     ANNOTATIONS = "names and values of annotations"
     AMOUNTS = "amounts by resource"
     COUNTS = "numbers by name"
-    WHOLE = "numbers and words of the API, nested"
+    WHOLE = "numbers, and words of a topology, nested"
 
 
 Fields: TypeAlias = "Mapping[str, How | Fields]"

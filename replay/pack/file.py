@@ -13,6 +13,7 @@ from ...engine.events import Event
 from ...engine.log import open_log
 from ...engine.log.creation import PRIVATE
 from ...engine.log.packing import RAW, Block, Packer
+from .shape import PACK_TABLE
 
 _AT_ONCE = 5_000
 _BESIDE = ("", "-wal", "-shm", "-journal")
@@ -82,7 +83,7 @@ def seal(path: Path, summary: Summary, *, plain: bool = False) -> None:
             connection.execute("PRAGMA secure_delete = ON")
             if plain:
                 _decompress(connection)
-            connection.execute("CREATE TABLE pack (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            connection.execute(PACK_TABLE)
             connection.executemany("INSERT INTO pack VALUES (?, ?)", summary.items())
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("VACUUM")

@@ -21,6 +21,7 @@ from .answer import Answered, Decisions, digest_of
 from .file import summary_in
 from .name_map import read_map
 from .reading import About, about_pack, summary_of
+from .shape import check_shape
 
 _AGAIN = "ask the sender for the file again: this copy is damaged"
 
@@ -68,10 +69,12 @@ def open_pack(
         names. :param progress: called with (events checked, in all).
     :raises LogNotFound: there is no such file. :raises UsageError: it is a log, but no pack.
     :raises LogNewer: a newer Plinian wrote it. :raises LogCorrupt: it is damaged.
+    :raises InputError: the file has a trigger, a view, a table or a column that no pack has.
     :raises InputError: the map is none. :raises UsageError: it is that of another pack.
     """
     path = Path(path)
     _check_file(path)
+    check_shape(path)
     with _damage_named(path), opened(path, read_only=True) as log:
         about = about_pack(log)
         named: Callable[[str], str] = str

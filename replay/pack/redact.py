@@ -13,28 +13,25 @@ import msgspec
 
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Reference, canonical_json
-from .api_words import is_of_api
+from .api_words import EVENT_WORDS, is_amount, is_of_api
 from .conf import redacted_conf
 from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
+from .known_keys import (
+    KEYS,
+    KINDS_OF_GROUPS,
+    PLURALS,
+    is_known_group,
+    is_known_resource,
+    split_domain,
+)
 from .names import Renaming
 
-_KNOWN_DOMAINS = (
-    *("kubernetes.io", "k8s.io", "volcano.sh", "nvidia.com", "amd.com", "intel.com"),
-    *(
-        "huawei.com",
-        "cambricon.com",
-        "iluvatar.ai",
-        "enflame.com",
-        "mthreads.com",
-        "metax-tech.com",
-    ),
-)
 _CUSTOM = ("node-role.kubernetes.io/", "node-restriction.kubernetes.io/")
 """Prefixes of keys whose rest a cluster's owner chooses."""
 
 _BY_CLASS = ".storageclass.storage.k8s.io"
+_VERBS, _ATTACHED = ("requests.", "limits."), "attachable-volumes-csi-"
 _ROLES = frozenset({"control-plane", "master", "worker", "agent", "etcd", "ingress"})
-_API_GROUPS = frozenset({"", "v1", "apps", "batch", "policy", "autoscaling", "extensions"})
 _LEFT_OUT = "kubectl.kubernetes.io/last-applied-configuration"
 _WORDS = frozenset(
     {
@@ -44,7 +41,9 @@ _WORDS = frozenset(
         *("nvidia", "com", "gpu", "volcano", "sh", "vgpu", "number", "cores", "percentage"),
     }
 )
-_PLAIN = re.compile(r"[0-9][0-9A-Za-z.:+/-]{0,40}|true|false|\*|")
+_PLAIN = frozenset({"true", "false", "*", ""})
+_NUMBERS = re.compile(r"[0-9]{1,10}([.:+/, -][0-9]{1,10})*")
+"""Numbers, as in weights of a hierarchy, in times of day and in lists of devices."""
 _WORD_OF_API = re.compile(r"[0-9A-Za-z.:+/_@-]{0,64}")
 _SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
 _LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
@@ -86,8 +85,8 @@ class NameRedaction:
                 How.LABELS: self._map(self.key, self._text(self.label_value)),
                 How.ANNOTATIONS: self._annotations,
                 How.AMOUNTS: self._map(self.resource, self._of_api),
-                How.COUNTS: self._map(self.renaming.name, lambda value: value),
-                How.WHOLE: lambda value: value,
+                How.COUNTS: self._map(self.renaming.name, self._of_api),
+                How.WHOLE: self._nested,
             }
         )
 
@@ -107,20 +106,35 @@ class NameRedaction:
         """Return the kind of an object that has or had a name, or ``label or reference``."""
         return self._kinds.get(name, "label, an image or another reference")
 
-    def _as_is(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            return None
-        if isinstance(value, str):
-            if _WORD_OF_API.fullmatch(value) is None:
-                return None  # Free text, where the API has none.
-            self.kept.add(value)
-        return value
-
     def _of_api(self, value: Any) -> Any:
         """Return a number or a word of an object; a word that no API has is a name."""
-        if not isinstance(value, str) or not value or is_of_api(value):
-            return self._as_is(value)
+        if isinstance(value, dict | list):
+            return None
+        if not isinstance(value, str) or not value:
+            return value
+        if is_of_api(value):
+            self.kept.add(value)
+            return value
         return self.renaming.name(value) if _WORD_OF_API.fullmatch(value) else None
+
+    def _nested(self, value: Any) -> Any:
+        """Return numbers, and words that an event or a topology has; all other texts are names."""
+        if isinstance(value, dict):
+            return {self._word_or_resource(name): self._nested(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self._nested(one) for one in value]
+        if not isinstance(value, str) or not value:
+            return value
+        if is_of_api(value) or value in EVENT_WORDS or _NUMBERS.fullmatch(value):
+            self.kept.add(value)
+            return value
+        return self.renaming.name(value) if _WORD_OF_API.fullmatch(value) else ""
+
+    def _word_or_resource(self, name: str) -> str:
+        if name in EVENT_WORDS or is_amount(name) or _NUMBERS.fullmatch(name):
+            self.kept.add(name)
+            return name
+        return self.resource(name)
 
     def settle(self) -> Mapping[str, str]:
         """Make the map of old words to new ones, and return it."""
@@ -146,7 +160,7 @@ class NameRedaction:
 
     def reference(self, one: Reference) -> Reference:
         """Return the reference to an object by its new name."""
-        known = _is_api_group(one.group)
+        known = (one.group, one.kind) in KINDS_OF_GROUPS
         for name in (one.name, one.uid):
             self._kinds.setdefault(name, one.kind)
         return Reference(
@@ -162,10 +176,15 @@ class NameRedaction:
 
     def group(self, group: str) -> str:
         """Return an API group, or one with its version; those of other owners get new names."""
-        if _is_api_group(group):
+        if is_known_group(group):
             self.kept.add(group)
             return group
-        return self.renaming.name(group)
+        name, slash, version = group.rpartition("/")
+        own, known = split_domain(name if slash else group)
+        if not known:
+            return self.renaming.name(group)
+        before = f"{self.renaming.name(own)}.{known}" if own else known
+        return f"{before}/{self._name(version)}" if slash else before
 
     def actor(self, actor: str) -> str:
         """Return who wrote a version; the names of users and of accounts of services are new."""
@@ -188,8 +207,8 @@ class NameRedaction:
                 value = self._value(document[name], how)
                 if value is not None:
                     found[name] = value
-        if "kind" in found and not _is_api_group(document.get("apiVersion", "")):
-            found["kind"] = self.renaming.name(document["kind"])
+        if "kind" in found and not is_known_group(str(document.get("apiVersion", ""))):
+            found["kind"] = self._name(str(document["kind"]))
         return found
 
     def _value(self, value: Any, how: How | Fields) -> Any:
@@ -207,31 +226,42 @@ class NameRedaction:
         if _is_known_key(key):
             self.kept.add(key)
             return key
-        for prefix in _CUSTOM:
-            if key.startswith(prefix):
-                return f"{prefix}{self.renaming.name(key.removeprefix(prefix))}"
-        return self.renaming.name(key)
+        return self._below(key)
+
+    def _below(self, key: str) -> str:
+        """Return a key with a new name; a domain that everybody knows stays before it."""
+        domain, slash, rest = key.rpartition("/")
+        own, known = split_domain(domain)
+        if not slash or not known:
+            return self.renaming.name(key)
+        self.kept.add(known)
+        before = f"{self.renaming.name(own)}.{known}" if own else known
+        return f"{before}/{self._name(rest)}"
 
     def label_value(self, value: str) -> str:
         """Return the value of a label; selectors compare numbers, so short ones stay."""
         return value if _SHORT_NUMBER.fullmatch(value) else self.renaming.name(value)
 
     def resource(self, name: str) -> str:
-        """Return the name of a resource; those of other vendors get new names.
+        """Return the name of a resource; those that not everybody knows get new names.
 
-        Quotas count objects (``count/pods``), and requests by class of storage.
+        Quotas count objects (``count/pods``), limit requests, and do so by class of storage.
         """
-        prefix, slash, rest = name.rpartition("/")
-        if prefix.endswith(_BY_CLASS):
-            return f"{self.renaming.name(prefix.removesuffix(_BY_CLASS))}{_BY_CLASS}/{rest}"
-        counts = prefix == "count"
-        domain = rest.partition(".")[2] if counts else _without_verb(prefix)
-        if not slash or _is_api_group(domain):
+        if is_known_resource(name):
             self.kept.add(name)
             return name
-        verb = prefix if counts else prefix.removesuffix(domain)
-        place = "" if counts else self.renaming.name(domain)
-        return f"{verb}{place}/{self.renaming.name(rest)}"
+        for verb in _VERBS:
+            if name.startswith(verb):
+                return f"{verb}{self.resource(name.removeprefix(verb))}"
+        prefix, _, rest = name.rpartition("/")
+        if prefix == "count":
+            plural, _, group = rest.partition(".")
+            return name if (plural, group) in PLURALS else f"count/{self.renaming.name(rest)}"
+        if prefix.endswith(_BY_CLASS):
+            return f"{self.renaming.name(prefix.removesuffix(_BY_CLASS))}{_BY_CLASS}/{self.resource(rest)}"
+        if name.startswith(_ATTACHED):
+            return f"{_ATTACHED}{self._name(name.removeprefix(_ATTACHED))}"
+        return self._below(name)
 
     @staticmethod
     def _text(rename: Callable[[str], str]) -> Callable[[Any], Any]:
@@ -261,7 +291,7 @@ class NameRedaction:
 
     def _annotation(self, text: str) -> str:
         """Return the value of an annotation that everybody knows: numbers and known words stay."""
-        if _PLAIN.fullmatch(text):
+        if text in _PLAIN or is_amount(text) or _NUMBERS.fullmatch(text):
             return text
         if _is_name(text):
             return self.renaming.name(text)
@@ -295,15 +325,15 @@ class NameRedaction:
             case "group":
                 return self.group(value)
             case "listed":
-                known = _is_api_group(payload.get("group", ""))
-                return value if known else self.renaming.name(value)
+                known = (payload.get("group", ""), value) in KINDS_OF_GROUPS
+                return value if known else self._name(value)
             case "known" | "kinds":
                 return [self._members(one, about) for one in value]
             case "reason":
                 return value if value in REASONS else ""
             case "answer":
                 return self._answer(value)
-        return (self._as_is(value) or "") if isinstance(value, str) else value
+        return self._nested(value)
 
     def _members(self, payload: dict[str, Any], about: str) -> dict[str, Any]:
         return {name: self._member(name, value, payload, about) for name, value in payload.items()}
@@ -335,24 +365,7 @@ def _is_name(text: str) -> bool:
     return all(letter.isalnum() or letter in "-./" for letter in text)
 
 
-def _without_verb(prefix: str) -> str:
-    """Return the domain in the name of a resource that a quota limits."""
-    return prefix.removeprefix("requests.").removeprefix("limits.")
-
-
-def _is_api_group(group: str) -> bool:
-    """Return whether an API group, or one with its version, is of Kubernetes or Volcano."""
-    domain = group.partition("/")[0]
-    return domain in _API_GROUPS or _is_known(domain)
-
-
 def _is_known_key(key: str) -> bool:
     """Return whether everybody knows the key of a label or of an annotation."""
-    domain, slash, rest = key.rpartition("/")
-    if f"{domain}/" in _CUSTOM:
-        return rest in _ROLES
-    return _is_known(domain if slash else key)
-
-
-def _is_known(domain: str) -> bool:
-    return any(domain == one or domain.endswith(f".{one}") for one in _KNOWN_DOMAINS)
+    domain, _, rest = key.rpartition("/")
+    return key in KEYS or is_known_resource(key) or (f"{domain}/" in _CUSTOM and rest in _ROLES)

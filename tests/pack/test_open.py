@@ -6,12 +6,15 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+import plinian
 from packs import TIME
+from plinian.engine.errors import InputError
 from plinian.engine.events import canonical_json
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
@@ -145,6 +148,36 @@ def test_a_damaged_row_without_a_name_is_found(incident: Path, tmp_path: Path) -
         connection.execute("UPDATE object SET namespace_id = NULL WHERE id = 9")
     result = run("open", str(place))
     assert (result.exit_code, "ask the sender" in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON event BEGIN SELECT 1; END", "trigger 't'"),
+        ("CREATE VIEW v AS SELECT 1", "view 'v'"),
+        ("CREATE TABLE more (a)", "table 'more'"),
+        ("CREATE INDEX i ON event (actor_id)", "index 'i'"),
+        ("ALTER TABLE event ADD COLUMN more INTEGER", "table 'event' with other columns"),
+        ("ALTER TABLE pack ADD COLUMN more GENERATED ALWAYS AS (1)", "table 'pack' with other"),
+        (
+            (
+                "DROP TABLE dictionary; CREATE VIEW dictionary AS WITH RECURSIVE n (id) AS"
+                " (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, x'00' AS data FROM n"
+            ),
+            "view 'dictionary'",
+        ),
+    ],
+)
+def test_a_file_with_more_than_a_pack_has_is_refused_before_it_is_read(
+    incident: Path, tmp_path: Path, made: str, said: str
+) -> None:
+    changed = tmp_path / "changed.plinian"
+    changed.write_bytes(incident.read_bytes())
+    with closing(sqlite3.connect(changed)) as connection:
+        connection.executescript(made)
+    with pytest.raises(InputError) as raised:
+        plinian.open_pack(changed)
+    assert said in raised.value.what
 
 
 def test_a_log_is_no_pack_and_a_missing_file_is_missing(recording: Path, tmp_path: Path) -> None:

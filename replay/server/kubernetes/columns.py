@@ -50,8 +50,11 @@ class Row:
         cell beyond it is empty.
     """
 
-    def __init__(self, entry: Entry, body: bytes, now: int | None, allowance: Allowance) -> None:
-        self.entry, self._body, self.now, self.allowance = entry, body, now, allowance
+    def __init__(
+        self, entry: Entry, body: bytes, now: int | None, allowance: Allowance | None = None
+    ) -> None:
+        self.entry, self._body, self.now = entry, body, now
+        self.allowance = allowance or Allowance()
 
     @cached_property
     def document(self) -> dict[str, Any]:
