@@ -96,7 +96,7 @@ class LogUnavailable(LogError):
 class ConnectionLost(LogUnavailable):
     """The connection to the database was lost; the next attempt makes another one.
 
-    :ivar committing: whether it was lost in a commit, so that nobody knows if that was done.
+    :ivar committing: whether it was lost in a commit, so that it is unclear if that was done.
     """
 
     committing = False

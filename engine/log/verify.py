@@ -302,6 +302,11 @@ class _BranchCheck:
                 if found is not None:
                     raise self.fault(f"a row of {table} belongs to no batch", max(found, fork + 1))
 
+    def _is_time(self, recorded_at: int) -> bool:
+        """Return whether a batch has a time: a branch begins with that of the end it forked from."""
+        sql = "SELECT 1 FROM batch WHERE recorded_at = ? LIMIT 1"
+        return bool(self._database.rows(sql, (recorded_at,)))
+
     def _check_head(self) -> None:
         head, position = self._head, self.position
         if head.position != position or head.batch != self.batches or head.hash != self.hash:
@@ -316,6 +321,8 @@ class _BranchCheck:
             raise self.fault("the head's revision is less than an event's", position)
         if self._recorded_at is not None and head.recorded_at != self._recorded_at:
             raise self.fault("the head's time is not that of the last batch", position)
+        if self._recorded_at is None and head.recorded_at and not self._is_time(head.recorded_at):
+            raise self.fault("the head's time is that of no batch", position)
 
     def _parts(self) -> list[Segment]:
         return lineage(self._database, self._info.name)

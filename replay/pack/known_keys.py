@@ -1,7 +1,7 @@
 """The keys and the names of resources that everybody knows, one by one.
 
-A domain that everybody knows is no sign of it: people write keys of their own below ``volcano.sh``
-and ``kubernetes.io``, and give a domain before these a name of their own.
+A known domain is no sign of a known key: people write custom keys below ``volcano.sh`` and
+``kubernetes.io``, and custom subdomains of these.
 """
 
 from __future__ import annotations

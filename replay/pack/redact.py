@@ -258,7 +258,8 @@ class NameRedaction:
             plural, _, group = rest.partition(".")
             return name if (plural, group) in PLURALS else f"count/{self.renaming.name(rest)}"
         if prefix.endswith(_BY_CLASS):
-            return f"{self.renaming.name(prefix.removesuffix(_BY_CLASS))}{_BY_CLASS}/{self.resource(rest)}"
+            by_class = self.renaming.name(prefix.removesuffix(_BY_CLASS))
+            return f"{by_class}{_BY_CLASS}/{self.resource(rest)}"
         if name.startswith(_ATTACHED):
             return f"{_ATTACHED}{self._name(name.removeprefix(_ATTACHED))}"
         return self._below(name)

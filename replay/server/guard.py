@@ -45,11 +45,11 @@ _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-_LATER = {"Retry-After": "1"}
+_LATER: Mapping[str, str] = MappingProxyType({"Retry-After": "1"})
 _AFTER_REFUSAL: Mapping[int, Mapping[str, str]] = MappingProxyType(
-    {400: {"Connection": "close"}, 429: _LATER, 503: _LATER}
+    {400: MappingProxyType({"Connection": "close"}), 429: _LATER, 503: _LATER}
 )
-"""Headers of refusals. After a length that is in doubt nobody knows where a request begins."""
+"""Headers of refusals. After a length that is in doubt it is unclear where a request begins."""
 
 
 class Refused(Exception):

@@ -102,8 +102,9 @@ def test_a_head_that_is_not_that_of_the_last_batch_answers_nothing(
                 ask()
 
 
-def test_a_changed_time_of_a_head_is_found(place: str, tamper: Tamper) -> None:
-    tamper("UPDATE head SET recorded_at = recorded_at + 1 WHERE branch_id = 1")
+@pytest.mark.parametrize("branch", [1, 2, 3], ids=["main", "a branch", "one without a batch"])
+def test_a_changed_time_of_a_head_is_found(place: str, tamper: Tamper, branch: int) -> None:
+    tamper("UPDATE head SET recorded_at = recorded_at + 12345678 WHERE branch_id = ?", branch)
     assert "time" in fault_of(place).what
 
 

@@ -35,6 +35,7 @@ WITH_THREADS = {
     "replay/server/readers.py": "threads share a log; counts are of the loop",
     "replay/server/shared_log.py": "a lock around which log is open, and how many use it",
     "replay/server/limits.py": "a flag: the event loop stops what a thread of readers.py answers",
+    "replay/server/guesses.py": "waits in the event loop, and starts nothing",
     "replay/server/works.py": "no thread: tasks of the event loop; a flag as in limits.py",
     "replay/server/branch/branch.py": "one thread, which alone has the branch and its log",
     "replay/server/patience.py": "no thread: timers of the event loop",

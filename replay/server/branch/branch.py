@@ -195,7 +195,7 @@ class Branch(Watching):
         return _Decided(Batch((), (), ()) if outcome.trial else batch, answer)
 
     def _append(self, batch: Batch, now: int) -> None:
-        """Append what a write decided: all that can refuse it came before, and nothing after it may.
+        """Append what a write decided: all that can refuse it came before.
 
         If something fails all the same, the branch is read from the log again: what is served is
         what the log holds, and the client is not told that its write failed.

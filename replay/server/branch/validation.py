@@ -1,7 +1,8 @@
 """Fields of a write that no server keeps or takes: unknown and repeated ones, and wrong types.
 
 A schema that comes with Plinian may be older than the recorded server. So a field is known, too, if
-the object that is there has it: nothing that was recorded is lost. A value of a wrong type stays if it is there.
+the object that is there has it: nothing that was recorded is lost. A value of a wrong type stays if
+it is there.
 
 Source: k8s.io/apimachinery pkg/runtime/serializer/json and pkg/util/managedfields;
 k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning; k8s.io/apiserver
@@ -210,7 +211,7 @@ class _Walk:
 def _by_name(held: Sequence[Any]) -> dict[str | None, list[Any]]:
     """Return what is inside values: of objects by name, all elements of lists under None.
 
-    It is one pass, however many names are asked for.
+    It is one pass for all names.
     """
     found: dict[str | None, list[Any]] = {}
     for old in held:

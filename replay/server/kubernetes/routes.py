@@ -356,12 +356,16 @@ async def _read(exchange: Exchange, place: Place) -> Response:
     request, resource = exchange.request, place.resource
     query, accept = request.query_params, request.headers.get("accept", "")
     if not place.name or query.get("watch", "0") not in {"0", "false"}:
-        # A selector can be long, so even to read it is no work for the event loop.
-        asked = await exchange.ask(lambda _: asked_of(resource, place.namespace, query, accept))
-        if asked.watch:
+
+        def found(state: State) -> Asked | Page:
+            # A selector can be long, so even to read it is no work for the event loop.
+            asked = asked_of(resource, place.namespace, query, accept)
+            return asked if asked.watch else page_of(state, resource, asked)
+
+        asked = await exchange.ask(found)
+        if isinstance(asked, Asked):
             return await _watched(exchange, place, asked)
-        page: Page = await exchange.ask(lambda state: page_of(state, resource, asked))
-        return await _listed(exchange, place, page)
+        return await _listed(exchange, place, asked)
     if place.below not in {"", "status"}:
         raise _not_recorded(place)
     form = form_of(accept, query.get("includeObject", ""))
