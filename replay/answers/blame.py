@@ -11,14 +11,25 @@ from typing import Any
 import msgspec
 
 from ...engine.errors import UsageError
+from ...engine.state.facts import PodFact
 from ..moments.coverage import document_of
+from ..moments.field_paths import split_path
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from .blame_fields import field_changes
 from .blame_sums import SUMS
 from .blamed import Asking, Blame
+from .resources import check_resource, there_are
+from .run import POD
 from .target import target_of
+
+_STATUSES = (
+    *("Pending", "Running", "Succeeded", "Completed", "Failed", "Error", "Unknown", "Terminating"),
+    *("ContainerCreating", "PodInitializing", "CrashLoopBackOff", "ImagePullBackOff"),
+    *("ErrImagePull", "OOMKilled", "Evicted", "SchedulingGated", "CreateContainerConfigError"),
+)
+"""What ``kubectl get pods`` prints most as STATUS."""
 
 
 def blame_at(
@@ -29,18 +40,20 @@ def blame_at(
     *,
     namespace: str | None = None,
 ) -> Blame:
-    """Return what makes up a number of an object at a moment.
+    r"""Return what makes up a number of an object at a moment.
 
     :param number: ``allocated.cpu``, ``inqueue.cpu`` or ``pods`` of a queue; ``used.cpu``,
         ``idle.cpu``, ``releasing.cpu`` or ``pods`` of a node; ``allocated.cpu``, ``pods`` or
         ``members.Running`` of a PodGroup or a job; of any object a field, as
-        ``spec.capability.cpu`` or ``capability.cpu``.
-    :raises UsageError: the object has no such number.
+        ``spec.capability.cpu`` or ``capability.cpu``. Dots in names may be escaped:
+        ``allocated.nvidia.com/gpu`` or ``allocated.nvidia\.com/gpu``.
+    :raises UsageError: the object has no such number, or nothing has such a resource.
     :raises ObjectNotFound: there is no such object at that moment.
     """
     moment = log.moment(at)
     target = target_of(log, named, named.place(namespace) or "default", moment)
-    what, _, rest = number.partition(".")
+    what, *more = split_path(number)
+    rest = ".".join(more)
     ask = Asking(log, moment, target.pair, target.key, number, target.podgroup)
     sums = SUMS.get((target.pair, what))
     if sums is None:
@@ -50,7 +63,25 @@ def blame_at(
             f"{number!r} is no number of a {plain_name(*target.pair)}",
             now=f"write {_example(what)}",
         )
+    if what == "members":
+        _check_status(ask, rest)
+    else:
+        check_resource(rest or "pods", log.truth(moment), before=f"{what}.")
     return sums(ask, rest or "pods")
+
+
+def _check_status(ask: Asking, status: str) -> None:
+    """Refuse a status that no pod has.
+
+    :raises UsageError: it is none that pods usually have, and no pod has it then.
+    """
+    known = {*_STATUSES}
+    for entry in ask.log.truth(ask.moment).of(*POD):
+        if isinstance(entry.fact, PodFact):
+            known.add(entry.fact.status)
+    if status not in known:
+        what = f"no pod has the status {status!r} at {ask.moment.label}"
+        raise UsageError(what, now=there_are(status, known - {""}, before="members."))
 
 
 def _example(what: str) -> str:

@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.coverage import Pair
+from ..lint.fields import unknown_fields
+from ..moments.field_paths import split_path
 from .blamed import Asking, Blame, Part, made_of
 from .changes import changes_in
 from .evidence import evidence_of
 from .finding import ObjectKey
+from .resources import no_such_resource, resources_in, there_are
 from .run import JOB, NODE, POD, PODGROUP, QUEUE
 
 Path = tuple[str, ...]
@@ -65,6 +68,15 @@ _OF_SESSIONS = frozenset(
 """What a session computes of a queue from all queues, where no field gives it."""
 
 
+_OF_RESOURCES = frozenset(
+    {
+        *("capability", "deserved", "guarantee", "elastic", "request", "realCapability"),
+        *("allocatable", "capacity", "minResources"),
+    }
+)
+"""Names after which a resource follows."""
+
+
 def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
     """Return the changes of a field of the object itself.
 
@@ -72,12 +84,13 @@ def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
     :raises UsageError: no version of the object has the field.
     """
     names = _FIELDS.get(ask.pair, {})
-    what, _, rest = ask.number.partition(".")
+    what, *more = split_path(ask.number)
+    rest = ".".join(more)
     path = (*names.get(what, (what,)), *([rest] if rest else []))
     about: ObjectKey = (ask.pair, ask.key)
     changes = list(changes_in(ask.log, ask.moment, about, lambda one: value_at(one, path)))
     if not changes or all(one.after is None for one in changes):
-        raise _unknown(ask, what, {*sums, *names})
+        raise _unknown(ask, {*sums, *names})
     events = evidence_of(ask.log, ask.moment, [one.recorded for one in changes])
     parts = [
         Part(amount=_text(one.after), before=_text(one.before), about=ask.about, event=event)
@@ -87,22 +100,52 @@ def field_changes(ask: Asking, sums: Iterable[str]) -> Blame:
     return msgspec.structs.replace(made, changed=f"{parts[-1].before} → {parts[-1].amount}")
 
 
-def _unknown(ask: Asking, what: str, known: Iterable[str]) -> UsageError:
+def _unknown(ask: Asking, known: Iterable[str]) -> UsageError:
+    """Return the error for a field that no version has, with what there is instead."""
+    what, *rest = split_path(ask.number)
+    unset = f"no version of {ask.about} in the log sets {ask.number}"
+    if what in {"metadata", "spec", "status"}:
+        before, name, there = _siblings(ask, split_path(ask.number))
+        return UsageError(unset, now=there_are(name, there, before=before))
+    if what not in {*_FIELDS.get(ask.pair, {}), *(_OF_SESSIONS if ask.pair == QUEUE else ())}:
+        return UsageError(
+            f"{ask.about} has no number {ask.number!r} in any version that the log holds",
+            now=f"{there_are(what, known)}; or write the path of a field, such as "
+            "metadata.generation; a resource follows a dot, such as allocated.cpu",
+        )
+    resource, known = ".".join(rest), resources_in(ask.log.truth(ask.moment))
+    if resource and what in _OF_RESOURCES and resource not in known:
+        now = there_are(resource, known, before=f"{what}.")
+        return UsageError(no_such_resource(resource), now=now)
     if ask.pair == QUEUE and what in _OF_SESSIONS:
-        return UsageError(
-            f"no version of {ask.about} in the log sets {ask.number}",
-            now=f"sessions compute it; see it with: plinian why {ask.about} -v",
-        )
-    if what in _FIELDS.get(ask.pair, {}):
-        return UsageError(
-            f"no version of {ask.about} in the log sets {ask.number}",
-            now="ask about a number that the object has; plinian describe prints them",
-        )
+        now = f"sessions compute it; see it with: plinian why {ask.about} -v"
+        return UsageError(unset, now=now)
     return UsageError(
-        f"{ask.about} has no number {ask.number!r} in any version that the log holds",
-        now=f"as in {', '.join(sorted(known))}, or the path of a field, such as "
-        "metadata.generation; a resource follows a dot, such as allocated.cpu",
+        unset, now="ask about a number that the object has; plinian describe prints them"
     )
+
+
+def _siblings(ask: Asking, path: Path) -> tuple[str, str, tuple[str, ...]]:
+    """Return the path before the first name that does not exist, that name, and what there is.
+
+    A name that the kind does not have comes first; else it is one that the object does not have.
+    """
+    document: Any = ""
+    for step in reversed(path):
+        document = {step: document}
+    for field in unknown_fields(*ask.pair, document):
+        return field.path.removesuffix(field.name), field.name, field.there
+    namespace, _, name = ask.key.rpartition("/")
+    try:
+        (held,) = ask.log.get(ask.pair, name, at=ask.moment, namespace=namespace or None)
+    except ObjectNotFound:
+        return "", path[-1], ()
+    for number, step in enumerate(path):
+        if not isinstance(held, dict) or step not in held:
+            there = tuple(held) if isinstance(held, dict) else ()
+            return "".join(f"{one}." for one in path[:number]), ".".join(path[number:]), there
+        held = held[step]
+    return "", path[-1], ()
 
 
 def value_at(document: Any, path: Sequence[str]) -> object:

@@ -113,7 +113,8 @@ def simulate(
     from ..moments.scheduler_confs import conf_file
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
-    from ..simulate.what_if import WhatIf, parse_patch
+    from ..simulate.what_if import WhatIf
+    from ..what_if.names import checked_patches
 
     releases = _releases(_taken(release, assume=assume))
     try:
@@ -121,7 +122,7 @@ def simulate(
     except ValueError as fault:
         raise UsageError(f"--now: {fault}", now="write 2025-07-30T07:56:43Z") from fault
     shown = show or out is None
-    what_if = WhatIf(conf_file(conf).text if conf else None, [*map(parse_patch, patch)])
+    what_if = WhatIf(conf_file(conf).text if conf else None, checked_patches(patch))
     tasks = [
         Task(path, name, out, present, scores, shown, what_if)
         for path in cases

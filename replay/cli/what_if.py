@@ -175,9 +175,9 @@ def what_if(
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
     check_confs([given], sorted({original, tried or original}), assume=assume)
-    _note_unread(variants)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        _note_unread(opened_log, moment, variants)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
         store_beliefs(log, opened_log, moment, [original])
         if lasts is None:
@@ -187,11 +187,11 @@ def what_if(
             _live_on(asked, how, output, jobs=jobs, named=bool(release))
 
 
-def _note_unread(variants: Sequence[Variant]) -> None:
-    """Note the fields that are changed and that no session reads: they may be mistyped."""
-    from ..what_if.unread import unread_texts
+def _note_unread(log: Log, moment: Moment, variants: Sequence[Variant]) -> None:
+    """Note the changed fields that no session reads, and resources that nothing has."""
+    from ..what_if.names import remarks
 
-    for text in unread_texts(change for one in variants for change in one.changes):
+    for text in remarks(log, moment, (change for one in variants for change in one.changes)):
         note(text)
 
 

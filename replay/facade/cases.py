@@ -22,9 +22,10 @@ from ..simulate import batch
 from ..simulate.cases import Case, CaseFile, parse_case, read_case
 from ..simulate.results import case_result
 from ..simulate.simulation import simulate as sessions_of
-from ..simulate.what_if import WhatIf, changed, parse_patch
+from ..simulate.what_if import WhatIf, changed
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
+from ..what_if.names import checked_patches
 from .options import (
     DEFAULT_RELEASE,
     Conf,
@@ -257,4 +258,4 @@ def _read(case: FilePath | Document) -> CaseFile:
 
 def _what_if(conf: Conf | None, patches: Names) -> WhatIf:
     given = conf_text(conf)
-    return WhatIf(None if given is None else given.text, [*map(parse_patch, several(patches))])
+    return WhatIf(None if given is None else given.text, checked_patches(several(patches)))

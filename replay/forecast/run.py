@@ -25,8 +25,8 @@ from ..moments.stored_belief import CacheBasis, believed
 from ..parallel import run_beside
 from ..sessions.external_inputs import lend_inputs
 from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
+from ..what_if.names import remarks
 from ..what_if.run import ORIGINAL, Variant
-from ..what_if.unread import unread_texts
 from ..what_if.world import Beginning
 from .arrivals import Arrivals, arrivals
 from .calibration import Calibration, calibrated
@@ -51,7 +51,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
         None if the log records nothing of it.
     :param not_known: what sessions need and the log does not fully know.
     :param missing: the names of courses that an interrupt ended.
-    :param unread: sentences: the changed fields that no session reads.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
     """
 
     at: str
@@ -382,7 +382,9 @@ def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course
         ),
         not_known=tuple(unknown_at(loops.log, loops.moment, SCHEDULING)),
         missing=tuple(one.name for number, one in enumerate(wanted) if number not in done),
-        unread=unread_texts(change for one in wanted for change in one.changes),
+        unread=remarks(
+            loops.log, loops.moment, (change for one in wanted for change in one.changes)
+        ),
     )
 
 

@@ -42,11 +42,13 @@ class OddField(NamedTuple):
     :param path: as in ``spec.tasks[0].minAvailable``.
     :param like: a field with a similar name; empty if there is none.
     :param since: the first release with the field; empty if none has it.
+    :param there: the fields that there are in its place.
     """
 
     path: str
     like: str = ""
     since: str = ""
+    there: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -67,12 +69,19 @@ def odd_fields(manifest: Manifest) -> Iterator[OddField]:
     document = manifest.document
     metadata = document.get("metadata")
     for name in metadata.keys() - _METADATA if isinstance(metadata, dict) else ():
-        yield OddField(f"metadata.{name}", _similar(name, _METADATA))
+        there = tuple(sorted(_METADATA))
+        yield OddField(f"metadata.{name}", _similar(name, there), there=there)
     first = tree["kind"].get("@", _FIRST)
     if first != _FIRST:
         yield OddField("kind", since=first)
     guessing = (group, kind) == ("", "Pod")
     yield from (one for one in _walk(document, tree, "", guessing=guessing) if one.since != first)
+
+
+def unknown_fields(group: str, kind: str, document: Mapping[str, Any]) -> Iterator[OddField]:
+    """Yield the fields of a part of an object that its kind has in no release."""
+    whole = {**document, "apiVersion": f"{group}/v1" if group else "v1", "kind": kind}
+    yield from (one for one in odd_fields(Manifest(whole, None)) if not one.since)
 
 
 def _walk(value: Any, tree: Tree, path: str, *, guessing: bool = False) -> Iterator[OddField]:
@@ -93,9 +102,10 @@ def _field(value: Any, tree: Tree, path: str, name: str, *, guessing: bool) -> I
     """Yield a field if it is odd, else the odd fields in its value."""
     known = None if name in _MARKS else tree.get(name)
     if known is None:
-        like = _similar(name, tree.keys() - _MARKS)
+        there = tuple(sorted(tree.keys() - _MARKS))
+        like = _similar(name, there)
         if like or not guessing:
-            yield OddField(path, like)
+            yield OddField(path, like, there=there)
         return
     since = known.get("@", _FIRST)
     if since not in (_FIRST, tree.get("@")) and not guessing:

@@ -11,16 +11,18 @@ import msgspec
 from ...engine.errors import InputError, UsageError
 from ..answers.run import NODE
 from ..lint.reading import read_files
+from ..moments.field_paths import path_text, split_path
 from ..moments.kinds import ObjectName, object_named, plain_name
 from ..simulate.what_if import merged
+from .field_types import joined
 from .world import Changeable, Document
 
 _CORDONED = MappingProxyType({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
 _HOSTNAME = "kubernetes.io/hostname"
 _TOPS = (".spec.", ".status.", ".metadata.")
-_ESCAPED_DOT, _DOT_IN_NAME = "\\.", "\0"
 _SET_FORM = (
-    r"write KIND/NAME.FIELD=VALUE, as in queue/x.spec.capability.cpu=40; \. is a dot in a name"
+    "write KIND/NAME.FIELD=VALUE, as in queue/x.spec.capability.cpu=40 or "
+    "queue/x.spec.capability.nvidia.com/gpu=8"
 )
 _ALWAYS = "default"
 
@@ -53,18 +55,23 @@ class SetField(NamedTuple):
     @property
     def text(self) -> str:
         """As on the command line."""
-        path = ".".join(name.replace(".", r"\.") for name in self.path)
+        path = path_text(self.path)
         value = self.value if isinstance(self.value, str) else msgspec.json.encode(self.value)
         shown = value if isinstance(value, str) else value.decode()
         return f"{_name(self.named)}.{path}={shown}"
 
-    def apply(self, world: Changeable) -> None:
-        """Set the field."""
-        document = world.get(*_at(self.named))
+    @property
+    def document(self) -> Document:
+        """The part of the object that is set."""
         change: Any = self.value
         for name in reversed(self.path):
             change = {name: change}
-        world.put(merged(document, change))
+        made: Document = change
+        return made
+
+    def apply(self, world: Changeable) -> None:
+        """Set the field."""
+        world.put(merged(world.get(*_at(self.named)), self.document))
 
 
 class AddNodes(NamedTuple):
@@ -161,11 +168,10 @@ def set_field(text: str, namespace: str | None = None) -> SetField:
     if not equals or begin < 0:
         raise UsageError(f"{text!r} is no field of an object", now=_SET_FORM)
     named = named_in(address[:begin], namespace)
-    names = address[begin + 1 :].replace(_ESCAPED_DOT, _DOT_IN_NAME).split(".")
-    path = tuple(name.replace(_DOT_IN_NAME, ".") for name in names)
+    path = split_path(address[begin + 1 :])
     if not all(path):
         raise UsageError(f"{text!r} has an empty name of a field", now=_SET_FORM)
-    return SetField(named, path, _value(value))
+    return SetField(named, joined((named.group, named.kind), path), _value(value))
 
 
 def named_in(text: str, namespace: str | None) -> ObjectName:

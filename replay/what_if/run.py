@@ -24,7 +24,7 @@ from ..sessions.session import SessionAnswer, SessionInputs, answer_document, sc
 from ..tabular.table import Table, texts
 from ..tabular.tabular import Tabular
 from .changes import Change
-from .unread import unread_texts
+from .names import remarks
 from .world import Beginning
 
 ORIGINAL = "original"
@@ -63,7 +63,7 @@ class WhatIf(Tabular):
     """Sessions side by side; the first one is the original.
 
     :param decisions: those that are not the same on all sides.
-    :param unread: sentences: the changed fields that no session reads.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
     """
 
     sides: tuple[Side, ...]
@@ -146,7 +146,7 @@ def what_if(
     :param progress: called with (sessions run, all).
     :raises ObjectNotFound: a change is of an object that does not exist then.
     :raises UsageError: a release is not known; a change is of an object that sessions do not see,
-        or makes it invalid.
+        or makes it invalid; it names a resource that sessions do not count.
     """
     moment = log.moment(at) if isinstance(at, str) else at
     sessions = Sessions(log, moment, release, conf)
@@ -159,7 +159,7 @@ def what_if(
         tuple(sides),
         tuple(differing([decisions_of(side.answer) for side in sides])),
         tuple(unknown_at(log, moment, SCHEDULING)),
-        unread_texts(change for one in variants for change in one.changes),
+        remarks(log, moment, (change for one in variants for change in one.changes)),
     )
 
 

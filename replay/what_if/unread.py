@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from functools import cache
 from typing import Any, NamedTuple
-
-import msgspec
 
 from ...engine.cache.projector import WATCHED
 from .changes import Change, SetField
+from .field_types import fields_of, inspected, value_of
 
 
 class Unread(NamedTuple):
@@ -18,11 +16,19 @@ class Unread(NamedTuple):
 
     :param field: its path up to the first name that is not read.
     :param similar: the path of a field with a similar name that is read; empty if there is none.
+    :param known: the names of the fields that are read there.
     """
 
     kind: str
     field: str
     similar: str
+    known: tuple[str, ...] = ()
+
+    @property
+    def before(self) -> str:
+        """The path before the name that is not read."""
+        head, dot, _ = self.field.rpartition(".")
+        return head + dot
 
     @property
     def text(self) -> str:
@@ -45,12 +51,12 @@ def unread_of(change: SetField) -> Unread | None:
     kind = WATCHED.get((change.named.group, change.named.kind))
     if kind is None:
         return None
-    found: Any = _inspected(kind)
+    found: Any = inspected(kind)
     for number, name in enumerate(change.path):
-        fields = _fields_of(found)
+        fields = fields_of(found)
         if fields is not None and name not in fields:
             return _unread(change, number, [*fields])
-        found = _value_of(found) if fields is None else fields[name]
+        found = value_of(found) if fields is None else fields[name]
         if found is None:
             return _unread(change, number, [])
     return None
@@ -60,31 +66,5 @@ def _unread(change: SetField, number: int, known: Sequence[str]) -> Unread:
     before = change.path[:number]
     near = get_close_matches(change.path[number], known, n=1)
     similar = ".".join((*before, *near)) if near else ""
-    return Unread(change.named.kind, ".".join(change.path[: number + 1]), similar)
-
-
-@cache
-def _inspected(kind: type) -> msgspec.inspect.Type:
-    return msgspec.inspect.type_info(kind)
-
-
-def _fields_of(found: Any) -> dict[str, Any] | None:
-    """Return the types of an object's fields by their names; None if it is none."""
-    if isinstance(found, msgspec.inspect.StructType):
-        return {field.encode_name: field.type for field in found.fields}
-    if isinstance(found, msgspec.inspect.UnionType):
-        some = (_fields_of(one) for one in found.types)
-        return next((fields for fields in some if fields is not None), None)
-    return None
-
-
-def _value_of(found: Any) -> Any:
-    """Return the type of a map's or a list's values; None if it has none."""
-    if isinstance(found, msgspec.inspect.DictType):
-        return found.value_type
-    if isinstance(found, msgspec.inspect.VarTupleType | msgspec.inspect.ListType):
-        return found.item_type
-    if isinstance(found, msgspec.inspect.UnionType):
-        some = (_value_of(one) for one in found.types)
-        return next((value for value in some if value is not None), None)
-    return found if isinstance(found, msgspec.inspect.AnyType | msgspec.inspect.RawType) else None
+    field = ".".join(change.path[: number + 1])
+    return Unread(change.named.kind, field, similar, tuple(sorted(known)))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...engine.errors import UsageError
 from ..moments.scheduler_confs import ConfText
 from .changes import AddNodes, Change, Cordon, Delete, manifests, named_in, set_field
+from .names import checked
 from .run import Variant
 
 CHANGED = "changed"
@@ -34,12 +35,11 @@ class Wanted(NamedTuple):
     def changes(self) -> Iterator[Change]:
         """Yield the changes: manifests first, then fields, nodes, deletions.
 
-        :raises UsageError: one of them has a wrong form, or there is no such kind.
+        :raises UsageError: one of them has a wrong form, or there is no such kind or field.
         :raises InputError: a file cannot be read, or holds something that is no object.
         """
-        yield from manifests(self.files, self.namespace)
-        for text in self.fields:
-            yield set_field(text, self.namespace)
+        yield from checked(manifests(self.files, self.namespace))
+        yield from checked(set_field(text, self.namespace) for text in self.fields)
         for text in self.nodes:
             yield AddNodes(_node(text), self.how_many)
         for text in self.cordon:

@@ -175,3 +175,38 @@ def test_a_field_that_the_object_does_not_have(log: Log) -> None:
     with pytest.raises(UsageError) as fault:
         asked(log, "podgroup/b", "minResources.cpu")
     assert fault.value.what == "no version of podgroup/ns/b in the log sets minResources.cpu"
+
+
+@pytest.mark.parametrize("number", ["allocated.nvidia.com/gpu", r"allocated.nvidia\.com/gpu"])
+def test_a_dot_in_a_name_may_be_escaped(log: Log, number: str) -> None:
+    assert asked(log, "queue/top", number).value == "1"
+    assert asked(log, "node/n1", number.replace("allocated", "allocatable")).value == "4"
+
+
+@pytest.mark.parametrize(
+    ("named", "number", "what", "advice"),
+    [
+        ("queue/top", "allocated.foo", "has a resource 'foo'", "there are: cpu, memory, nvidia"),
+        ("queue/top", "inqueue.foo", "has a resource 'foo'", "there are: cpu"),
+        ("node/n1", "idle.nvidia.com/gpus", "has a resource", "did you mean idle.nvidia.com/gpu?"),
+        ("podgroup/b", "allocated.foo", "has a resource 'foo'", "there are: cpu"),
+        ("queue/top", "capability.foo", "has a resource 'foo'", "there are: cpu"),
+        ("queue/top", "allocted.cpu", "has no number", "did you mean allocated?"),
+        ("queue/top", "spec.capabilty.cpu", "sets spec.capabilty", "mean spec.capability?"),
+        ("queue/top", "spec.capability.foo", "sets spec.capability.foo", "there are: cpu"),
+        ("node/n1", "status.allocatble.cpu", "sets status", "mean status.allocatable?"),
+        ("podgroup/b", "members.Runing", "status 'Runing'", "did you mean members.Running?"),
+    ],
+)
+def test_a_name_that_is_unknown_is_an_error_that_lists_what_there_is(
+    log: Log, named: str, number: str, what: str, advice: str
+) -> None:
+    with pytest.raises(UsageError) as fault:
+        asked(log, named, number)
+    assert what in fault.value.what
+    assert advice in fault.value.now
+
+
+def test_what_is_there_and_not_used_is_0(log: Log) -> None:
+    assert asked(log, "queue/leaf", "allocated.nvidia.com/gpu").value == "0"
+    assert asked(log, "podgroup/a", "members.Running").value == "0"

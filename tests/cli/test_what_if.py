@@ -85,9 +85,11 @@ def test_a_release_is_a_change_if_it_is_the_only_one_or_the_second(
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        ("queue/gold.spec.wieght=2", "spec.wieght of a Queue, so it changes nothing; did you mean"),
-        ("queue/gold.spec.capabilty.cpu=1", "did you mean spec.capability?"),
-        ("node/node-3.spec.unschedulabel=true", "did you mean spec.unschedulable?"),
+        (
+            "queue/gold.spec.extendClusters=[]",
+            "no session reads spec.extendClusters of a Queue, so it changes nothing",
+        ),
+        ("node/node-3.spec.podCIDR=a", "no session reads spec.podCIDR of a Node"),
         ("queue/gold.spec.weight=2", ""),
         ("queue/gold.spec.guarantee.resource.cpu=2", ""),
         ("pod/gpu-2-gpu-0.spec.nodeSelector.disk=ssd", ""),
@@ -111,6 +113,11 @@ def test_fields_that_no_session_reads_are_named(ask: Run, field: str, said: str)
     [
         ((), "nothing is changed"),
         (("--set", "queue/gold=1"), "is no field of an object"),
+        (("--set", "queue/gold.spec.wieght=2"), "did you mean spec.weight? there are: affinity"),
+        (("--set", "queue/gold.spec.capabilty.cpu=1"), "did you mean spec.capability?"),
+        (("--set", "node/node-3.spec.unschedulabel=true"), "mean spec.unschedulable?"),
+        (("--set", "pod/gpu-2-gpu-0.spec.nodeSelctor.a=b"), "did you mean spec.nodeSelector?"),
+        (("--set", "queue/gold.spec.capability.foo=1"), "sessions do not count a resource 'foo'"),
         (("--set", "job/gpu-2.spec.minAvailable=1"), "sessions do not see a job"),
         (("--add-node", "like=node-9"), "the log shows no node node-9 at"),
         (("--delete", "pod/nothing"), "the log shows no pod default/nothing at"),
@@ -227,3 +234,17 @@ def test_of_what_does_not_wait_nothing_is_tried_and_queues_do_not_start(ask: Run
     assert "WOULD HELP" not in ask("why", "job/train-a", "--what-would-help").stdout
     ran = ask("why", "queue/gold", "--what-would-help")
     assert (ran.exit_code, "only pods and jobs do" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["nvidia.com/gpu", r"nvidia\.com/gpu"])
+def test_both_forms_of_a_name_with_dots_change_the_same(ask: Run, name: str) -> None:
+    ran = ask("what-if", "--set", f"queue/gold.spec.capability.{name}=0", "-o", "json")
+    (_, changed) = json.loads(ran.stdout)["sides"]
+    assert changed["changes"] == [r"queue/gold.spec.capability.nvidia\.com/gpu=0"]
+
+
+def test_a_resource_that_nothing_has_is_named(ask: Run) -> None:
+    ran = ask("what-if", "--set", "queue/gold.spec.capability.amd.com/gpu=1")
+    assert ran.exit_code == 0
+    assert "no node, queue, pod or PodGroup has a resource 'amd.com/gpu'" in ran.stderr
+    assert "there are: " in ran.stderr

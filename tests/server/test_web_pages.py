@@ -202,11 +202,17 @@ def test_two_releases_begin_at_the_first_difference(client: httpx.Client) -> Non
 
 
 def test_a_changed_field_that_no_session_reads_is_named(client: httpx.Client) -> None:
-    text = "no session reads spec.wieght of a Queue, so it changes nothing"
+    text = "no session reads spec.extendClusters of a Queue, so it changes nothing"
     for more in ("", "&for=5s"):
-        path = f"{AT}/what-if?set=queue/gold.spec.wieght=2{more}"
+        path = f"{AT}/what-if?set=queue/gold.spec.extendClusters=[]{more}"
         assert text in finished_page(client, path).text
         assert text in data_at(client, path)["unread"][0]
+
+
+def test_a_field_that_does_not_exist_is_an_error_of_the_page(client: httpx.Client) -> None:
+    path = f"{AT}/what-if?set=queue/gold.spec.wieght=2"
+    assert "did you mean spec.weight?" in finished_page(client, path).text
+    assert data_at(client, path)["error"]["what"] == "a Queue has no field spec.wieght"
 
 
 def test_a_change_that_cannot_be_made_says_why(client: httpx.Client) -> None:

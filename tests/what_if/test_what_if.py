@@ -151,11 +151,15 @@ def test_what_does_not_exist_or_has_no_effect_is_refused(full: Log) -> None:
             set_field(text)
 
 
-def test_dots_in_names_are_escaped() -> None:
-    found = set_field(r"queue/a.b.spec.capability.nvidia\.com/gpu=8")
+@pytest.mark.parametrize("name", ["nvidia.com/gpu", r"nvidia\.com/gpu"])
+def test_dots_in_names_may_be_escaped(name: str) -> None:
+    found = set_field(f"queue/a.b.spec.capability.{name}=8")
     assert (found.named.name, found.path) == ("a.b", ("spec", "capability", "nvidia.com/gpu"))
     assert found.text == r"queue/a.b.spec.capability.nvidia\.com/gpu=8"
     assert set_field("queue/a.status.state=Open").value == "Open"
+    label = set_field("pod/a.metadata.labels.example.com/team=ml")
+    assert label.path == ("metadata", "labels", "example.com/team")
+    assert set_field("node/n.status.allocatable.cpu=2").path == ("status", "allocatable", "cpu")
 
 
 def test_what_would_help_is_found_by_trying_and_the_cheapest_comes_first(full: Log) -> None:

@@ -65,7 +65,7 @@ class WhatIfPage(msgspec.Struct, frozen=True, kw_only=True):
 
     :param command: gives the same in a terminal. :param nodes: some names, for the form.
     :param branches: of the log. :param courses: None if one session was asked for.
-    :param unread: sentences: the changed fields that no session reads.
+    :param unread: sentences: changed fields that no session reads, resources that nothing has.
     """
 
     form: Form
