@@ -44,6 +44,7 @@ class Demands(NamedTuple):
     :param closed: by node, all reasons for which it is closed to the pod: cordoned, and taints.
     :param request: by resource. :param nodes: all nodes, by name.
     :param given: returns the pods that this session gave a place on a node before.
+    :param absent: by a filter's message, the cause of an answer that rests on what does not exist.
     :param devices: returns why the scheduler reads no virtual GPUs of a node, in words.
     :param shares: why it gets the results of other pods of its job, in words.
     :param behaviour: the one that makes the release do so; empty if all releases do.
@@ -55,6 +56,7 @@ class Demands(NamedTuple):
     request: Mapping[str, float] = MappingProxyType({})
     nodes: Mapping[str, NodeInfo] = MappingProxyType({})
     given: Callable[[str], Sequence[Given]] = lambda _: ()
+    absent: Mapping[str, str] = MappingProxyType({})
     devices: Callable[[str], str] = lambda _: ""
     shares: str = ""
     behaviour: str = ""
@@ -87,6 +89,7 @@ def demands_of(run: Run, key: str) -> Demands:
         request=request_of(run, pod),
         nodes=run.cache.nodes,
         given=partial(given_before, run, key),
+        absent={text: cause for text, _, cause in _missing(run, pod)},
         devices=partial(no_devices, run),
         shares=shares,
         behaviour=behaviour,
@@ -295,6 +298,9 @@ def _ports(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield what is said of nodes that reach no volume of the pod, or offer none."""
+    for text, absent, _ in _missing(run, pod):
+        says = f"the pod, as its {absent} does not exist"
+        yield text, (f"refuses {says}", f"refuse {says}")
     claims = _claims(run, pod)
     stores = run.cache.stores
     tied = []
@@ -322,6 +328,21 @@ def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
         reason = "node(s) didn't find available persistent volumes to bind"
         says = f"no free persistent volume for {named}"
         yield reason, (f"has {says}", f"have {says}")
+
+
+def _missing(run: Run, pod: Pod) -> Iterator[tuple[str, str, str]]:
+    """Yield what a pod's volumes need and does not exist: the filters' message, it, the cause."""
+    for mounted in mounted_claims(pod):
+        key = f"{pod.namespace}/{mounted.name}"
+        claim = run.cache.stores.get("PersistentVolumeClaim", key)
+        if not isinstance(claim, PersistentVolumeClaim):
+            text = f'persistentvolumeclaim "{mounted.name}" not found'
+            yield text, f"PersistentVolumeClaim {key}", "no-claim"
+            continue
+        named = claim_class(claim)
+        if named and run.cache.stores.get("StorageClass", named) is None:
+            text = f'storageclass.storage.k8s.io "{named}" not found'
+            yield text, f"StorageClass {named} of its claim {key}", "unbound-claim"
 
 
 def _claims(run: Run, pod: Pod) -> Sequence[PersistentVolumeClaim]:

@@ -6,8 +6,19 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ...engine.session.framework.details import NodeGroup, NodeMiss
+from ...engine.session.plugins.nodegroup import (
+    AFFINITY_NOT_FOUND,
+    LABEL_NOT_FOUND,
+    NOT_SATISFIED,
+    UNSATISFIED,
+)
+from ...engine.session.plugins.nodegroup import (
+    NODE_GROUP as GROUP_LABEL,
+)
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
+from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
+from ...engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS
 from .amounts import amounts_of, counted, in_order, joined, word
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
@@ -54,6 +65,34 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         UNTOLERATED: (
             "has a taint that the pod does not tolerate",
             "have taints that the pod does not tolerate",
+        ),
+        NOT_ALLOWED: (
+            "is in a revocable zone (plugin tdm), and the pod is not revocable",
+            "are in a revocable zone (plugin tdm), and the pod is not revocable",
+        ),
+        CPU_EXCEEDS: (
+            "uses more CPU than plugin usage allows (argument thresholds)",
+            "use more CPU than plugin usage allows (argument thresholds)",
+        ),
+        MEMORY_EXCEEDS: (
+            "uses more memory than plugin usage allows (argument thresholds)",
+            "use more memory than plugin usage allows (argument thresholds)",
+        ),
+        LABEL_NOT_FOUND: (
+            f"is in no node group (label {GROUP_LABEL}), and plugin nodegroup wants one",
+            f"are in no node group (label {GROUP_LABEL}), and plugin nodegroup wants one",
+        ),
+        AFFINITY_NOT_FOUND: (
+            "is in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
+            "are in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
+        ),
+        UNSATISFIED: (
+            "is in a node group that the queue's affinity excludes (plugin nodegroup)",
+            "are in node groups that the queue's affinity excludes (plugin nodegroup)",
+        ),
+        NOT_SATISFIED: (
+            "is in a node group that the queue's affinity excludes (plugin nodegroup)",
+            "are in node groups that the queue's affinity excludes (plugin nodegroup)",
         ),
         "node(s) were out of sync": (
             "uses more than it has, so sessions skip it",

@@ -228,8 +228,10 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
         text += f"; {skipped_words(skipped)}"
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen, own)
-    absent = any(_NO_VOLUME in group.reasons for group in seen.groups)
-    return Blocked(text, "no-volume" if absent else _NO_NODE, (link,), about)
+    reasons = [reason for group in seen.groups for reason in group.reasons]
+    causes = {_NO_VOLUME: "no-volume", **own.absent}
+    cause = next((causes[reason] for reason in reasons if reason in causes), _NO_NODE)
+    return Blocked(text, cause, (link,), about)
 
 
 def _lacked(seen: NodesChecked) -> list[str]:

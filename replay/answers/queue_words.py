@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.session.framework.details import Amounts, Holder, QueueCheck, QueueLevel, TreeFault
+from ...engine.session.framework.details import (
+    Amounts,
+    Holder,
+    QueueCheck,
+    QueueLevel,
+    TreeError,
+    TreeFault,
+)
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, apart, in_order, joined, word, words
 from .finding import Blocked, ObjectKey
@@ -23,8 +29,6 @@ _ROOT = "root"
 _CAPABILITY = "capability"
 ATTACH_LIMIT = "attach-limit"
 _ATTACHED = "attachable-volumes-csi-"
-_NOT_LEAF = re.compile(r"The Queue <([^>]*)> of Job <([^>]*)> is not leaf queue")
-_NO_PARENT = re.compile(r"the queue ([^ ]+) has invalid parent queue ([^ ]+)")
 _LOCAL = "kubernetes.io/no-provisioner"
 """The provisioner of local volumes: no CSI driver has this name."""
 
@@ -132,7 +136,7 @@ def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
             f" {whose}: {joined(parts)}"
         )
     else:
-        text += f": {_tree_words(fault.text.rpartition('error: ')[2])}"
+        text += f": {_tree_words(fault)}"
     link = QueueTree(
         text=text,
         blocks=True,
@@ -146,7 +150,12 @@ def invalid_tree(run: Run, fault: TreeFault) -> Blocked:
     )
     queues = dict.fromkeys(filter(None, (fault.queue, fault.child)))
     about = (*((QUEUE, name) for name in queues), (NODE, ""))
-    return Blocked(text, f"queue-tree {fault.queue} {fault.what}".strip(), (link,), about)
+    return Blocked(
+        text,
+        f"queue-tree {fault.queue} {fault.what}" if fault.what else "queue-tree",
+        (link,),
+        about,
+    )
 
 
 def _source(run: Run, fault: TreeFault) -> str:
@@ -170,17 +179,16 @@ def on_nodes(cache: SchedulerCache, name: str) -> float:
     return sum(info.allocatable.get(name) for info in cache.nodes.values() if not info.reason)
 
 
-def _tree_words(text: str) -> str:
-    """Return what the scheduler logs about a tree of queues, in plain words."""
-    misplaced = _NOT_LEAF.fullmatch(text)
-    if misplaced is not None:
-        queue, podgroup = misplaced.groups()
+def _tree_words(fault: TreeFault) -> str:
+    """Return why a tree of queues is invalid, if it is about no amount."""
+    if fault.error is TreeError.NOT_LEAF:
         return (
-            f"queue {queue} has queues below it, and only queues without any may have jobs, but "
-            f"podgroup {podgroup} is in it"
+            f"queue {fault.queue} has queues below it, and only queues without any may have jobs, "
+            f"but podgroup {fault.other} is in it"
         )
-    orphan = _NO_PARENT.fullmatch(text)
-    return f"the parent {orphan[2]} of queue {orphan[1]} does not exist" if orphan else text
+    if fault.error is TreeError.NO_PARENT:
+        return f"the parent {fault.other} of queue {fault.queue} does not exist"
+    return "the root queue is missing" if fault.error is TreeError.NO_ROOT else fault.text
 
 
 def _first_full(check: QueueCheck) -> QueueLevel | None:

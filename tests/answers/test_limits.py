@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from answer_worlds import NODES, Document
 
-from sessions import group, node, pod, queue
+from sessions import document, group, node, pod, queue
 
 GPU = "nvidia.com/gpu"
 PLUGINS = """
@@ -244,3 +244,65 @@ def test_why_a_node_has_no_virtual_gpus(ask: Any, annotations: dict[str, str], w
     documents = (made, queue("default"), group("pg"), wants)
     found = ask("pod/a", SHARED, *documents, release="v1.12.1")
     assert found.sentence == (f"pod ns/a waits because the only node does not take it: n1 {why}")
+
+
+ZONE = (
+    PLUGINS.format(plugin="tdm")
+    + """    arguments:
+      tdm.revocable-zone.rz1: "00:00-23:59"
+"""
+)
+GROUPS = PLUGINS.format(plugin="nodegroup")
+
+
+@pytest.mark.parametrize(
+    ("release", "conf", "label", "why"),
+    [
+        *(
+            (
+                release,
+                ZONE,
+                "volcano.sh/revocable-zone=rz1",
+                "is in a revocable zone (plugin tdm), and the pod is not revocable",
+            )
+            for release in ("v1.8.0", "v1.9.0", "v1.12.1", "v1.15.1")
+        ),
+        (
+            "v1.15.1",
+            GROUPS,
+            "some=label",
+            (
+                "is in no node group (label volcano.sh/nodegroup-name), and plugin nodegroup wants "
+                "one"
+            ),
+        ),
+        (
+            "v1.15.1",
+            GROUPS,
+            "volcano.sh/nodegroup-name=g1",
+            "is in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
+        ),
+    ],
+)
+def test_nodes_that_a_plugin_keeps_for_others(
+    ask: Any, release: str, conf: str, label: str, why: str
+) -> None:
+    made = node("n1", 4)
+    name, _, value = label.partition("=")
+    made["metadata"]["labels"] = {name: value}
+    documents = (made, queue("default"), group("pg"), pod("a", "pg"))
+    found = ask("pod/a", conf, *documents, release=release)
+    assert found.sentence == (
+        f"pod ns/a waits because the only node does not take it: n1 {why}, with room for it"
+    )
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.9.0", "v1.12.1", "v1.15.1"])
+def test_a_claim_that_does_not_exist_is_named_in_all_releases(ask: Any, release: str) -> None:
+    wants = pod("a", "pg")
+    wants["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    other = document("PersistentVolumeClaim", "other", "ns", spec={}, status={"phase": "Bound"})
+    documents = (node("n1", 4), queue("default"), group("pg"), other, wants)
+    found = ask("pod/a", NODES, *documents, release=release)
+    assert "its PersistentVolumeClaim ns/data does not exist" in found.sentence
+    assert found.cause == "no-claim"

@@ -80,12 +80,24 @@ class ReservationCheck(NamedTuple):
     holders: tuple[Holder, ...]
 
 
+class TreeError(StrEnum):
+    """Why a tree of queues is invalid, if it is about no amount."""
+
+    NO_PARENT = "no-parent"
+    """The parent of a queue does not exist."""
+    NOT_LEAF = "not-leaf"
+    """A queue with queues below it has a job."""
+    NO_ROOT = "no-root"
+    """There is no queue ``root``."""
+
+
 class TreeFault(NamedTuple):
     """Why a tree of queues is invalid.
 
     :param text: what the scheduler logs.
     :param what: ``capability``, ``deserved`` or ``guarantee``; empty if it is about no amount.
     :param child: the child that has more; empty if all children together have more.
+    :param error: what it is about, if about no amount; ``other``: the parent, or the PodGroup.
     :param own: what the queue has; ``theirs``: what its children have; ``exceeded``: of what.
     """
 
@@ -96,6 +108,8 @@ class TreeFault(NamedTuple):
     own: Amounts = NOTHING
     theirs: Amounts = NOTHING
     exceeded: tuple[str, ...] = ()
+    error: TreeError | None = None
+    other: str = ""
 
 
 class NodeMiss(NamedTuple):

@@ -70,8 +70,10 @@ class Usage:
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
         code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         template = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
-        cpu_exceeds = ssn.reasons.intern(code, template.format(CPU_EXCEEDS))
-        memory_exceeds = ssn.reasons.intern(code, template.format(MEMORY_EXCEEDS))
+        cpu_exceeds, memory_exceeds = (
+            ssn.reasons.intern(code, ssn.reasons.word(template.format(text), text))
+            for text in (CPU_EXCEEDS, MEMORY_EXCEEDS)
+        )
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
         for row, usage in fresh:
             if usage.cpu.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["cpu"]:

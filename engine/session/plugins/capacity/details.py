@@ -12,6 +12,7 @@ from ...framework.session import Session
 from ..shared.amounts import plain
 from ..shared.queue_details import REAL_CAPABILITY, Demand, holdings, queue_level
 from .attrs import QueueAttr, QueueAttrOfEverything
+from .hierarchy import HierarchyError
 from .soundness import Complaint
 
 PLUGIN = "capacity"
@@ -60,8 +61,11 @@ def _within(attr: QueueAttr) -> Iterator[QueueAttr]:
         yield from _within(child)
 
 
-def tree_fault(text: str, complaints: Sequence[Complaint]) -> TreeFault:
+def tree_fault(error: HierarchyError, complaints: Sequence[Complaint]) -> TreeFault:
     """Return why a tree is invalid: its last complaint, if that is what stopped the check."""
+    text = str(error)
+    if error.error is not None:
+        return TreeFault(text, queue=error.queue, error=error.error, other=error.other)
     if not complaints:
         return TreeFault(text)
     last = complaints[-1]

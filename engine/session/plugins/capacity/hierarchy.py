@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ....model.panic import NIL_POINTER, Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
 from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
+from ...framework.details import TreeError
 from ...framework.session import Session
 from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
@@ -30,7 +31,17 @@ NO_QUEUE = (
 
 
 class HierarchyError(Exception):
-    """The tree of queues is invalid; the scheduler logs the message."""
+    """The tree of queues is invalid; the scheduler logs the message.
+
+    :ivar error: what it is about, if about no amount. :ivar queue: of which queue.
+    :ivar other: its parent, or its PodGroup.
+    """
+
+    def __init__(
+        self, text: str, error: TreeError | None = None, queue: str = "", other: str = ""
+    ) -> None:
+        super().__init__(text)
+        self.error, self.queue, self.other = error, queue, other
 
 
 class Hierarchy:
@@ -65,13 +76,13 @@ class Hierarchy:
                     self._place(name)
                 except HierarchyError as error:
                     text = f"Failed to update Queue <{name}> attributes, error: {error}"
-                    raise HierarchyError(text) from None
+                    raise HierarchyError(text, error.error, error.queue, error.other) from None
         self._add_jobs()
         try:
             self._check_root()
         except HierarchyError as error:
             text = f"Failed to check queue's hierarchical structure, error: {error}"
-            raise HierarchyError(text) from None
+            raise HierarchyError(text, error.error, error.queue, error.other) from None
         for attr in self.attrs.values():
             attr.update_share()
 
@@ -90,7 +101,8 @@ class Hierarchy:
             return
         parent = queue.parent or ROOT
         if parent not in self._ssn.queues:
-            raise HierarchyError(f"the queue {name} has invalid parent queue {parent}")
+            text = f"the queue {name} has invalid parent queue {parent}"
+            raise HierarchyError(text, TreeError.NO_PARENT, name, parent)
         if parent not in self.attrs:
             self._place(parent)
         attr.place_below(self.attrs[parent])
@@ -110,13 +122,14 @@ class Hierarchy:
                 attr.add_demand(demand)
         if misplaced is not None:
             queue, key = jobs.queue[misplaced], jobs.keys[misplaced]
-            raise HierarchyError(f"The Queue <{queue}> of Job <{key}> is not leaf queue")
+            text = f"The Queue <{queue}> of Job <{key}> is not leaf queue"
+            raise HierarchyError(text, TreeError.NOT_LEAF, queue, key)
 
     def _check_root(self) -> None:
         """Set the root's resources, and check the tree below it."""
         root = self.attrs.get(ROOT)
         if root is None and not self._ssn.behaviours.missing_root_queue_crashes:
-            raise HierarchyError("the root queue is missing")
+            raise HierarchyError("the root queue is missing", TreeError.NO_ROOT)
         if root is None:
             raise Panic(NIL_POINTER, NO_QUEUE)
         bound_root(self._ssn, root)

@@ -117,7 +117,7 @@ class Capacity:
             ssn.errors.append(str(error))
             ssn.stopped = f"plugin capacity refuses the tree of queues: {error}"
             if ssn.trace.closely:
-                ssn.trace.detail(TREE, ROOT, tree_fault(str(error), tree.complaints))
+                ssn.trace.detail(TREE, ROOT, tree_fault(error, tree.complaints))
             return False
         for name in ssn.queues:
             attr = self._attrs[name]

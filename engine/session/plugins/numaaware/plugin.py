@@ -130,7 +130,9 @@ class NumaAware:
         pod, name = self._ssn.tasks.info[task].name, self._ssn.nodes.names[node]
         error = f"predicates failed for task {pod} container {container} on node {name}"
         code = error_code(self._ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
-        return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
+        plain = f"container {container} cannot be assigned by numa"
+        text = self._ssn.reasons.word(f"plugin {self.name} {error}", plain)
+        return self._ssn.reasons.intern(code, text)
 
     def _admit(self, task: int, node: int, fits: ClassFits) -> int:
         """Return the verdict on a node; store its CPUs for the task, or the refused container."""

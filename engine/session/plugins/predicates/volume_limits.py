@@ -131,10 +131,9 @@ class VolumeLimits:
             claim = self._objects.persistent_volume_claims.get(key)
             if claim is None:
                 if new:
-                    raise _Unattachable(
-                        self._unclaimed,
-                        f'looking up PVC {key}: persistentvolumeclaim "{mounted.name}" not found',
-                    )
+                    plain = f'persistentvolumeclaim "{mounted.name}" not found'
+                    text = self._reasons.word(f"looking up PVC {key}: {plain}", plain)
+                    raise _Unattachable(self._unclaimed, text)
                 continue
             error = not_for_pod(claim, pod) if mounted.own else None
             if error is not None:

@@ -127,11 +127,12 @@ class Tdm:
             zone = self._zone_of[row]
             if not zone:
                 continue
-            why = self._closed[zone]
+            why = plain = self._closed[zone]
             if why is None and not info.revocable_zone:
                 why = f"task {info.key} is not allow to dispatch to revocable node {names[row]}"
-            if why is not None:
-                text = f"plugin {self.name} predicates {why}"
+                plain = NOT_ALLOWED
+            if why is not None and plain is not None:
+                text = self._ssn.reasons.word(f"plugin {self.name} predicates {why}", plain)
                 verdicts[index] = self._ssn.reasons.intern(code, text)
         return verdicts
 
