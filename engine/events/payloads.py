@@ -80,7 +80,13 @@ class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attribu
 
 
 class VersionTimed(Payload, frozen=True, kw_only=True, tag="version.timed"):
-    """Has no fields: the times of the event are the evidence."""
+    """The times of the event are the evidence.
+
+    :param verb: what happened, as the end of a kind: ``observed``, ``created``, ``updated`` or
+        ``deleted``; empty in older logs.
+    """
+
+    verb: str = ""
 
 
 class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import chain, repeat
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
 from ..errors import PositionConflict, UsageError
-from ..events import KINDS, Effect, Event, canonical_json
-from ..events.payloads import Payload, VersionAttributed, VersionTimed
+from ..events import KINDS, Effect, Event, Reference, canonical_json
+from ..events.payloads import VersionAttributed, VersionTimed
 from .branches import Head, head_of, lineage
 from .chain import (
     batch_hash,
@@ -53,16 +54,40 @@ Key: TypeAlias = VersionKey | ContentKey
 
 _K = TypeVar("_K")
 
+_OBSERVED, _TIMED = ".observed", "version.timed"
 _ATTRIBUTABLE = (Effect.VERSION, Effect.DELETED)
 _TIMEABLE = (*_ATTRIBUTABLE, Effect.LISTED)
 
 
 class _Known(NamedTuple):
-    """What the log knows of an event that it has."""
+    """What the log knows of an event that it has.
+
+    :param actor: whether it has one. :param kind: ends as that of the event.
+    """
 
     actor: bool
-    latest: bool
+    earliest: int | None
+    latest: int | None
+    kind: str
     position: int = 0
+
+    @classmethod
+    def of(cls, event: Event, position: int) -> _Known:
+        """Return what a new event tells."""
+        return cls(bool(event.actor), event.earliest, event.latest, event.kind, position)
+
+    def lacks_times_of(self, event: Event) -> bool:
+        """Return whether an event without an actor bounds the time closer, or says what happened.
+
+        A version with an actor has the times of its request, which are closer than all others.
+        """
+        if self.actor:
+            return False
+        low, high = event.earliest, event.latest
+        sooner = high is not None and (self.latest is None or high < self.latest)
+        later = low is not None and (self.earliest is None or low > self.earliest)
+        only_seen = self.kind.endswith(_OBSERVED) and not event.kind.endswith(_OBSERVED)
+        return sooner or later or only_seen
 
 
 class Fresh(NamedTuple):
@@ -134,43 +159,64 @@ def _select(
 
     The third are versions that the log has: by their place among the given ones, the position.
 
-    For an event that the log has, an event is added only if the given one brings an actor or a
-    latest time that the log lacks.
+    For an event that the log has, an event is added only if the given one brings an actor that the
+    log lacks, or times that are closer.
     """
     effects = _effects(events)
     objects = names.object_ids([(event.cluster, event.reference) for event in events])
     keys = _keys(names, events, effects, objects)
-    known = _known(database, keys, branch=branch, head=head)
+    known = _known(database, names, keys, branch=branch, head=head)
     if not known and len(frozenset(keys)) == len(keys):  # Most batches are all new.
         return Fresh(list(events), effects, objects, keys), list(range(len(keys))), {}
     fresh = Fresh([], [], [], [])
     places: list[int] = []
     met: dict[int, int] = {}
+    timed: list[Event] = []
     for place, (event, effect, object_id, key) in enumerate(
         zip(events, effects, objects, keys, strict=True)
     ):
         if key not in known:
-            known[key] = _Known(
-                actor=bool(event.actor),
-                latest=event.latest is not None,
-                position=head.position + len(fresh.events) + 1,
-            )
+            known[key] = _Known.of(event, head.position + len(fresh.events) + 1)
             places.append(place)
             fresh.add(event, effect, object_id, key)
             continue
         if effect == Effect.VERSION:
             met[place] = known[key].position
         news = _news(event, effect, known[key])
-        if news is not None and event.revision is not None:
-            known[key] = known[key]._replace(
-                actor=known[key].actor or bool(event.actor), latest=True
-            )
-            news_effect = int(KINDS[news.kind].effect)
-            news_key = VersionKey(event.revision, object_id, news_effect)
+        if news is not None and news.kind == _TIMED:
+            timed.append(news)
+        elif news is not None and event.revision is not None:
+            known[key] = known[key]._replace(actor=True)
+            news_key = VersionKey(event.revision, object_id, int(KINDS[news.kind].effect))
             if news_key not in known:
                 known[news_key] = known[key]
-                fresh.add(news, news_effect, object_id, news_key)
+                fresh.add(news, news_key.effect, object_id, news_key)
+    _add_times(database, names, fresh, timed, branch=branch, head=head)
     return fresh, places, met
+
+
+def _add_times(
+    database: Database,
+    names: Names,
+    fresh: Fresh,
+    timed: Sequence[Event],
+    *,
+    branch: str,
+    head: Head,
+) -> None:
+    """Add the times of known versions, those that the log does not have."""
+    if not timed:
+        return
+    objects = names.object_ids([(event.cluster, event.reference) for event in timed])
+    keys = [
+        VersionKey(event.revision or 0, number, int(Effect.TIMED))
+        for event, number in zip(timed, objects, strict=True)
+    ]
+    known = dict.fromkeys(_known(database, names, keys, branch=branch, head=head))
+    for event, number, key in zip(timed, objects, keys, strict=True):
+        if key not in known:
+            known[key] = None
+            fresh.add(event, key.effect, number, key)
 
 
 def _effects(events: Sequence[Event]) -> list[int]:
@@ -207,7 +253,7 @@ def _identity(event: Event, packed: msgspec.Raw) -> bytes:
 
 
 def _known(
-    database: Database, keys: Sequence[Key], *, branch: str, head: Head
+    database: Database, names: Names, keys: Sequence[Key], *, branch: str, head: Head
 ) -> dict[Key, _Known]:
     """Return the events of the branch that have one of the keys."""
     known: dict[Key, _Known] = {}
@@ -220,14 +266,14 @@ def _known(
     contents = _unique(key for key in keys if isinstance(key, ContentKey))
     if (versions or contents) and head.position:
         for part in lineage(database, branch, until=head.position):
-            for *identifiers, actor, latest, position in database.versions(
-                part.branch_id, part.last, versions
-            ):
+            rows = database.versions(part.branch_id, part.last, versions)
+            kinds = names.texts(row[-2] for row in rows)
+            for *identifiers, actor, latest, earliest, kind, position in rows:
                 known[VersionKey(*identifiers)] = _Known(
-                    actor=actor is not None, latest=latest is not None, position=position
+                    actor is not None, earliest, latest, kinds.get(kind, ""), position
                 )
             for effect, identity in database.identities(part.branch_id, part.last, contents):
-                known[ContentKey(effect, bytes(identity))] = _Known(actor=True, latest=True)
+                known[ContentKey(effect, bytes(identity))] = _Known(True, None, None, "")
     return known
 
 
@@ -237,14 +283,26 @@ def _unique(keys: Iterable[_K]) -> list[_K]:
 
 def _news(event: Event, effect: int, known: _Known) -> Event | None:
     """Return the event that says what is new about a known one; None if nothing is."""
-    payload: Payload
+    verb = event.kind.rpartition(".")[2]
     if event.actor and not known.actor and effect in _ATTRIBUTABLE:
-        kind, payload = "version.attributed", VersionAttributed(verb=event.kind.rpartition(".")[2])
-    elif event.latest is not None and not known.latest and effect in _TIMEABLE:
-        kind, payload = "version.timed", VersionTimed()
-    else:
+        attributed = canonical_json(VersionAttributed(verb=verb))
+        return msgspec.structs.replace(
+            event, kind="version.attributed", schema=1, payload=attributed
+        )
+    if effect == Effect.LISTED:  # A list was asked for after its revision, or before.
+        event = msgspec.structs.replace(event, earliest=None)
+    if effect not in _TIMEABLE or event.actor or not known.lacks_times_of(event):
         return None
-    return msgspec.structs.replace(event, kind=kind, schema=1, payload=canonical_json(payload))
+    # Several inputs may each bound the time closer, and all of them count: so no order matters.
+    about = event.reference
+    own = blake2b(f"{about.uid} {verb} {event.earliest} {event.latest}".encode(), digest_size=8)
+    return msgspec.structs.replace(
+        event,
+        kind=_TIMED,
+        schema=1,
+        payload=canonical_json(VersionTimed(verb=verb)),
+        reference=Reference(about.group, about.kind, about.namespace, "", own.hexdigest()),
+    )
 
 
 def _store(

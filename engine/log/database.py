@@ -101,7 +101,9 @@ class Database(Protocol):
         """Insert rows while the body runs; the body must not query the database."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor, latest, position) of events of a branch.
+        """Return columns of events of a branch.
+
+        They are revision, object, effect, actor, latest, earliest, kind and position.
 
         :param until: only up to this position.
         :param keys: (revision, object) pairs; only events with one of these.

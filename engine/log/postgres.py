@@ -48,7 +48,8 @@ _TYPES = MappingProxyType(
 """Types of :data:`~.database.COLUMNS`; binary COPY needs them exactly."""
 
 _VERSIONS = (
-    "SELECT e.revision, e.object_id, e.effect, e.actor_id, e.latest, e.position"
+    "SELECT e.revision, e.object_id, e.effect, e.actor_id, e.latest, e.earliest,"
+    " e.kind_id, e.position"
     " FROM unnest(%s::bigint[], %s::int[]) AS k (revision, object_id)"
     " JOIN event e ON e.branch_id = %s AND e.revision = k.revision AND e.object_id = k.object_id"
     " WHERE e.position <= %s"
@@ -127,7 +128,7 @@ class PostgresDatabase(SharedConnection):
                 done.result()
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor, latest, position) of events with these keys."""
+        """Return the columns of events with these keys."""
         return self._matching(_VERSIONS, keys, branch, until)
 
     def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:

@@ -44,7 +44,8 @@ BUSY_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
 
 _VERSION = (
-    "SELECT revision, object_id, effect, actor_id, latest, position FROM event"
+    "SELECT revision, object_id, effect, actor_id, latest, earliest, kind_id, position"
+    " FROM event"
     " WHERE branch_id = ? AND revision = ? AND object_id = ? AND +position <= ?"
 )
 _IDENTITY = (
@@ -134,7 +135,7 @@ class SqliteDatabase(SharedConnection):
         yield
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor, latest, position) of events with these keys."""
+        """Return the columns of events with these keys."""
         found: list[Row] = []
         with self._guard():
             for revision, object_id in keys:

@@ -15,6 +15,7 @@ from .decisions import Decision, floors_of
 from .marks import Mark
 from .pairing import UNPAIRED, Pairing, References
 
+_WRITTEN = (Effect.VERSION, Effect.DELETED, Effect.ATTRIBUTED)
 _WRITES = (Effect.TOUCHED, Effect.COLLECTED)
 
 END_KEY = 2**62
@@ -98,6 +99,7 @@ def _dated_evidence(
 ) -> Evidence:
     """Return the evidence of events with a revision about its time."""
     timed = dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME))
+    timed &= ~_told_better(columns, times, places, count)
     rows: Int64s | slice = slice(None) if timed.all() else np.flatnonzero(timed)
     listed = columns.effects[rows] == Effect.LISTED
     about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
@@ -118,6 +120,20 @@ def _dated_evidence(
         np.concatenate([marks, floors]),
         np.concatenate([sources, sources[asked]]),
     )
+
+
+def _told_better(columns: Columns, times: Times, places: Int32s, count: int) -> Mask:
+    """Return which rows are not needed, as an audit log tells who wrote the version, and when.
+
+    A log does not keep them if the audit log comes first. So they do not count if it comes last.
+    """
+    audited = (times.marks & Mark.AUDITED) != 0
+    written = audited & (columns.revisions >= 0) & np.isin(columns.effects, _WRITTEN)
+    told = np.zeros(count, np.bool_)
+    told[places[written]] = True
+    about = np.isin(columns.effects, (*_WRITTEN, Effect.TIMED)) & ~audited
+    found: Mask = about & told[places] if count else about
+    return found
 
 
 def _with_pairs(stored: Evidence, pairing: Pairing, times: Times, places: Int32s) -> Evidence:

@@ -40,6 +40,9 @@ class Mark(IntFlag):
 _REQUESTS = MappingProxyType(
     {"create": Mark.CREATE, "update": Mark.UPDATE, "patch": Mark.UPDATE, "delete": Mark.DELETE}
 )
+_VERBS = MappingProxyType({"created": Mark.CREATED, "updated": Mark.UPDATED, "observed": Mark.SEEN})
+"""What an event says that adds to a version."""
+
 _VERSIONS = MappingProxyType({"created": Mark.CREATED, "updated": Mark.UPDATED})
 _BORDERS = MappingProxyType({"slice.began": Mark.FLOOR, "slice.ended": Mark.SEEN})
 """Bounds that follow from events outside a slice."""
@@ -89,8 +92,11 @@ def marks_of(
 
 def _mark_of_content(kind: str, payload: bytes) -> int:
     """Return the marks of a request or a complete list."""
-    if KINDS[kind].effect is Effect.LISTED:
+    effect = KINDS[kind].effect
+    if effect is Effect.LISTED:
         return int(Mark.UNPLACED) if _LOWER_BOUND in payload else 0
+    if effect is not Effect.TOUCHED:
+        return int(_VERBS.get(_DECODE(payload).verb, 0))
     return int(_REQUESTS.get(_DECODE(payload).verb, 0))
 
 
@@ -103,6 +109,6 @@ def _own_mark(kind: str) -> int | None:
         return int(_VERSIONS.get(kind.rpartition(".")[2], 0))
     if effect is Effect.TOUCHED:
         return int(Mark.EVICT) if kind == "pod.evicted" else None
-    if effect is Effect.LISTED:
+    if effect in {Effect.LISTED, Effect.ATTRIBUTED} or kind == "version.timed":
         return None
     return int(_BY_EFFECT.get(effect, 0))

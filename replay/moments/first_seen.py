@@ -15,6 +15,8 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
+from ...engine.events.payloads import VersionAttributed
+from ...engine.log.store import Chunk
 from ...engine.state.coverage import Pair, Why
 from ...engine.state.facts import PodFact
 from ...engine.state.fold import Record
@@ -155,9 +157,18 @@ def _made_between(
     for chunk in log.store.scan(window):
         rows = np.flatnonzero(np.isin(chunk.objects, ids) & (chunk.revisions > first))
         found |= {
-            int(chunk.objects[row]) for row in rows.tolist() if chunk.kinds[row].endswith(_CREATED)
+            int(chunk.objects[row])
+            for row in rows.tolist()
+            if chunk.kinds[row].endswith(_CREATED) or _says_created(chunk, row)
         }
     return frozenset(found)
+
+
+def _says_created(chunk: Chunk, row: int) -> bool:
+    """Return whether an event says that a version came into being that was only seen before."""
+    return chunk.kinds[row] == "version.attributed" and (
+        msgspec.json.decode(chunk.load(row), type=VersionAttributed).verb == _CREATED[1:]
+    )
 
 
 def _joined(
