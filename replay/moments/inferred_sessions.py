@@ -46,7 +46,7 @@ class Write:
 
 def grouped(writes: Sequence[Write]) -> Iterator[list[Write]]:
     """Yield the writes of one session after the other."""
-    ordered = sorted(writes, key=lambda one: (one.time, one.position))
+    ordered = sorted(writes, key=lambda one: (one.time, one.name, one.revision or 0, one.position))
     last = {one.session: one.time for one in ordered if one.session}
     group: list[Write] = []
     named = ""  # The id of the group's session, as soon as a write names one.

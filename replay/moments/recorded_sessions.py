@@ -19,7 +19,7 @@ import msgspec
 
 from ...engine.cache.projector import options_of
 from ...engine.cache.scheduler_flags import CacheOptions
-from ...engine.events import Event, Recorded
+from ...engine.events import Event, Recorded, Reference
 from ...engine.events.payloads import (
     DecisionLogged,
     PodBound,
@@ -201,7 +201,8 @@ class _Reader:
         for recorded in self._read(*_POD_VERSIONS):
             event = recorded.event
             uid = event.reference.uid
-            if event.revision is None or uid in self._bound_at:
+            first = self._bound_at.get(uid)
+            if event.revision is None or (first is not None and first.revision <= event.revision):
                 continue
             spec = msgspec.json.decode(event.payload, type=_PodVersion).spec
             self._schedulers[uid] = spec.scheduler_name
@@ -223,7 +224,7 @@ class _Reader:
         opened = [session.opened for session in sessions]
         audited: set[str] = set()
         names = self._scheduler_names()
-        for recorded in self._read("pod.bound", "request.refused"):
+        for recorded in sorted(self._read("pod.bound", "request.refused"), key=_in_time):
             event = recorded.event
             node = _bound_to(event)
             if node is None or event.observed_at is None:
@@ -362,6 +363,12 @@ def _add_decision(session: RecordedSession, said: DecisionLogged, position: int)
     elif said.verb == "evict":
         session.evictions[said.task] = said.reason
         session.places[said.task] = position
+
+
+def _in_time(recorded: Recorded) -> tuple[int, Reference, str]:
+    """Order requests by time: positions are the order in which the log learned of them."""
+    event = recorded.event
+    return event.observed_at or 0, event.reference, event.kind
 
 
 def _bound_to(event: Event) -> str | None:

@@ -61,7 +61,7 @@ def versions_of(events: Iterable[Recorded]) -> Mapping[str, Sequence[GroupVersio
             tuple(one["transitionID"] for one in conditions if one.get("transitionID")),
         )
         found.setdefault(event.reference.uid, []).append(version)
-    return {uid: sorted(versions) for uid, versions in found.items()}
+    return {uid: sorted(versions) for uid, versions in sorted(found.items())}
 
 
 def with_session(
