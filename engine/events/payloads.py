@@ -43,7 +43,8 @@ class RequestAccepted(Payload, frozen=True, kw_only=True, tag="request.accepted"
 class CollectionDeleted(Payload, frozen=True, kw_only=True, tag="collection.deleted"):
     """A request to delete all objects of a kind that selectors choose.
 
-    :param verb: deletecollection. :param labels: and ``fields``: the selectors in the request's URL; empty for all, None if the
+    :param verb: deletecollection.
+    :param labels: and ``fields``: the selectors in the request's URL; empty for all, None if the
         URL was not recorded. :param body: the options, as far as they were recorded, else None.
     """
 

@@ -1,7 +1,7 @@
 """Inputs that have another content of a version that the log has.
 
-A resourceVersion is given once: two contents mean that somebody edited an input, or joined inputs of
-two clusters. The log keeps both, and says so.
+A resourceVersion is given once: two contents mean that somebody edited an input, or joined inputs
+of two clusters. The log keeps both, and says so.
 """
 
 from __future__ import annotations

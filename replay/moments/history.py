@@ -241,7 +241,8 @@ def _contents_text(contents: Contents | None) -> str:
     if contents is None:
         return ""
     places = ", ".join(f"@{position}" for position in contents.positions)
-    return f"inputs hold {len(contents.positions)} contents of it ({places}): @{contents.chosen} counts"
+    many = len(contents.positions)
+    return f"inputs hold {many} contents of it ({places}): @{contents.chosen} counts"
 
 
 def _node_of(fields: Iterable[Change]) -> str:

@@ -263,7 +263,7 @@ class TestDeletes:
         events, context = told(
             record(verb="deletecollection", requestURI=uri, objectRef=ref, responseObject=None)
         )
-        assert only(events).kind == "request.accepted"
+        assert only(events).kind == "collection.deleted"
         assert "which objects went" in context.notes[0]
 
 
@@ -272,7 +272,7 @@ class TestPoorLevels:
         events, context = read(lines_of("audit-request.jsonl.gz"))
         kinds = Counter(event.kind for event in events)
         assert kinds == {
-            "request.accepted": 4,
+            "collection.deleted": 4,
             "pod.bound": 1,
             "node.deleted": 1,
             "podgroup.deleted": 1,
