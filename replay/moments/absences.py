@@ -35,7 +35,7 @@ class Absence(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """What a search is about: objects by uid, with the revisions of their first and last version."""
+    """What a search is about: by uid, the revisions of the first and the last version."""
 
     named: ObjectName
     namespace: str
