@@ -11,8 +11,8 @@ import msgspec
 import zstandard
 
 from ..errors import LogCorrupt
-from ..events.complete_lists import Listing
-from ..events.payloads import LastList, ListObserved
+from ..events.complete_lists import LastList, Listing
+from ..events.payloads import ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
 from ..model.hypernode import HyperNodeInfo

@@ -7,8 +7,7 @@ an upcaster (:mod:`.upcast`). Times are microseconds since 1970 UTC.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -133,42 +132,6 @@ class ListBroken(Payload, frozen=True, kw_only=True, tag="list.broken"):
     revision: int
     records: int
     first: str
-
-
-class LastList(NamedTuple):
-    """The youngest list without a revision of a scope: its objects, and when it was answered."""
-
-    uids: frozenset[str]
-    answered: int | None = None
-
-
-def lacked_by(listing: ListObserved, before: LastList | None) -> Callable[[str, str], bool]:
-    """Return a predicate: whether a list shows that an object of its kind was deleted.
-
-    It is called with namespace and uid. A list with a revision covers all objects in its scope. A
-    list without (kubectl's ``List``) may be an excerpt: it is compared with the last list of the
-    same kind and namespaces, and shows the deletion only of objects in that one. If its time is
-    before that of the other, as their bounds do not tell, the other shows what was deleted.
-
-    :param before: that other list; None if there is none.
-    """
-    held, namespaces = frozenset(listing.uids), frozenset(listing.namespaces)
-    earlier = frozenset[str]() if before is None else before.uids
-    younger = held
-    if before is not None and is_older(listing, before):
-        earlier, younger = held, before.uids
-
-    def lacked(namespace: str, uid: str) -> bool:
-        in_scope = not namespaces or namespace in namespaces
-        return in_scope and uid not in younger and (listing.exact or uid in earlier)
-
-    return lacked
-
-
-def is_older(listing: ListObserved, other: LastList) -> bool:
-    """Return whether a list without a revision was made before another one, by their times."""
-    one, two = listing.answered, other.answered
-    return one is not None and two is not None and one < two
 
 
 class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events import Reference
-from ..events.payloads import LastList
+from ..events.complete_lists import LastList
 from .columns import NO_ORIGIN
 from .fold import Fold, ListShape, Record
 

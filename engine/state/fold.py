@@ -23,7 +23,8 @@ import msgspec
 import numpy as np
 
 from ..events import GENERATED, NO_TIME, Effect, Reference
-from ..events.payloads import LastList, ListObserved, is_older, lacked_by
+from ..events.complete_lists import LastList, is_older, lacked_by
+from ..events.payloads import ListObserved
 from .collections import collection_of
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
