@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import LogStore, Query
-from ...engine.state.clock import Clock, Span
+from ...engine.state.clock import END_KEY, Clock, Span
 from .absences import absences
 from .clock import clock_of
 from .collection_deletions import collection_deletions
@@ -124,10 +124,16 @@ def placed_of(events: Sequence[Recorded], clock: Clock) -> Iterator[Placed]:
             key = revision * 2 + (effect_of(recorded) is Effect.LISTED)
         else:
             version = made.get(at, (span, 0))[1]
-            time = span.estimate
-            key = _LAST if time is None else clock.revision_at(time) * 2 + 1
-            key = keys.get(at, key)
+            key = keys[at] if at in keys else _key_at(span.estimate, clock)
         yield Placed(recorded, key, span, version)
+
+
+def _key_at(time: int | None, clock: Clock) -> int:
+    """Return the place of what changes nothing, as the clock places what does: by its time."""
+    following = None if time is None else clock.next_revision(clock.revision_at(time))
+    if following is not None:
+        return following * 2 - 1
+    return _LAST if time is None else END_KEY
 
 
 def in_order(one: Placed) -> tuple[int, int, int, int]:
