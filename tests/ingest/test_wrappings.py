@@ -224,6 +224,15 @@ def test_a_log_that_is_cut_in_its_first_line_is_read_from_the_second(
     assert any("lacks its begin" in note for note in summary.notes)
 
 
+@pytest.mark.parametrize("records", [AUDITED, CLOUD])
+def test_an_array_that_is_cut_between_two_records_is_cut_off(
+    records: list[Any], tmp_path: Path
+) -> None:
+    for number, cut in enumerate((json.dumps(records)[:-1], f"{json.dumps(records)[:-1]}, ")):
+        with pytest.raises(InputTruncated, match="array ends in the middle"):
+            read(tmp_path, cut, f"cut-{number}")
+
+
 def test_an_array_that_is_cut_off_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputTruncated):
         read(tmp_path, json.dumps(AUDITED)[:-40])

@@ -72,12 +72,16 @@ def json_elements(
     splitter = _Splitter(stream, context, head, limit, between=_AROUND_ELEMENTS)
     while (document := splitter.next(cut_is_normal=False)) is not None:
         yield document
+    if splitter.passed != b"]" and not splitter.was_cut:
+        report_cut("the array ends in the middle", context, splitter.line)
 
 
 class _Splitter:
     """A window on a stream that moves from document to document.
 
     :param between: what may stand between documents.
+    :ivar passed: around the elements of an array: the last character that is no white space.
+    :ivar was_cut: the last document is cut off.
     """
 
     def __init__(
@@ -91,6 +95,8 @@ class _Splitter:
     ) -> None:
         self._stream = stream
         self._between = between
+        self.passed = b""
+        self.was_cut = False
         self._context = context
         self._limit = limit
         self._buffer = bytearray(head)
@@ -128,6 +134,8 @@ class _Splitter:
         while True:
             space = self._between.match(self._buffer, self._start)
             end = space.end() if space else self._start
+            if space and self._between is _AROUND_ELEMENTS:
+                self.passed = space[0].strip()[-1:] or self.passed
             self._move(end)
             if end < len(self._buffer):
                 return True
@@ -195,7 +203,13 @@ class _Splitter:
                 return
         self._move(place + 1)
 
+    @property
+    def line(self) -> int:
+        """The line that is reached."""
+        return self._line
+
     def _report_cut(self, *, cut_is_normal: bool) -> None:
+        self.was_cut = True
         self._buffer, self._start = bytearray(), 0
         if cut_is_normal:
             self._context.notes.append(
