@@ -31,6 +31,6 @@ def head(log: str, output: str) -> None:
         sys.stdout.write(json_text(msgspec.to_builtins(heads)) + "\n")
         return
     rows = [[info.branch, f"@{info.position}", str(info.batch), info.hash] for info in heads]
-    # A wrapped hash could not be copied: lines may be wider than the terminal.
-    whole = style()._replace(width=None)
+    # A wrapped or shortened hash could not be copied.
+    whole = style()._replace(whole=True)
     write_table(sys.stdout, Table(("BRANCH", "LAST", "BATCH", "HASH"), rows), style=whole)

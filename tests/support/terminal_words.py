@@ -119,7 +119,7 @@ def _is_short(word: str, one: str) -> bool:
 def _fits(head: str, tail: str, one: str) -> bool:
     """Say whether some part of a word begins and ends so."""
     return any(
-        part.startswith(head) and part.endswith(tail) and len(part) > len(head) + len(tail)
+        part.startswith(head) and part.endswith(tail) and len(part) >= len(head) + len(tail)
         for part in _parts(one)
     )
 
