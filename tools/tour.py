@@ -82,6 +82,7 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
         ["bash", "-o", "pipefail", "-c", command],  # noqa: S607
         cwd=folder,
         env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,

@@ -12,8 +12,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import struct
 import sys
+import tempfile
 import termios
 import time
 from collections.abc import Iterator
@@ -70,6 +72,23 @@ def _copied(width: int | None) -> str | None:
     return None
 
 
+def _typed() -> bytes | None:
+    """Return what waits on standard input for a command that asks; None if it is no pipe."""
+    if not stat.S_ISFIFO(os.fstat(0).st_mode):
+        return None
+    return b"".join(_read(0))
+
+
+def _type(answers: bytes | None) -> None:
+    """Put answers on standard input, as each copy reads them all."""
+    if answers is None:
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(answers)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+
+
 def _read(reading: int) -> Iterator[bytes]:
     while True:
         try:
@@ -97,7 +116,9 @@ def main() -> NoReturn:
         if not copied:
             copied.append(True)
             texts: dict[int, str] = {}
+            answers = _typed()
             for width in (None, *WIDTHS):
+                _type(answers)
                 text = _copied(width)
                 if text is None:
                     fresh_streams()
@@ -110,6 +131,7 @@ def main() -> NoReturn:
                 "by_width": texts,
                 "fitted": not any(word.endswith("wide") for word in sys.argv[1:]),
             }
+            _type(answers)
             path = folder / f"{time.time_ns()}-{os.getpid()}.json"
             path.write_text(json.dumps(kept), "utf-8")
         return usual()
