@@ -40,7 +40,7 @@ def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
         yield f"an escape: {_SPELLED.findall(plain)[0]}"
     if shown.fitted:
         yield from _too_long(plain, width)
-    if "━" in plain:
+    if _BAR.search(plain):
         yield "a bar of progress is left"
     if "plot" in shown.words or "--plot" in shown.words:
         return  # The words of a picture depend on its width.
@@ -74,6 +74,7 @@ def left_on_screen(text: str) -> str:
     return "\n".join(lines)
 
 
+_BAR = re.compile(r"━+ +\d+% +[-\d]+:")
 _MOVE = re.compile(r"(\n|\r\x1b\[2K|\x1b\[2K|\r|\x1b\[1A|\x1b\[\?25[lh])")
 
 
