@@ -303,7 +303,7 @@ class _BranchCheck:
                     raise self.fault(f"a row of {table} belongs to no batch", max(found, fork + 1))
 
     def _is_time(self, recorded_at: int) -> bool:
-        """Return whether a batch has a time: a branch begins with that of the end it forked from."""
+        """Return whether a batch has a time, as the one that a branch begins with."""
         sql = "SELECT 1 FROM batch WHERE recorded_at = ? LIMIT 1"
         return bool(self._database.rows(sql, (recorded_at,)))
 

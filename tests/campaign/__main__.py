@@ -1,7 +1,7 @@
 """Attack Plinian for as long as one likes: ``python -m tests.campaign [ATTACK…]``.
 
-Attacks: kills, bitflips, inputs, types, secrets, terminals, requests. The time is shared among
-them. Prints what each found, and exits with 1 if any found a fault. Run it from the root of a
+Attacks: kills, bitflips, inputs, types, kinds, secrets, terminals, requests. The time is shared
+among them. Prints what each found, and exits with 1 if any found a fault. Run it from the root of a
 checkout, with the package installed with its extra ``dev``.
 """
 
@@ -18,7 +18,16 @@ from typing import NamedTuple
 _TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(_TESTS), str(_TESTS / "support")]  # as pytest does: tests share modules
 
-from campaign import bitflips, inputs, kills, requests, secrets, terminals, types  # noqa: E402
+from campaign import (  # noqa: E402
+    bitflips,
+    inputs,
+    kills,
+    kinds,
+    requests,
+    secrets,
+    terminals,
+    types,
+)
 
 _UNBOUNDED = 10**9
 
@@ -62,6 +71,13 @@ def _types(seed: int, seconds: float) -> Outcome:
     return Outcome(f"{found.runs} runs on fields of wrong types", found.failures)
 
 
+def _kinds(seed: int, seconds: float) -> Outcome:
+    found = kinds.run(seed, _UNBOUNDED, seconds)
+    return Outcome(
+        f"{found.tried} objects with one wrong field, of {found.kinds} kinds", found.faults
+    )
+
+
 def _secrets(seed: int, seconds: float) -> Outcome:
     found = secrets.run(seed, _UNBOUNDED, seconds)
     return Outcome(f"{found.cases} inputs with marked secrets", found.failures)
@@ -84,6 +100,7 @@ ATTACKS: Mapping[str, Callable[[int, float], Outcome]] = MappingProxyType(
         "bitflips": _bitflips,
         "inputs": _inputs,
         "types": _types,
+        "kinds": _kinds,
         "secrets": _secrets,
         "terminals": _terminals,
         "requests": _requests,

@@ -67,6 +67,9 @@ class StatusError(Exception):
     def response(self) -> Response:
         """Return it as the answer to a request."""
         headers = {"Allow": self.allow} if self.allow else {}
+        seconds = self.document.get("details", {}).get("retryAfterSeconds")
+        if seconds is not None:  # Clients of Kubernetes try again by themselves.
+            headers["Retry-After"] = str(seconds)
         body = msgspec.json.encode(self.document)
         return Response(body, status_code=self.code, media_type=JSON, headers=headers)
 
@@ -174,4 +177,5 @@ def of_fault(fault: PlinianError) -> StatusError:
     """Return an error of ours as a Status, without what is only for the terminal of the server."""
     said = faults.told_to_client(fault)
     parts = [said["what"], *([said["now"]] if said["now"] else [])]
-    return StatusError(faults.status_of(fault), "; ".join(parts))
+    later = {"retryAfterSeconds": 1} if faults.is_passing(fault) else None
+    return StatusError(faults.status_of(fault), "; ".join(parts), details=later)

@@ -13,8 +13,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from serving import Running, serving_here
-from wrong_types import WRONG, changed, full, wrongs
+from wrong_types import WRONG, changed, wrongs
 
+from campaign.kinds import document_of
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Reference
 from plinian.engine.ingest.objects.versions import version_event
@@ -41,21 +42,6 @@ TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 NOW = 1_800_000_000_000_000
 SHALLOW, STRIDE = 4, 41
 """Places with so many steps are all tried, and every so many-th of the others."""
-
-
-def document_of(resource: Resource) -> dict[str, Any]:
-    """Return an object of a kind with all its fields."""
-    schema = schema_of(resource)
-    assert schema is not None
-    made: dict[str, Any] = full(schema)
-    names = {"name": "a", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
-    metadata = {**made["metadata"], **names}
-    return {
-        **made,
-        "apiVersion": resource.group_version,
-        "kind": resource.kind,
-        "metadata": metadata,
-    }
 
 
 def tried(document: Any) -> Iterator[tuple[Any, Any, Any]]:
