@@ -153,8 +153,8 @@ class _Reader:
         stored, projector = self._stored, self.projector
         projector.malformed = stored.malformed
         projector.crashes = [_panic(one) for one in stored.crashes]
-        last, projector.driver.is_down = stored.crash
-        self._cache.crash = next(map(_panic, last), None)
+        crash, projector.driver.is_down = stored.crash
+        self._cache.crash = next(map(_panic, crash), None)
         projector.driver.holds_cleanup = stored.holds_cleanup
         projector.lists.doomed = dict.fromkeys(stored.doomed)
         lists = self._payloads([position for *_, position in stored.listed if position])

@@ -21,18 +21,26 @@ _WITHOUT = frozenset(
 """The causes, by their first word, that are the same with every configuration."""
 
 
-def marked(run: Run, finding: Finding, *, built_in: bool) -> str:
-    """Return the sentence of a finding, with the configuration that it assumes.
+UNNAMED = "no release was named"
+"""How the sentence begins that says that a release is assumed."""
+
+
+def marked(run: Run, finding: Finding, *, built_in: bool, assumed: Sequence[str] = ()) -> str:
+    """Return the sentence of a finding, with the release and the configuration that it assumes.
 
     :param built_in: whether the log holds no configuration, and none was given.
+    :param assumed: what the caller assumed, as sentences.
     """
-    if not built_in or finding.cause.partition(" ")[0] in _WITHOUT:
+    if finding.cause.partition(" ")[0] in _WITHOUT:
         return finding.sentence
-    ignored = _ignored(run)
-    mark = f"assuming the built-in configuration of {run.answer.release}"
-    if ignored:
-        mark += f", which ignores that queues have {ignored}"
-    return f"{finding.sentence} ({mark})"
+    release, marks = run.answer.release, []
+    if any(one.startswith(UNNAMED) for one in assumed):
+        marks.append(f"as {release}, which is assumed")
+    if built_in:
+        ignored = _ignored(run)
+        but = f", which ignores that queues have {ignored}" if ignored else ""
+        marks.append(f"assuming the built-in configuration of {release}{but}")
+    return f"{finding.sentence} ({'; '.join(marks)})" if marks else finding.sentence
 
 
 def _ignored(run: Run) -> str:

@@ -75,7 +75,9 @@ def job_finding(run: Run, key: str, subject: Subject) -> Finding:
         partly = _partly(run, key)
         begin = f"{subject.name} {partly}" if partly else subject.because
         return blocked._replace(links=tail).finding(begin, verb="").after(links, about)
-    return _unblocked(run, key, subject).after(links, about)
+    found = _unblocked(run, key, subject)
+    said = tuple(recorded_links(run, key)) if found.waits else ()
+    return found._replace(chain=(*found.chain, *said)).after(links, about)
 
 
 def _partly(run: Run, key: str) -> str:

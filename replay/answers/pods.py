@@ -175,7 +175,8 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
         wrong = tuple(differences(run, [("Node", link.node)]))
         if wrong:
             text += "; but the scheduler's cache is wrong about that node"
-        links: tuple[Link, ...] = (*node_links(run, key), link, *wrong)
+        said = pod_conditions(run, key)
+        links: tuple[Link, ...] = (*node_links(run, key), link, *wrong, *said)
         return Finding(text, True, "next-session", links)
     if link is None:
         far = not_placed(run, key, job.queue, group)
@@ -186,7 +187,8 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if together is not None:
         return together.finding(subject)
     if link is not None:
-        return releasing(run, subject, [key], (*node_links(run, key), link), ())
+        said = (*node_links(run, key), link, *pod_conditions(run, key))
+        return releasing(run, subject, [key], said, ())
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None

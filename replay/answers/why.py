@@ -20,7 +20,7 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
-from .assumed import marked
+from .assumed import UNNAMED, marked
 from .carried import carried
 from .evidence import first_version, last_versions, of_the_last, versions_of
 from .finding import Finding
@@ -178,7 +178,7 @@ class _Asking:
                 conf=run.answer.conf,
                 assumed=question.assumed,
             ),
-            sentence=marked(run, finding, built_in=question.built_in),
+            sentence=marked(run, finding, built_in=question.built_in, assumed=question.assumed),
             waits=finding.waits,
             cause=finding.cause,
             chain=finding.chain,
@@ -296,7 +296,7 @@ def assumed_of(asked: str | None, used: str) -> list[str]:
     :param asked: the release that was named; None if none was. :param used: the one that is used.
     """
     if asked is None:
-        return [f"no release was named: the answer is that of {used}"]
+        return [f"{UNNAMED}: the answer is that of {used}"]
     return [] if asked == used else [f"release {asked} is taken as {used}"]
 
 

@@ -59,6 +59,19 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
         note(remark)
 
 
+def named_release(asked: str | None, log: Log, moment: Moment) -> str | None:
+    """Return the release that the command line names, else the image of the scheduler's pods."""
+    from ..moments.scheduler_release import running_release
+
+    if asked is not None:
+        return asked
+    found = running_release(log, moment)
+    if found is None:
+        return None
+    note(f"release {found.release}: pod {found.pod} runs the image {found.image}")
+    return found.release
+
+
 UNNAMED = "the default; choose another with --release"
 
 

@@ -27,7 +27,7 @@ from .shell import note
 @serving.tls_cert
 @serving.tls_key
 @serving.tls_client_ca
-@options.release
+@options.release_or_image
 @options.cluster
 @options.branch
 def mcp(
@@ -41,7 +41,7 @@ def mcp(
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
-    release: str,
+    release: str | None,
     cluster: str | None,
     branch: str,
 ) -> None:
@@ -62,7 +62,7 @@ def mcp(
         branch=branch,
         cluster=cluster,
         at=at,
-        release=release,
+        release=serving.release_served(release, log, cluster, branch),
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),

@@ -96,6 +96,13 @@ release = click.option(
     show_default=True,
 )
 
+release_or_image = click.option(
+    "--release",
+    metavar="RELEASE",
+    help="The release of Volcano, as in v1.12.1. By default that of the image of the scheduler's "
+    f"pods, if the log has them, else {DEFAULT_RELEASE}.",
+)
+
 
 def conf_with(text: str, *, several: bool = False) -> Callable[[Any], Any]:
     """Return the ``--conf`` option with this help.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import click
 
 from . import options
-from .assumption import check_confs, chosen
+from .assumption import check_confs, chosen, named_release
 from .command import command
 from .coverage_warnings import warn_sessions
 from .shell import note, shows_progress
@@ -125,11 +125,12 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
-    taken = chosen([asked.release or options.DEFAULT_RELEASE], assume=assume)
     given = None if asked.conf is None else conf_file(asked.conf)
-    check_confs([given], taken.names, assume=assume)
     with opened(asked.log, read_only=True, branch=branch, cluster=cluster) as log:
         moment = log.moment(asked.at, as_known_at=asked.as_known_at)
+        named = named_release(asked.release, log, moment)
+        taken = chosen([named or options.DEFAULT_RELEASE], assume=assume)
+        check_confs([given], taken.names, assume=assume)
         warn_sessions(log, moment, unconfigured=asked.conf is None, strict=strict)
         store_beliefs(asked.log, log, moment, taken.names)
         earliest, remarks = earlier(log, moment, asked.before)
@@ -143,7 +144,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
             remarks=remarks,
             release=taken.names[0],
             conf=given,
-            assumed=assumed_of(asked.release, taken.names[0]),
+            assumed=assumed_of(named, taken.names[0]),
         )
         with phases(visible=shows_progress()) as progress:
             return report_page(report_of(question, progress))

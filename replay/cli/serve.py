@@ -43,7 +43,7 @@ from .shell import note
     help="Accept writes to the Kubernetes API, and append them to the branch of --branch.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
-@options.release
+@options.release_or_image
 @options.cluster
 @options.branch
 def serve(
@@ -61,7 +61,7 @@ def serve(
     shift_times: str | None,
     writable: bool,
     show: bool,
-    release: str,
+    release: str | None,
     cluster: str | None,
     branch: str,
 ) -> None:
@@ -82,7 +82,7 @@ def serve(
         branch=branch,
         cluster=cluster,
         at=at,
-        release=release,
+        release=serving.release_served(release, log, cluster, branch),
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),

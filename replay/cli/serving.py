@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .options import DEFAULT_RELEASE
 from .shell import note
 
 if TYPE_CHECKING:
@@ -105,3 +106,26 @@ def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
 
     for line in (*warnings(listening), *remarks):
         note(f"plinian: WARNING: {line}")
+
+
+def release_served(release: str | None, place: str, cluster: str | None, branch: str) -> str:
+    """Return the release that answers of a server are about, unless a request names one.
+
+    It is the one that is given, else that of the image of the scheduler's pods at the end of the
+    log, else the default; that also for a log of which the end is not soon found. A log that cannot
+    be read is reported when it is served.
+    """
+    from ...engine.errors import PlinianError
+    from ..moments.log import opened
+    from ..moments.scheduler_release import release_at
+    from ..server.reach import is_out_of_reach
+
+    if release is not None:
+        return release
+    try:
+        with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+            end = log.moment("end")
+            far = is_out_of_reach(log, end, DEFAULT_RELEASE)
+            return (None if far else release_at(log, end)) or DEFAULT_RELEASE
+    except PlinianError:
+        return DEFAULT_RELEASE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import options
-from .assumption import ChosenReleases, check_confs, chosen, note_session
+from .assumption import ChosenReleases, check_confs, chosen, named_release, note_session
 from .command import group_command
 from .coverage_warnings import refuse_own_panic, warn_sessions
 from .session_list import list_sessions
@@ -96,10 +96,11 @@ def session(
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
-    taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
-    releases = taken.names
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        known = None if release else named_release(None, opened_log, moment)
+        taken = chosen(release or [known or options.DEFAULT_RELEASE], assume=assume)
+        releases = taken.names
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)
         unknown = warn_sessions(opened_log, moment, unconfigured=not conf, strict=strict)
@@ -110,7 +111,7 @@ def session(
                 opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
             )
             refuse_own_panic([answer], unknown)
-            note_session(answer, recorded=not conf, named=bool(release))
+            note_session(answer, recorded=not conf, named=bool(release or known))
             _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:

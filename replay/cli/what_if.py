@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from . import options
-from .assumption import check_confs, chosen
+from .assumption import check_confs, chosen, named_release
 from .command import command
 from .coverage_warnings import warn_sessions
 from .shell import note, shows_progress, style, write_lines
@@ -168,23 +168,25 @@ def what_if(
     check_plot(output, plot=plot)
     wanted = Wanted(fields, files, nodes, count, cordon, uncordon, delete, namespace)
     given = None if conf is None else conf_file(conf)
-    taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume).names
+    names = chosen(release, assume=assume).names
     alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
-    original, tried = _releases(taken, alone=alone and bool(release) and lasts is None)
+    taken, tried = _releases(names, alone=alone and bool(release) and lasts is None)
     how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace, plot)
     how.check()
     variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
-    check_confs([given], sorted({original, tried or original}), assume=assume)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        named = named_release(taken, opened_log, moment)
+        original = named or options.DEFAULT_RELEASE
+        check_confs([given], sorted({original, tried or original}), assume=assume)
         _note_unread(opened_log, moment, variants)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
         store_beliefs(log, opened_log, moment, [original])
         if lasts is None:
-            _session(opened_log, moment, variants, original, output, named=bool(release))
+            _session(opened_log, moment, variants, original, output, named=named is not None)
         else:
             asked = Asked(opened_log, log, moment, variants, original)
-            _live_on(asked, how, output, jobs=jobs, named=bool(release))
+            _live_on(asked, how, output, jobs=jobs, named=named is not None)
 
 
 def _note_unread(log: Log, moment: Moment, variants: Sequence[Variant]) -> None:
@@ -310,8 +312,8 @@ def _write_forecast(found: Forecast, output: str) -> None:
         write_lines(forecast_lines(found, style=style(), wide=output == "wide"))
 
 
-def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str, str | None]:
-    """Return the release of the original, and the one that is tried, if there is one.
+def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str | None, str | None]:
+    """Return the release of the original and the one that is tried, as far as they are named.
 
     :param alone: the release is the only change.
     :raises UsageError: there are more than two.
@@ -322,7 +324,8 @@ def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str, str | None]:
         raise UsageError("more than two releases", now="give that of the original, and one to try")
     if len(taken) == 2:
         return taken[0], taken[1]
-    return (options.DEFAULT_RELEASE, taken[0]) if alone else (taken[0], None)
+    one = taken[0] if taken else None
+    return (None, one) if alone else (one, None)
 
 
 def _note(found: WhatIf, *, named: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from . import options
-from .assumption import check_confs, chosen
+from .assumption import check_confs, chosen, named_release
 from .command import command
 from .coverage_warnings import warn_sessions
 from .shell import note, shows_progress, style, write_lines
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 @click.option(
     "--release",
     metavar="RELEASE",
-    help="The release of Volcano; by default v1.12.1.",
+    help="The release of Volcano; by default that of the image of the scheduler's pods, if the log "
+    "has them, else v1.12.1.",
 )
 @options.conf_with("A volcano-scheduler.conf instead of the log's at the moment.")
 @click.option(
@@ -112,11 +113,12 @@ def why(
     from .store_beliefs import store_beliefs
 
     check_plot(output, plot=plot)
-    taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
-    check_confs([given], taken.names, assume=assume)
     with _opened(inputs, log, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        asked = named_release(release, opened_log, moment)
+        taken = chosen([asked or options.DEFAULT_RELEASE], assume=assume)
+        check_confs([given], taken.names, assume=assume)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
         if not inputs:
             store_beliefs(log, opened_log, moment, taken.names)
@@ -129,7 +131,7 @@ def why(
             namespace=namespace,
             release=taken.names[0],
             conf=given,
-            assumed=assumed_of(release, taken.names[0]),
+            assumed=assumed_of(asked, taken.names[0]),
         )
         question = _Question(opened_log, target, moment, namespace, given)
         helps = _helps(question, found, go_on) if what_would_help else None

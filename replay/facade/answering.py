@@ -15,6 +15,7 @@ from ..moments.log import Log as AnyLog
 from ..moments.log import Progress
 from ..moments.moment import Moment
 from ..moments.points import Point
+from ..moments.scheduler_release import release_at
 from .options import (
     DEFAULT_RELEASE,
     Conf,
@@ -54,7 +55,8 @@ class AnsweringLog(StoredLog):
 
         :param named: a pod, job, podgroup, queue or node: ``job/train``, ``pod/ml/train-0``.
         :param namespace: by default ``default``; ignored for queues and nodes.
-        :param release: the release of Volcano; by default v1.12.1, which the answer says.
+        :param release: the release of Volcano; by default that of the image of the scheduler's
+            pods, if the log has them, else v1.12.1, which the answer says.
         :param conf: a configuration instead of the log's at the moment.
         :param assume: use the nearest release for an unknown one, and the built-in configuration
             for one that a release rejects.
@@ -120,7 +122,7 @@ class AnsweringLog(StoredLog):
         uncordon: Names = (),
         delete: Names = (),
         conf: Conf | None = None,
-        release: str = DEFAULT_RELEASE,
+        release: str | None = None,
         try_release: str | None = None,
         each: bool = False,
         namespace: str | None = None,
@@ -134,7 +136,8 @@ class AnsweringLog(StoredLog):
         :param add_nodes: names of nodes; ``count`` empty ones are added like each.
         :param cordon: nodes that take no more pods. :param uncordon: that take pods again.
         :param delete: objects that do not exist, as in ``job/train``.
-        :param conf: another configuration. :param release: of the original.
+        :param conf: another configuration. :param release: of the original; by default as of
+            :meth:`why`.
         :param try_release: another release. :param each: every change alone.
         :param namespace: of objects that name none.
         :param assume: use the nearest release for an unknown one.
@@ -146,9 +149,10 @@ class AnsweringLog(StoredLog):
         from ..what_if.run import what_if  # noqa: PLC0415 -- only needed here
 
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
+        moment = self.moment(at)
+        release = release or release_at(self, moment) or DEFAULT_RELEASE
         tried = Tried(conf, release, try_release, each, assume)
         original, variants = variants_of(changes, tried)
-        moment = self.moment(at)
         self._check(moment, conf, strict=strict)
         return what_if(self, moment, variants, release=original, progress=progress)
 
@@ -209,6 +213,7 @@ class AnsweringLog(StoredLog):
 
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
+        release = release or release_at(self, moment)
         name = release_of(release or DEFAULT_RELEASE, assume=assume)
         before, remarks = earlier(self, moment, from_)
         question = Question(
@@ -314,8 +319,9 @@ def _why(
     namespace: str | None,
     chosen: tuple[str | None, Conf | None, bool],
 ) -> Why:
-    release, conf, assume = chosen
+    asked, conf, assume = chosen
     moment = log.moment(at)
+    release = asked or release_at(log, moment)
     name = release_of(release or DEFAULT_RELEASE, assume=assume)
     return why_at(
         log,

@@ -107,3 +107,15 @@ def test_a_pod_waits_for_pods_that_are_evicted_or_deleted_where_the_next_session
     assert found.sentence == (
         f"pod ns/big-0 waits until pod ns/low-0, {going} frees resources: it will go to node n1"
     )
+
+
+def test_what_the_cluster_wrote_is_shown_beside_an_answer_that_it_contradicts(ask: Any) -> None:
+    waiting = pod("a", "g", 1)
+    waiting["status"]["conditions"] = [
+        {"type": "PodScheduled", "status": "False", "message": "0/1 nodes are unavailable"}
+    ]
+    some = (node("n1", 8), queue("default"), group("g"), waiting)
+    for named in ("pod/a", "podgroup/g"):
+        found = ask(named, CONF, *some)
+        assert "waits only for the next session" in found.sentence
+        assert any("0/1 nodes are unavailable" in link.text for link in found.chain)
