@@ -187,8 +187,8 @@ def _own(run: Run, key: str, job: JobInfo, group: str) -> Finding | None:
     if together is not None:
         return together.finding(subject)
     if link is not None:
-        said = (*node_links(run, key), link, *pod_conditions(run, key))
-        return releasing(run, subject, [key], said, ())
+        links = (*node_links(run, key), link, *pod_conditions(run, key))
+        return releasing(run, subject, [key], links, ())
     blocked = not_placed(run, key, job.queue, group)
     if blocked is None:
         return None

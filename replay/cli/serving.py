@@ -116,7 +116,7 @@ def release_served(release: str | None, place: str, cluster: str | None, branch:
     be read is reported when it is served.
     """
     from ...engine.errors import PlinianError
-    from ..moments.log import opened
+    from ..facade.log import opened
     from ..moments.scheduler_release import release_at
     from ..server.reach import is_out_of_reach
 

@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     "--verbose",
     "-v",
     count=True,
-    help="Also print all numbers; twice: also the steps of the session about the object.",
+    help="Also print all numbers, and the changes that do not help; twice: also the steps of the "
+    "session about the object.",
 )
 @click.option(
     "--what-would-help",
@@ -208,4 +209,4 @@ def _write(found: Why, helps: WouldHelp | None, output: str, depth: int) -> None
     else:
         write_lines(why_lines(found, depth=depth, style=style()))
         if helps is not None:
-            write_lines(help_lines(helps, style=style()))
+            write_lines(help_lines(helps, depth=depth, style=style()))

@@ -41,8 +41,11 @@ _COLUMNS = (
 )
 
 
-def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the changes with which the object starts, and how many were tried."""
+def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the changes with which the object starts, and how many were tried.
+
+    :param depth: from 1 on, also those that do not help.
+    """
     yield "\n"
     if said := no_change_text(found):
         yield f"{said}\n"
@@ -52,11 +55,15 @@ def help_lines(found: WouldHelp, *, style: Style = PLAIN) -> Iterator[str]:
         heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
         yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
         rest = f"; {more} more jobs help, too" if more else ""
-        yield f"Found by running the session with each of {found.tried} single changes{rest}.\n"
+        yield f"Found by running the session with each of {found.tried} changes{rest}.\n"
     elif found.tried:
         sooner = " sooner" if found.unchanged else ""
-        tried = f"{found.tried} single changes that were tried"
+        tried = f"{found.tried} changes that were tried"
         yield f"With none of {tried} does it start{sooner}.\n"
+    if depth and found.in_vain:
+        yield "\n"
+        rows = [(text,) for text in found.in_vain]
+        yield from lines_of(Table(("DOES NOT HELP",), rows), style=style)
     if found.left:
         yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,12 @@ from ...engine.errors import PlinianError, UsageError
 from ...engine.events import KINDS, Effect
 from ...engine.model.job import JobInfo
 from ...engine.model.status import READY_STATUS, Status
+from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
 from ..answers.evidence import versions_of
 from ..answers.run import NODE, POD, PODGROUP, QUEUE
 from ..answers.target import Target, target_of
+from ..compare.causes import Cause, smallest
 from ..moments.kinds import ObjectName
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -24,7 +26,8 @@ from ..sessions.session import SessionAnswer
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .run import ORIGINAL, Sessions, Variant
-from .suggestions import Suggestion, suggestions_for
+from .suggestions import RELEASE, SWITCH, Suggestion, suggestions_for
+from .switches import Switch, Switches, said
 
 NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
 
@@ -33,7 +36,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """A change with which the object starts.
 
     :param kind: of change: ``uncordon``, ``untaint``, ``open``, ``restore``, ``limit``,
-        ``topology``, ``gang``, ``node``, ``gone``, ``release``.
+        ``topology``, ``gang``, ``move`` to another queue, ``switch`` in the configuration,
+        ``node``, ``gone``, ``release``.
     :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
         pods can be created.
     :param evicts: pods that the session then evicts, and the original one does not.
@@ -51,6 +55,7 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The changes that help, the cheapest first.
 
     :param tried: how many changes were tried. :param left: how many were not, for lack of time.
+    :param in_vain: the changes that were tried and do not help.
     :param unchanged: when the object starts without any change: ``now``, ``after evictions`` or
         ``enqueued``; empty if it does not. Only changes with which it starts sooner help then.
     """
@@ -59,10 +64,14 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     tried: int
     left: int
     unchanged: str = ""
+    in_vain: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the changes that help."""
         return {"remedies": table_of(Remedy, self.found)}
+
+
+_Tried = tuple[Suggestion, Remedy | None]
 
 
 def startable(log: Log, named: ObjectName, namespace: str | None, moment: Moment) -> Target:
@@ -102,21 +111,66 @@ def what_would_help(
     if unchanged in {NOW, ENQUEUED}:
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     was = _deleted_podgroup(log, moment, target, sessions.cache)
-    suggestions = suggestions_for(why, target.podgroup, sessions.cache, was)
-    remedies: list[Remedy | None] = []
+    settings = Switches(sessions.confs, resolve(why.asked.release))
+    switches = [
+        one
+        for rank, switch in enumerate(settings.singles)
+        for one in _switched(settings, (switch,), rank)
+    ]
+    suggestions = suggestions_for(why, target.podgroup, sessions.cache, was, switches)
+    tried: list[_Tried] = []
     for number, suggestion in enumerate(suggestions, start=1):
         if not go_on():
             break
         remedy = _tried(sessions, suggestion, target, original)
-        remedies.append(None if remedy is not None and remedy.starts == unchanged else remedy)
+        later = remedy is None or remedy.starts == unchanged
+        tried.append((suggestion, None if later else remedy))
         if progress is not None:
             progress(number, len(suggestions))
+    left = len(suggestions) - len(tried)
+    if not left and not any(found for one, found in tried if one.kind == SWITCH):
+        tried += _together(sessions, settings, target, original)
+    return _would_help(tried, left, unchanged)
+
+
+def _would_help(tried: Sequence[_Tried], left: int, unchanged: str) -> WouldHelp:
+    """Return what was found: releases after all else."""
+    ordered = sorted(tried, key=lambda one: one[0].kind == RELEASE)
     return WouldHelp(
-        found=tuple(one for one in remedies if one is not None),
-        tried=len(remedies),
-        left=len(suggestions) - len(remedies),
+        found=tuple(remedy for _, remedy in ordered if remedy is not None),
+        tried=len(tried),
+        left=left,
         unchanged=unchanged,
+        in_vain=tuple(suggestion.text for suggestion, remedy in tried if remedy is None),
     )
+
+
+def _switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator[Suggestion]:
+    """Yield the configuration with some changes, unless it is rejected then."""
+    conf = settings.changed(some)
+    if conf is not None:
+        yield Suggestion(SWITCH, rank, said(some), Variant(said(some), conf=conf))
+
+
+def _together(
+    sessions: Sessions, settings: Switches, target: Target, original: SessionAnswer
+) -> Iterator[_Tried]:
+    """Yield the smallest set of changes of the configuration with which the object starts.
+
+    All are made at once; if that helps, those are left out without which it still does.
+    """
+    known = {one.text: one for one in settings.singles if one.combines}
+    ran: dict[Cause, _Tried] = {}
+
+    def helps(names: Cause) -> bool:
+        for one in _switched(settings, [known[name] for name in names], len(known)):
+            ran[names] = one, _tried(sessions, one, target, original)
+            return ran[names][1] is not None
+        return False
+
+    least = smallest(tuple(known), helps) if len(known) > 1 else ()
+    if least:
+        yield ran[least]
 
 
 def _deleted_podgroup(

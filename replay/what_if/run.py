@@ -124,6 +124,11 @@ class Sessions:
         behaviours = resolve(variant.release or self.release)
         return next_sessions(self._scene_of(variant), behaviours, answer.cache, answer.result)
 
+    @property
+    def confs(self) -> Sequence[ConfText]:
+        """The scheduler's configurations up to the moment, newest first."""
+        return self._scene.confs
+
     def _scene_of(self, variant: Variant) -> SessionInputs:
         return self._scene if variant.conf is None else self._scene._replace(confs=(variant.conf,))
 

@@ -36,9 +36,11 @@ from ..tabular.columns import Amounts
 from .changes import AddNodes, Apply, Change, Cordon, Delete, SetField
 from .run import Variant
 
-UNCORDON, UNTAINT, OPEN, RESTORE, LIMIT, TOPOLOGY, GANG, MORE, GONE, RELEASE = KINDS = (
-    *("uncordon", "untaint", "open", "restore", "limit", "topology", "gang", "node", "gone"),
-    "release",
+UNCORDON, UNTAINT, OPEN, RESTORE, LIMIT, TOPOLOGY, GANG, MOVE, SWITCH, MORE, GONE, RELEASE = (
+    KINDS
+) = (
+    *("uncordon", "untaint", "open", "restore", "limit", "topology", "gang", "move", "switch"),
+    *("node", "gone", "release"),
 )
 """Kinds of changes, from what an operator does most easily to what takes a maintenance window."""
 
@@ -50,6 +52,13 @@ _ALIKE = 2
 
 _DESERVED = "deserved"
 """What only ``proportion`` compares with: it computes it from the weights of the queues."""
+
+_ROOT = "root"
+_MOVES = 8
+"""So many other queues are tried, by name."""
+
+_LAST = 1_000
+"""After all other changes of limits."""
 
 _SOFT = 1_000
 """More than any tier: a topology that is only preferred is tried last."""
@@ -73,12 +82,17 @@ class Suggestion(NamedTuple):
 
 
 def suggestions_for(
-    why: Why, podgroup: str, cache: SchedulerCache, was: Mapping[str, Any] | None = None
+    why: Why,
+    podgroup: str,
+    cache: SchedulerCache,
+    was: Mapping[str, Any] | None = None,
+    confs: Iterable[Suggestion] = (),
 ) -> list[Suggestion]:
     """Return the changes to try for an object that waits, the cheapest first.
 
     :param podgroup: that it belongs to, ``ns/name``. :param cache: before the session.
     :param was: the last version of the PodGroup, if that does not exist any more.
+    :param confs: changed configurations.
     """
     found: dict[str, Suggestion] = {}
     every = (
@@ -86,6 +100,9 @@ def suggestions_for(
         *_cordoned(cache),
         *_tainted(cache),
         *_of_chain(why.chain, podgroup, cache),
+        *_other_guarantees(cache, podgroup),
+        *_other_queues(cache, podgroup),
+        *confs,
         *_new_nodes(cache),
         *_gone(cache, podgroup),
         *_releases(why.asked.release),
@@ -202,6 +219,31 @@ def _sound(tree: QueueTree, cache: SchedulerCache) -> Iterator[Suggestion]:
             nothing: dict[str, object] = {"resource": None}
             without = _queue_spec(tree.child, {**lower, "guarantee": nothing})
             yield _one(LIMIT, 1, f"{text}, and no guarantee", without)
+
+
+def _other_guarantees(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:
+    """Yield other queues without what they are guaranteed: it is kept from all others."""
+    job = cache.jobs.get(podgroup)
+    for name, held in sorted(cache.stores.of("Queue").items()):
+        own = job is not None and job.queue == name
+        if isinstance(held, Queue) and held.spec.guarantee.resource and not own:
+            text = f"no guarantee of queue {name}"
+            nothing: dict[str, object] = {"guarantee": {"resource": None}}
+            yield _one(LIMIT, _LAST, text, _queue_spec(name, nothing))
+
+
+def _other_queues(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:
+    """Yield the PodGroup in each other queue that is open and has no queue below it."""
+    job = cache.jobs.get(podgroup)
+    if job is None or job.pod_group is None:
+        return
+    parents = {info.parent for info in cache.queues.values()} | {_ROOT, job.queue}
+    names = [
+        name for name in sorted(cache.queues.keys() - parents) if cache.queues[name].state == "Open"
+    ]
+    for rank, name in enumerate(names[:_MOVES]):
+        change = SetField(_group(podgroup), ("spec", "queue"), name)
+        yield _one(MOVE, rank, f"queue of the PodGroup: {name} instead of {job.queue}", change)
 
 
 def _lowered(queue: Queue, most: Mapping[str, Amount]) -> dict[str, object]:

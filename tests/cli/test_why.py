@@ -18,7 +18,7 @@ Run = Callable[..., Result]
 AT = "2026-11-21T01:53:36Z"
 SENTENCE = (
     "job default/gpu-2 waits because none of 5 nodes takes it: 4 nodes lack cpu (the nearest, "
-    "node-4, lacks 1500m cpu); node-2 has no nvidia.com/gpu"
+    "node-4, lacks 1500m cpu); node-2 has no nvidia.com/gpu (as v1.12.1, which is assumed)"
 )
 
 
@@ -57,7 +57,7 @@ def test_a_list_alone_is_answered_without_a_log(run: Run, tmp_path: Path) -> Non
     found = run("why", "pod/a", "-n", "ns", *given)
     assert found.stdout.startswith(
         "pod ns/a waits because the only node does not take it: n1 lacks 3 cpu; no node has 4 cpu, "
-        "even when it is empty\n"
+        "even when it is empty (as v1.12.1, which is assumed)\n"
     )
     assert "no release was named" in found.stderr
     assert not (tmp_path / "plinian.db").exists()

@@ -166,6 +166,7 @@ def test_what_would_help_is_found_by_trying_and_the_cheapest_comes_first(full: L
     found = helps(full, "pod/second-0")
     assert [(one.kind, one.text, one.starts) for one in found.found if one.kind != "release"] == [
         ("limit", "capability of queue top: 4 cpu", "now"),
+        ("move", "queue of the PodGroup: default instead of right", "now"),
         ("gone", "podgroup ns/first is gone", "now"),
     ]
     releases = {one.text for one in found.found if one.kind == "release"}

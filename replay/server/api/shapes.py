@@ -198,7 +198,8 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "why": "asked:Asked sentence:string waits:boolean cause:string began:Event? "
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",
-        "what-would-help": "found:[Remedy] tried:integer left:integer unchanged:string",
+        "what-would-help": "found:[Remedy] tried:integer left:integer unchanged:string "
+        "in_vain:[string]",
         "what-if": "at:string sides:[ShortSession] decisions:[OneDecision] not_known:[Gap] "
         "unread:[string]",
         "forecast": "at:string begin:string until:string courses:[Course] "

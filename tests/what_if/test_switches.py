@@ -1,0 +1,105 @@
+"""Changes of the configuration, of other queues and of the queue, as what would help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answer_worlds import log_of
+
+from plinian.engine.volcano.session.history import resolve
+from plinian.replay.answers.target import target_of
+from plinian.replay.answers.why import why_at
+from plinian.replay.moments.log import Log
+from plinian.replay.moments.scheduler_confs import ConfText
+from plinian.replay.render.why import help_lines
+from plinian.replay.what_if.help import WouldHelp, what_would_help
+from plinian.replay.what_if.switches import Switches
+from sessions import group, node, pod, queue
+
+CONF = """
+actions: "enqueue, allocate, preempt, reclaim"
+tiers:
+- plugins:
+  - name: priority
+- plugins:
+  - name: gang
+  - name: overcommit
+  - name: predicates
+  - name: proportion
+"""
+
+
+def helps(log: Log, named: str, release: str = "v1.12.1") -> WouldHelp:
+    """Return what would help an object of the namespace ``ns``."""
+    moment, name = log.moment(), log.object(named)
+    why = why_at(log, name, moment, namespace="ns", release=release)
+    return what_would_help(log, moment, target_of(log, name, "ns", moment), why)
+
+
+def switches_of(found: WouldHelp) -> list[str]:
+    return [one.text for one in found.found if one.kind == "switch"]
+
+
+def gang_of_two(phase: str = "Inqueue") -> list[dict[str, Any]]:
+    """Return a cluster that a gang of queue rich fills, and a pod of queue poor that waits."""
+    return [
+        node("n1", 4),
+        queue("default"),
+        queue("rich", 1),
+        queue("poor", 1),
+        group("old", 2, "Running", queue="rich"),
+        *(pod(f"old-{number}", "old", 2, on="n1") for number in range(2)),
+        group("new", 1, phase, queue="poor", minResources={"cpu": "2"}),
+        pod("new-0", "new", 2),
+    ]
+
+
+def test_a_gang_that_protects_its_pods_is_switched_off(tmp_path: Path) -> None:
+    with log_of(tmp_path, CONF, *gang_of_two()) as log:
+        found = helps(log, "podgroup/new")
+    assert switches_of(found) == ["enableReclaimable: false on plugin gang"]
+    assert [one.starts for one in found.found if one.kind == "switch"] == ["after evictions"]
+
+
+def test_where_no_single_change_of_the_configuration_helps_the_smallest_set_does(
+    tmp_path: Path,
+) -> None:
+    with log_of(tmp_path, CONF, *gang_of_two("Pending")) as log:
+        found = helps(log, "podgroup/new")
+    assert switches_of(found) == [
+        "enableReclaimable: false on plugin gang and enableJobEnqueued: false on plugin overcommit"
+    ]
+    assert "enableReclaimable: false on plugin gang" in found.in_vain
+
+
+def test_what_does_not_help_is_listed_on_demand(tmp_path: Path) -> None:
+    with log_of(tmp_path, CONF, *gang_of_two()) as log:
+        found = helps(log, "podgroup/new")
+    few, all_of_them = "".join(help_lines(found)), "".join(help_lines(found, depth=1))
+    assert "DOES NOT HELP" not in few
+    assert "enablePreemptable: false on plugin gang" in all_of_them
+    assert len(found.in_vain) + len(found.found) == found.tried
+
+
+def test_the_guarantee_of_another_queue_is_tried(tmp_path: Path) -> None:
+    conf = CONF.replace("  - name: overcommit\n", "")
+    world = (
+        node("n1", 4),
+        queue("default"),
+        queue("kept", guarantee={"resource": {"cpu": "4"}}),
+        group("g", 1, "Pending", minResources={"cpu": "2"}),
+        pod("g-0", "g", 2),
+    )
+    with log_of(tmp_path, conf, *world) as log:
+        found = helps(log, "podgroup/g")
+    texts = [one.text for one in found.found]
+    assert "no guarantee of queue kept" in texts
+    assert "queue of the PodGroup: kept instead of default" in texts
+
+
+@pytest.mark.parametrize("text", ["", "actions: allocate\ntiers: [", 'actions: "allocate"'])
+def test_a_configuration_that_cannot_be_changed_has_no_switches(text: str) -> None:
+    found = Switches([ConfText(text, "x")], resolve("v1.12.1")).singles
+    assert all("action" in one.text for one in found)
