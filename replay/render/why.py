@@ -62,8 +62,8 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
         yield f"With none of {tried} does it start{sooner}.\n"
     if depth and found.in_vain:
         yield "\n"
-        rows = [(text,) for text in found.in_vain]
-        yield from lines_of(Table(("DOES NOT HELP",), rows), style=style)
+        tried_rows = [(text,) for text in found.in_vain]
+        yield from lines_of(Table(("DOES NOT HELP",), tried_rows), style=style)
     if found.left:
         yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
 

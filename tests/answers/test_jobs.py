@@ -88,8 +88,8 @@ def test_the_pods_that_the_session_evicts_are_named(ask: Any) -> None:
         pod("a", "pg", 2),
     )
     assert found.sentence == (
-        "podgroup ns/pg waits until pod ns/old-0, which this session evicts, frees resources: 1 pod "
-        "of it will go to node n1"
+        "podgroup ns/pg waits until pod ns/old-0, which this session evicts, frees resources: 1 "
+        "pod of it will go to node n1"
     )
 
 

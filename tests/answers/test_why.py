@@ -123,8 +123,8 @@ class TestPods:
         world = (node("n1"), *self.WORLD, group("old", 1, "Running"), leaving)
         found = ask("pod/a", PROPORTION, *world, pod("a", "pg", 8))
         assert found.sentence == (
-            "pod ns/a waits until pod ns/leaving, which is being deleted, frees resources: it will go to "
-            "node n1"
+            "pod ns/a waits until pod ns/leaving, which is being deleted, frees resources: it will "
+            "go to node n1"
         )
 
     def test_evictions_were_tried_and_why_there_is_no_victim(self, ask: Any) -> None:

@@ -150,8 +150,8 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.13.0"),
         source="capabilities/volumebinding/binder.go ErrReasonNodeConflict",
-        why="Messages say \"node(s) didn't match PersistentVolume's node affinity\": searches of logs"
-        " for the older text find nothing.",
+        why="Messages say \"node(s) didn't match PersistentVolume's node affinity\": searches of"
+        " logs for the older text find nothing.",
         pull=4430,
     ),
     Row(
