@@ -91,11 +91,19 @@ def _walk(value: Any, tree: Tree, path: str, *, guessing: bool = False) -> Itera
             yield from _walk(item, tree, f"{path}[{number}]", guessing=guessing)
     elif isinstance(value, dict) and "*" in tree:
         for name, inner in value.items():
-            yield from _walk(inner, tree["*"], f"{path}.{name}", guessing=guessing)
+            if isinstance(inner, dict | list):
+                yield from _walk(inner, tree["*"], f"{path}.{name}", guessing=guessing)
     elif isinstance(value, dict) and "?" not in tree:
         for name, inner in value.items():
+            if name in tree and not isinstance(inner, dict | list) and _is_plain(tree[name]):
+                continue  # Most fields: a value that all releases have.
             here = f"{path}.{name}" if path else name
             yield from _field(inner, tree, here, name, guessing=guessing)
+
+
+def _is_plain(known: Any) -> bool:
+    """Return whether all releases have a field; a mark in the tree is no field."""
+    return isinstance(known, dict | MappingProxyType) and known.get("@", _FIRST) == _FIRST
 
 
 def _field(value: Any, tree: Tree, path: str, name: str, *, guessing: bool) -> Iterator[OddField]:
