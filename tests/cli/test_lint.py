@@ -167,6 +167,27 @@ def test_files_are_checked_against_the_cluster_at_a_point(
     assert {each["rule"] for each in first["findings"]} == {"queue-exceeds-parent"}
 
 
+def test_with_a_log_alone_its_end_counts(
+    run: Run, small_log: str, conf: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--conf", conf, "--release", "v1.12.1", "-o", "json")
+    below = write("below.yaml", queue("sub", parent="gold", capability={"cpu": "5"}))
+    found = report(run("lint", below, "--log", small_log, *options))["findings"]
+    assert {each["rule"] for each in found} == {"queue-below-busy-queue"}
+    assert run("lint", "--log", small_log, *options).exit_code == 0
+    monkeypatch.setenv("PLINIAN_LOG", small_log)  # Files alone are checked by themselves.
+    found = report(run("lint", below, *options))["findings"]
+    assert {each["rule"] for each in found} == {"queue-parent-missing"}
+
+
+def test_what_no_rule_checks_is_not_called_clean(run: Run) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
+    result = run("lint", write("service.yaml", service))
+    assert result.exit_code == 2
+    assert "nothing to check: there is only 1 Service" in result.stderr
+    assert "nothing found" not in result.stderr
+
+
 def test_what_was_wrong_before_is_not_told_of_new_files(
     run: Run, small_log: str, conf: str
 ) -> None:
