@@ -60,7 +60,7 @@ def _region(subject: Subject, field: str, regions: Regions) -> FileRegion | None
 
 
 def _shared(file: str) -> str:
-    """Return the path of a file as others know it: from here, or without folders of this machine."""
+    """Return a path as others know it: from here, or without the folders of this machine."""
     path = Path(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         return path.relative_to(Path.cwd()).as_posix()
