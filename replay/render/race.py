@@ -262,6 +262,11 @@ def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
     if result.interrupted:
         how = "interrupted, so there may be more"
     turns, ends = _words_of(result.plan)
+    nothing = nothing_searched(result)
+    if nothing:
+        plan = f"{result.plan.release}, {result.plan.strategy}"
+        yield from wrapped(f"{plan}: nothing was searched. {nothing}", style)
+        return
     yield from wrapped(
         f"{result.plan.release}, {result.plan.strategy}: {found}; {result.states} states, "
         f"{result.turns} {turns}, {result.ends} {ends}, {how}",
@@ -272,6 +277,20 @@ def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
     yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds, style)
     if result.bound is not None:
         yield from wrapped(bound_line(result.bound), style)
+
+
+def nothing_searched(result: Exploration) -> str:
+    """Return why a search saw nothing but its begin; empty if it saw more, or found something."""
+    if result.turns or result.anomalies:
+        return ""
+    if result.interrupted:
+        return "It was interrupted before the first step."
+    if not result.complete:
+        return "The time was over before the first step: search for longer."
+    return (
+        "No component has anything to do at the begin, and users write nothing in the time that "
+        "is searched: begin earlier, or end later, so that a write of users is in between."
+    )
 
 
 def _seen(plan: Plan, faults: FaultLimits) -> str:

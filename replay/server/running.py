@@ -7,7 +7,10 @@ import logging
 import shlex
 import socket
 import ssl
-from collections.abc import Callable, Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -92,7 +95,7 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
         ws_max_size=MOST_MESSAGE_BYTES,
         ws_per_message_deflate=False,  # Who watches is on this machine, or near.
         loop="asyncio",
-        log_level="error",  # Less is about requests that a client got wrong.
+        log_config=dict(_LOGGING),
         access_log=False,  # A path can hold the token.
         server_header=False,
         date_header=True,
@@ -106,6 +109,31 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
         ssl_ca_certs=None if tls is None else tls.clients or None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if tls is not None and tls.clients else ssl.CERT_NONE,
     )
+
+
+class LineHandler(logging.StreamHandler[Any]):
+    """Writes records to standard error line by line: a screen shortens long texts, not many lines.
+
+    So a traceback keeps its last line, which says what is wrong.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        for line in f"{self.format(record)}\n".splitlines(keepends=True):
+            sys.stderr.write(line)
+        sys.stderr.flush()
+
+
+_LOGGING: Mapping[str, Any] = MappingProxyType(
+    {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "handlers": {"lines": {"()": LineHandler}},
+        "root": {"handlers": ["lines"], "level": "WARNING"},
+        # Less than an error is about requests that a client got wrong.
+        "loggers": {"uvicorn": {"handlers": ["lines"], "level": "ERROR", "propagate": False}},
+    }
+)
 
 
 class _Server(uvicorn.Server):

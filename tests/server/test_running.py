@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,8 @@ from serving import TOKEN, Running, ended, serving
 import plinian
 from plinian.replay.cli import serving as cli_serving
 from plinian.replay.cli.main import app
-from plinian.replay.server.running import Serving, _bound
+from plinian.replay.render.screen import Screen
+from plinian.replay.server.running import LineHandler, Serving, _bound
 from plinian.replay.server.settings import Settings
 
 
@@ -172,3 +176,38 @@ def test_answers_on_a_connection_that_stays_open_are_not_held_back() -> None:
     # asyncio switches Nagle's algorithm off only for sockets that name their protocol.
     with _bound(Settings("log.db", port=0)) as bound:
         assert bound.proto == socket.IPPROTO_TCP
+
+
+def test_a_traceback_is_printed_to_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", Screen(out, messages=True))
+    handler, logger = LineHandler(), logging.getLogger("a server that fails")
+    logger.addHandler(handler)
+
+    def deep(left: int) -> None:
+        if left:
+            deep(left - 1)
+        raise ValueError("the disk is full")
+
+    try:
+        deep(60)
+    except ValueError:
+        logger.exception("Exception in ASGI application\n%s", "a line of details\n" * 300)
+    logger.removeHandler(handler)
+    assert out.getvalue().splitlines()[-1] == "ValueError: the disk is full"
+    assert "more characters" not in out.getvalue()
+
+
+def test_a_client_that_leaves_in_the_middle_prints_nothing(demo_log: Path) -> None:
+    running = serving(demo_log)
+    framings = (b"Content-Length: 100\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n5\r\n{")
+    for path, framing in product(("/mcp", "/plinian/v1/why", "/login"), framings):
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with socket.create_connection(("127.0.0.1", running.port)) as client:
+            client.sendall(head.encode() + framing)
+    assert running.client.get("/healthz").status_code in {200, 404}
+    assert running.process is not None
+    running.client.close()
+    running.process.terminate()
+    _, said = running.process.communicate(timeout=120)
+    assert "Traceback" not in said

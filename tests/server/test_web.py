@@ -169,7 +169,7 @@ def test_an_object_that_never_was_is_said_in_the_panel(server: Running) -> None:
 
 def test_values_that_cannot_be_used_are_said(server: Running) -> None:
     page = server.client.get("/@1901?vs=then&pane=sideways&unknown=kept").text
-    assert "vs=then is not a position" in page
+    assert "vs=then is not a moment" in page
     assert "no pane sideways" in page
     assert "unknown=kept" in page
 

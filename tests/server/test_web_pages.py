@@ -416,3 +416,50 @@ def test_a_log_of_nothing_says_so_on_every_page(tmp_path: Path) -> None:
         assert "There is no node at this moment." in client.get("/@0/nodes").text
         assert "There is no job" in client.get("/@0/jobs").text
         assert "The log records no session." in client.get("/@0/sessions").text
+
+
+def test_any_form_of_a_point_is_a_moment_to_compare_with(client: httpx.Client) -> None:
+    for text in ("2026-11-21T01:53:02Z", "01:53:02", "-1m", "rv:400", "@1500", "1500"):
+        path = f"{AT}/diff?vs={text}"
+        page = page_at(client, path).text
+        assert "is ignored" not in page, text
+    assert "vs=then is not a moment of the log" in page_at(client, f"{AT}/diff?vs=then").text
+
+
+def test_a_page_that_does_not_exist_has_the_navigation(client: httpx.Client) -> None:
+    for path in (f"{AT}/none", "/@x/jobs"):
+        links = links_of(page_at(client, path, status=404))
+        assert any(link.endswith("/queues") for link in links), path
+    assert f"{AT}/queues" in links_of(page_at(client, f"{AT}/none", status=404))
+
+
+def test_an_object_that_does_not_exist_yet_is_not_shown_as_owned(client: httpx.Client) -> None:
+    page = page_at(client, "/@503/job/default/train-b").text
+    owned, _, later = page.partition("Owned by it, not at this moment")
+    assert "train-b-worker-3" in owned
+    assert "train-b-worker-3" not in later.partition("Versions, newest first")[0]
+    before = page_at(client, "/@480/job/default/train-b").text
+    assert "train-b-worker-3" in before.partition("Owned by it, not at this moment")[2]
+
+
+def test_a_pod_that_runs_is_not_asked_why_it_waits(client: httpx.Client) -> None:
+    assert "Why does it wait?" not in page_at(client, f"{AT}/pod/default/train-b-worker-3").text
+    assert "Why does it wait?" in page_at(client, f"{AT}/pod/default/gpu-2-gpu-0").text
+
+
+def test_a_queue_without_any_limit_has_no_bar(tmp_path: Path) -> None:
+    place = tmp_path / "free.db"
+    with plinian.open(place, create=True) as log:
+        log.ingest([Path(__file__).parents[1] / "data/list-queues.raw.json.gz"])
+    with pages_of(place) as pages:
+        lines = data_at(pages, f"/@{_last(place)}/queues")["lines"]["rows"]
+    limited = ("capability", "deserved", "guarantee")
+    assert any(not set(limited) & set(one["amounts"]) for one in lines)
+    for one in lines:
+        if not any(name in one["amounts"] for name in limited):
+            assert not one["shares"], one
+
+
+def _last(place: Path) -> int:
+    with plinian.open(place, read_only=True) as log:
+        return log.store.last()

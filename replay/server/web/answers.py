@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from ..settings import Settings
 from ..withheld import Withheld, confs_of
 from ..works import Watch
 from .assets import assets
-from .look import TWIN, Look
+from .look import POINTS, TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
@@ -85,7 +85,7 @@ def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
         return Moved(position_of(log, asked.point))
     digest = next((head.hash for head in log.heads() if head.branch == log.branch), "")
     look = _look(asked, position, last)
-    fixed_position(look.get("vs").removeprefix("@"), last)  # Refuses one beyond the end.
+    look = look._replace(query=tuple(_with_positions(log, look)))
     if asked.is_work:
         return Later(look, site_of(log, asked.settings, look, asked.page, PAGES, digest=digest))
     tag = _tag(asked, digest)
@@ -94,6 +94,23 @@ def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
     record = _record(log, asked, look)
     site = site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
     return Found(tag, look, record, site, inputs_of(log))
+
+
+def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of the query, with positions for points of any form.
+
+    What names no moment stays, and the page says so. A position beyond the end is refused.
+    """
+    for name, text in look.query:
+        position = look.number(name) if name in POINTS else None
+        if name in POINTS and text and position is None:
+            try:
+                position = position_of(log, text.strip())
+            except PlinianError:
+                position = None
+        elif name == "vs" and position is not None:
+            fixed_position(text.removeprefix("@"), look.last)
+        yield name, text if position is None else f"@{position}"
 
 
 def work(log: Log, asked: Asked, later: Later, watch: Watch) -> Found:

@@ -16,6 +16,9 @@ from ...moments.times import time_text
 SHARED = ("release", "vs", "sel", "lanes", "from", "to")
 """Names of the query that a link to another page keeps."""
 
+POINTS = ("vs", "from", "to")
+"""Names of the query whose values are points: any form that the head of a page accepts."""
+
 MISSED = "missed"
 """In the query: the step from here that leads nowhere, as in ``session/next``. No link keeps it."""
 
@@ -109,8 +112,8 @@ class Look(NamedTuple):
         :param panes: the panes that the page has.
         """
         found = [
-            f"{name}={self.get(name)} is not a position of the log, so it is ignored."
-            for name in ("vs", "from", "to")
+            f"{name}={self.get(name)} is not a moment of the log, so it is ignored."
+            for name in POINTS
             if self.get(name) and self.number(name) is None
         ]
         pane = self.get("pane")

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ....engine.state.facts import JobFact, PodFact, PodGroupFact
 from ....engine.state.object_status import status_of
 from ....engine.state.truth import Entry, Truth
@@ -15,7 +16,7 @@ from ...facade.log import Log
 from ...facade.stored import ObjectHistory
 from ...moments.changes import changes
 from ...moments.history import Happening
-from ...moments.kinds import plain_name
+from ...moments.kinds import object_named, plain_name
 from ...moments.names import stem_of
 from ...moments.times import span_text
 from ...render.differences import value_text
@@ -221,17 +222,31 @@ def _concerns(changed: str, path: str) -> bool:
 
 
 def _links(truth: Truth, entry: Entry | None, past: ObjectHistory) -> Iterator[Links]:
-    """Yield the objects around this one, at the moment; those that it owned at any time, too."""
+    """Yield the objects around this one; those that do not exist at the moment are apart."""
     found: dict[str, list[str]] = {"Owned by it": list(map(object_text, past.belonging))}
     if entry is not None:
         found |= _around(truth, entry)
-    for title, names in found.items():
+    there = {
+        title: [one for one in names if _is_there(truth, one)] for title, names in found.items()
+    }
+    gone = {
+        f"{title}, not at this moment": [one for one in names if one not in there[title]]
+        for title, names in found.items()
+    }
+    for title, names in (there | gone).items():
         if names:
             yield Links(
                 title=title,
                 objects=tuple(names[:MOST_ROWS]),
                 more=len(names[MOST_ROWS:]),
             )
+
+
+def _is_there(truth: Truth, name: str) -> bool:
+    """Return whether an object exists, by its name in links."""
+    one = object_named(name)
+    place = "" if (one.group, one.kind) in CLUSTER_SCOPED else one.namespace
+    return truth.find(one.group, one.kind, place, one.name) is not None
 
 
 def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:

@@ -203,7 +203,12 @@ class _Queues:
 
 
 def _shares(amounts: Mapping[str, float]) -> Mapping[str, float]:
-    """Return amounts in percent of the widest: the capability, or what is held without one."""
+    """Return amounts in percent of the widest: the capability, or without one the largest.
+
+    Without any limit there is nothing to compare with, so there are none.
+    """
+    if not any(limit in amounts for limit in _LIMITS):
+        return MappingProxyType({})
     taken = amounts.get("allocated", 0.0) + amounts.get("inqueue", 0.0)
     whole = max(amounts.get("capability", 0.0), taken)
     if "capability" not in amounts:

@@ -53,6 +53,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
 
     :param fault: why there is no answer, and ``now`` what to do.
     :param interrupted: a person stopped the search; what was found by then is here.
+    :param nothing: why nothing was searched; empty if something was.
     :param assumed: what the search had to assume about the log.
     :param orders: pictures of the order of the token, and of the natural one.
     :param command: gives the same in a terminal.
@@ -69,6 +70,7 @@ class Races(msgspec.Struct, frozen=True, kw_only=True):
     states: int
     turns: int
     more: int
+    nothing: str
     assumed: tuple[str, ...]
     found: tuple[Found, ...]
     token: str
@@ -103,6 +105,7 @@ def races(log: Log, look: Look, watch: Watch | None = None) -> Races:
     """Search from the moment if ``run=yes``, or run the order of ``token`` again."""
     from ...explore.replaying import Replay, replay  # noqa: PLC0415 -- loads much
     from ...explore.run import STRATEGIES, Exploration  # noqa: PLC0415
+    from ...render.race import nothing_searched  # noqa: PLC0415
     from .orders import orders_of  # noqa: PLC0415
 
     form, token = _form(look), look.get("token").strip()
@@ -128,6 +131,7 @@ def races(log: Log, look: Look, watch: Watch | None = None) -> Races:
         states=0 if search is None else search.states,
         turns=0 if search is None else search.turns,
         more=0 if search is None else search.more,
+        nothing="" if search is None else nothing_searched(search) or "",
         assumed=() if search is None else (search.case.about,),
         found=() if search is None else tuple(map(_found, search.anomalies)),
         token=token,

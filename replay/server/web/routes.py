@@ -31,7 +31,10 @@ from .look import TWIN, Look
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
+from .site import navigation
 from .steps import step
+
+_POSITION = re.compile(r"/@([0-9]{1,18})(?:/|$)")
 
 KEPT = "private, no-cache"
 """Browsers keep an answer, and ask each time whether it is still the same."""
@@ -258,11 +261,24 @@ async def _fault_page(request: Request, fault: PlinianError) -> Response:
     except Exception:  # noqa: BLE001 -- this very page says that something is wrong
         last = None
     document = fault_document(fault)["error"]
-    text = rendered("fault.html", fault=document, status=status, last=last, static=assets().path)
+    text = rendered(
+        "fault.html",
+        fault=document,
+        status=status,
+        last=last,
+        nav=[] if last is None else navigation(_near(request, last), None, PAGES),
+        static=assets().path,
+    )
     headers = {"Cache-Control": NO_STORE}
     if is_passing(fault):
         headers["Retry-After"] = "1"
     return HTMLResponse(str(text), status_code=status, headers=headers)
+
+
+def _near(request: Request, last: int) -> Look:
+    """Return the look of the position that a path names, or of the end of the log."""
+    found = _POSITION.match(request.scope["path"])
+    return Look(min(int(found[1]), last) if found else last, last)
 
 
 def _remember_token(request: Request) -> Response:

@@ -68,13 +68,18 @@ def site_of(
         time=time,
         estimate=estimate,
         releases=releases(),
-        nav=[
-            Place(one.nav, look.link(one.path), one.key, one.path == page.path)
-            for one in pages
-            if one.nav
-        ],
+        nav=navigation(look, page, pages),
         notices=[*look.notices(page.panes), *missed(look)],
     )
+
+
+def navigation(look: Look, page: Page | None, pages: Sequence[Page]) -> list[Place]:
+    """Return the entries of the navigation. :param page: the one that is shown, if it is a page."""
+    return [
+        Place(one.nav, look.link(one.path), one.key, page is not None and one.path == page.path)
+        for one in pages
+        if one.nav
+    ]
 
 
 @cache
