@@ -463,3 +463,9 @@ def test_a_queue_without_any_limit_has_no_bar(tmp_path: Path) -> None:
 def _last(place: Path) -> int:
     with plinian.open(place, read_only=True) as log:
         return log.store.last()
+
+
+def test_the_panel_finds_a_podgroup_that_a_log_line_names_by_its_job(client: httpx.Client) -> None:
+    pane = data_at(client, "/@2034?sel=podgroup/default/train-b&pane=state")["pane"]
+    assert pane["exists"]
+    assert pane["phase"] == "Unknown"

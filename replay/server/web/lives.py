@@ -28,7 +28,7 @@ def life_of(log: Log, text: str) -> Life:
     pair = (named.group, named.kind)
     place = "" if pair in CLUSTER_SCOPED else named.place("") or ""
     found = _life(opened, named, place, moment)
-    if not found.history.happenings:
+    if not found.history.uids:  # Lines of logs name a PodGroup by its job.
         named = named._replace(name=name_of(log, pair, named.name, place, moment))
         found = _life(opened, named, place, moment)
     if not found.history.happenings:
