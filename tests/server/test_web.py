@@ -39,6 +39,10 @@ def test_points_become_positions(server: Running) -> None:
     assert opened.revision is not None
 
 
+def _last(server: Running) -> int:
+    return int(server.client.get("/plinian/v1/about").json()["last"])
+
+
 def test_a_form_keeps_the_look(server: Running) -> None:
     found = _moved(server, "/@go?point=@1901&sel=node/node-1&page=nodes")
     assert found == "/@1901/nodes?sel=node/node-1"
@@ -52,7 +56,7 @@ def test_json_has_the_data_of_the_page(server: Running) -> None:
         assert f'id="e{row["position"]}"' in page
     for field in data["pane"]["fields"][:20]:
         assert field["path"].replace(".", ".<wbr>").split("[")[0] in page
-    assert data["drawing"]["lanes"][0]["stretches"][0]["phase"] == "Ready"
+    assert data["drawing"]["lanes"][0]["stretches"][1]["phase"] == "Ready"
     assert len(data["events"]["rows"]) <= 200
 
 
@@ -135,20 +139,21 @@ def test_a_fault_is_a_page_with_a_way_out(
     answer = server.client.get(path)
     assert answer.status_code == status
     assert words in answer.text
-    assert 'href="/@4446"' in answer.text
+    assert f'href="/@{_last(server)}"' in answer.text
     assert "Traceback" not in answer.text
 
 
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        ("/@4446/step/event/next", "There is no event after @4446."),
-        ("/@4446/step/session/next", "There is no session after @4446."),
+        ("/@LAST/step/event/next", "There is no event after @LAST."),
+        ("/@LAST/step/session/next", "There is no session after @LAST."),
         ("/@1/step/object/previous", "There is no event of the selected object before @1."),
     ],
 )
 def test_a_step_that_leads_nowhere_leads_back(server: Running, step: str, said: str) -> None:
     look = "?sel=job/default/big-gang"
+    step, said = (text.replace("LAST", str(_last(server))) for text in (step, said))
     answer = server.client.get(f"{step}{look}")
     assert answer.status_code == 302
     back = answer.headers["location"]
