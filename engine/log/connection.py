@@ -15,11 +15,13 @@ class SharedConnection(ABC):
     """A connection that threads take turns with.
 
     :param read_only: refuse to write.
+    :ivar patient: what is read waits while the database restarts, in place of an error at once.
     """
 
     def __init__(self, location: Location, *, read_only: bool) -> None:
         self.location = location
         self.read_only = read_only
+        self.patient = False
         self._lock = RLock()
 
     @contextmanager

@@ -66,6 +66,7 @@ class Database(Protocol):
     name: Literal["sqlite", "postgres"]
     location: Location
     read_only: bool
+    patient: bool
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""

@@ -20,6 +20,7 @@ from ..errors import ConnectionLost, LogCorrupt, LogError, LogNotFound, LogUnava
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
+from .patience import patiently
 from .postgres_check import checking
 
 # A lost connection becomes an error of ours; the warning of the driver would be printed too.
@@ -224,14 +225,18 @@ class PostgresDatabase(SharedConnection):
 
         Within a transaction nothing is repeated: what it did is lost with the connection.
         """
+
+        def anew() -> _R:
+            with self._guard():
+                self._connection = self._entered()
+            return job()
+
         try:
             return job()
         except ConnectionLost:
             if self._inside:
                 raise
-            with self._guard():
-                self._connection = self._entered()
-            return job()
+        return patiently(anew) if self.patient else anew()
 
     def _connected(self) -> psycopg.Connection[Row]:
         """Return another connection to the schema, for reading."""

@@ -125,6 +125,7 @@ class SqlLog:
 
         It goes on where it was if the database restarts.
         """
+        self._database.patient = True  # Also of what is read beside, to show what comes.
         rest = query
 
         def begin() -> Iterator[Recorded]:
