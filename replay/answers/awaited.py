@@ -11,7 +11,7 @@ from ...engine.session.framework.details import (
     QueueLevel,
     ReservationCheck,
 )
-from .evicting import EVICTING, PREEMPTING, Asking, why_no_room
+from .evicting import EVICTING, PREEMPTING, Asking, asking_of, why_no_room
 from .finding import Blocked
 from .placing import PLACING, placed
 from .queue_words import ALLOCATE, ENQUEUE, OVERUSED, on_nodes
@@ -33,8 +33,12 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
     if placed(run, pod) is not None:
         return blocked
     for action in run.conf.actions:
-        asked = Asking(action, pod, job)
-        if action in EVICTING and _could_help(run, blocked, asked) and _others_run(run, asked):
+        asked = asking_of(run, action, pod, job)
+        if (
+            action in EVICTING
+            and _could_help(run, blocked, Asking(action, pod, job))
+            and _others_run(run, asked)
+        ):
             why = why_no_room(run, asked)
             if not _known(why.gated, blocked):
                 text = f"{blocked.because}; {action} makes no room for it: {why.text}"

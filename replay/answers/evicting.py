@@ -18,6 +18,7 @@ from ...engine.session.framework.details import (
     Tried,
 )
 from ...engine.session.nodes.eviction_trials import TRIALS
+from ...engine.volcano.session.history import resolve
 from ..sessions.session import numbers_document
 from .amounts import amounts_of, counted, joined
 from .placing import DISCARD, PIPELINE, placed
@@ -45,7 +46,21 @@ def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
         return
     for action in run.conf.actions:
         if action in EVICTING:
-            yield _tried(run, Asking(action, pod, job))
+            yield _tried(run, asking_of(run, action, pod, job))
+
+
+def asking_of(run: Run, action: str, pod: str, job: str) -> Asking:
+    """Return an action, and the pod for which it looked for victims of other jobs.
+
+    Up to v1.12 preempt may look for them for another pod of the job only.
+    """
+    others = (name for name in run.waiting_pods(job) if placed(run, name) is None)
+    searched = (
+        name
+        for name in (pod, *others)
+        if run.detail(EvictionSearch, _SEARCHES[0][0], name, action) is not None
+    )
+    return Asking(action, next(searched, pod), job)
 
 
 class NoRoom(NamedTuple):
@@ -265,7 +280,8 @@ def _protected(run: Run, action: str, job: str) -> str:
     if own is None:
         return ""
     same, gone = action in PREEMPTING, {name for name, _ in run.answer.result.evictions}
-    spared = closed = 0
+    skips = same and resolve(run.answer.release).best_effort_victims_skipped
+    spared = closed = empty = 0
     for key, other in run.cache.jobs.items():
         queue = run.cache.queues.get(other.queue)
         if key == job or queue is None or (other.queue == own.queue) is not same:
@@ -277,10 +293,14 @@ def _protected(run: Run, action: str, job: str) -> str:
             closed += len(running)
         else:
             spared += sum(not task.preemptable for task in running)
+            empty += sum(task.preemptable and task.best_effort for task in running) * skips
     parts = []
     if spared:
         verb = "is" if spared == 1 else "are"
         parts.append(f"{counted(spared, 'pod')} {verb} not preemptable (volcano.sh/preemptable)")
+    if empty:
+        verb = "requests" if empty == 1 else "request"
+        parts.append(f"{counted(empty, 'pod')} {verb} no resources, so nothing would be free")
     if closed:
         verb = "is" if closed == 1 else "are"
         parts.append(f"{counted(closed, 'pod')} {verb} in queues that are not reclaimable")

@@ -363,3 +363,35 @@ def test_a_gang_that_runs_does_not_preempt(ask: Any, release: str) -> None:
     )
     assert (tried.gate, tried.by, tried.tried) == ("starves-not", "gang", False)
     assert tried.compared == {"held": 1, "minAvailable": 1, "pods": 2}
+
+
+def test_pods_without_requests_are_no_victims(ask: Any) -> None:
+    """In v1.8 a pod with requests replaces none without: nothing would be free."""
+    idle = pod("idle", "old", 1, "n1", priority=LOW, **of(LOW))
+    del idle["spec"]["containers"][0]["resources"]
+    full = pod("r", "big", 4, "n1")
+    wants = pod("a", "pg", 2, priority=HIGH, **of(HIGH))
+    jobs = group("old", 1, "Running", **of(LOW)), group("pg", 1, **of(HIGH))
+    big = queue("x"), group("big", 1, "Running", queue="x")
+    documents = (node("n1", 4), queue("default"), *CLASSES, *big, *jobs, idle, full, wants)
+    (tried,) = links(ask("pod/a", NO_BUDGETS, *documents, release="v1.8.0"), EvictionTry)
+    assert tried.text == (
+        "preempt: there is no pod that it may evict: 1 pod requests no resources, so nothing would "
+        "be free"
+    )
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.12.1", "v1.15.1"])
+def test_victims_that_are_looked_for_another_pod_of_the_gang_count(ask: Any, release: str) -> None:
+    """Volcano may pop one pod to look within its job, and look elsewhere for the next one only."""
+    documents = (
+        *(node("n1", 4), queue("a"), queue("b")),
+        *(group("other", 2, "Running", queue="a"), group("old", 2, "Running", queue="b")),
+        *(pod(f"other-{number}", "other", 1, "n1") for number in range(2)),
+        *(pod(f"old-{number}", "old", 1, "n1") for number in range(2)),
+        group("pg", 2, queue="b"),
+        *(pod(f"a-{number}", "pg", 1) for number in range(2)),
+    )
+    found = ask("podgroup/pg", NO_BUDGETS, *documents, release=release)
+    (tried,) = links(found, EvictionTry)
+    assert "they have no lower priority (plugin priority: podgroup ns/old has 0" in tried.text

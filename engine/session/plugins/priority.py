@@ -40,15 +40,19 @@ class Priority:
                 return job_priority[theirs], job_priority[ours]
             return tasks[candidate].priority, tasks[preemptor].priority
 
-        def lower(candidate: int, priorities: tuple[int, int]) -> bool:
-            has, limit = priorities
-            if has >= limit and ssn.trace.spared is not None:
+        def stays(candidate: int, has: int, limit: int) -> bool:
+            """Return False; keep why a candidate stays, while the vote is explained."""
+            if ssn.trace.spared is not None:
                 about = jobs.keys[int(job_of[candidate])]
                 ssn.trace.spare(Spares.PRIORITY, about, {"": float(has)}, {"": float(limit)})
-            return has < limit
+            return False
 
         def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
-            return [task for task in candidates if lower(task, compared(task, preemptor))], PERMIT
+            return [
+                task
+                for task in candidates
+                if (pair := compared(task, preemptor))[0] < pair[1] or stays(task, *pair)
+            ], PERMIT
 
         def may_yield(preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
             """Return which tasks may be preempted: less important jobs', and all of the own job."""
@@ -63,7 +67,8 @@ class Priority:
                 return candidates, PERMIT
             ours = job_priority[eviction.job]
             theirs = ((task, job_priority[job_of[task]]) for task in candidates)
-            return [task for task, has in theirs if lower(task, (has, ours))], PERMIT
+            chosen = [task for task, has in theirs if has < ours or stays(task, has, ours)]
+            return chosen, PERMIT
 
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
