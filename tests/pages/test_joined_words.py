@@ -1,4 +1,4 @@
-"""The template engine drops a line break after a block: words on both sides of one must not join."""
+"""The template engine drops a line break after a block; words beside it must not join."""
 
 from __future__ import annotations
 
