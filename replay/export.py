@@ -16,8 +16,8 @@ import msgspec
 
 from ..engine.errors import UsageError
 from ..engine.events import Recorded
+from ..engine.events.input_names import without_folders
 from ..engine.log.creation import PRIVATE
-from .moments.input_names import without_folders
 from .tabular.columns import Time
 
 _ROWS_AT_ONCE = 5_000

@@ -1,6 +1,6 @@
 """What lists without a revision say about time: changes that they lack came after their request.
 
-Such a list has no revision of its own, so a later revision may be older than the list. But where it
+Such a list has no revision, so a later revision may be older than the list. But where it
 shows an object in an older version, the newer one came after the request, and all that follows.
 """
 

@@ -112,7 +112,7 @@ def _tried(run: Run, asked: Asking) -> EvictionTry:
 
 
 def _stays(votes: EvictionVotes) -> Iterator[Stay]:
-    for plugin, some in votes.spared.items():
+    for plugin, some in votes.staying.items():
         for one in some:
             yield Stay(
                 plugin=plugin,
@@ -243,13 +243,13 @@ def _none_goes(run: Run, votes: EvictionVotes) -> str:
     none = dict.fromkeys(
         plugin for tier in votes.tiers for plugin, count in tier.items() if not count
     )
-    parts = [spared_words(run, one, votes.spared.get(one, ())) for one in none]
+    parts = [spared_words(run, one, votes.staying.get(one, ())) for one in none]
     return f"no plugin lets one go: {joined(parts)}" if len(parts) > 1 else parts[0]
 
 
 def _others_stay(run: Run, votes: EvictionVotes) -> str:
     """Return why the other candidates stay, if plugins agree on some."""
-    parts = [spared_words(run, plugin, some) for plugin, some in votes.spared.items() if some]
+    parts = [spared_words(run, plugin, some) for plugin, some in votes.staying.items() if some]
     return f"; with these gone, the others stay: {joined(parts)}" if parts else ""
 
 
@@ -281,7 +281,7 @@ def _protected(run: Run, action: str, job: str) -> str:
         return ""
     same, gone = action in PREEMPTING, {name for name, _ in run.answer.result.evictions}
     skips = same and resolve(run.answer.release).best_effort_victims_skipped
-    spared = closed = empty = 0
+    staying = closed = empty = 0
     for key, other in run.cache.jobs.items():
         queue = run.cache.queues.get(other.queue)
         if key == job or queue is None or (other.queue == own.queue) is not same:
@@ -292,12 +292,12 @@ def _protected(run: Run, action: str, job: str) -> str:
         if not same and not queue.reclaimable:
             closed += len(running)
         else:
-            spared += sum(not task.preemptable for task in running)
+            staying += sum(not task.preemptable for task in running)
             empty += sum(task.preemptable and task.best_effort for task in running) * skips
     parts = []
-    if spared:
-        verb = "is" if spared == 1 else "are"
-        parts.append(f"{counted(spared, 'pod')} {verb} not preemptable (volcano.sh/preemptable)")
+    if staying:
+        verb = "is" if staying == 1 else "are"
+        parts.append(f"{counted(staying, 'pod')} {verb} not preemptable (volcano.sh/preemptable)")
     if empty:
         verb = "requests" if empty == 1 else "request"
         parts.append(f"{counted(empty, 'pod')} {verb} no resources, so nothing would be free")

@@ -57,12 +57,12 @@ _SHORT = frozenset({Spares.LESS_THAN_ASKED, Spares.GUARANTEE})
 """Those where the first side is less than the second."""
 
 
-def spared_words(run: Run, plugin: str, spared: Sequence[Spared]) -> str:
+def spared_words(run: Run, plugin: str, staying: Sequence[Spared]) -> str:
     """Return why a plugin lets candidates stay, with what it compared."""
-    if not spared:
+    if not staying:
         return f"it chooses none of them (plugin {plugin})"
     by_reason: dict[Spares, list[Spared]] = {}
-    for one in spared:
+    for one in staying:
         by_reason.setdefault(one.spares, []).append(one)
     parts = []
     for reason, some in by_reason.items():

@@ -37,8 +37,8 @@ def contradicted(
 def contradict(one: bytes, other: bytes) -> bool:
     """Return whether two contents of one version cannot both be true.
 
-    The API server converts an object to the version of the API that is asked for, and a redacted
-    input lacks values: such contents differ, and are no contradiction.
+    The API server converts an object to the API version of the request, and a redacted input
+    lacks values: such contents differ, and are no contradiction.
     """
     first, second = _essence(one), _essence(other)
     if first is None or second is None or first.get("apiVersion") != second.get("apiVersion"):

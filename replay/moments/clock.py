@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.errors import DerivedDamaged
 from ...engine.events import NO_TIME, Effect
+from ...engine.events.input_names import without_folders
 from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ...engine.state import VERSION
 from ...engine.state.asked_lists import asked_list
@@ -30,7 +31,6 @@ from ...engine.state.facts import Fact
 from ...engine.state.fold import Placed
 from ...engine.state.log_end import reached_at, vouched_by
 from ...engine.state.marks import marks_of
-from .input_names import without_folders
 from .moment import Moment
 
 Asked = TypeVar("Asked")

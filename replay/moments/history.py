@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.events.input_names import without_folders
 from ...engine.log.store import LogStore
 from ...engine.state.clock import Span, Unsure
 from ...engine.state.coverage import Gap
@@ -19,7 +20,6 @@ from .actors import actor_of
 from .changes import Change, payload_changes
 from .contradictions import Contents
 from .coverage import Unknown, unknown_at, unknown_between
-from .input_names import without_folders
 from .kinds import ObjectName
 from .later_events import SHOWING
 from .moment import Moment

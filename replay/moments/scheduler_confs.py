@@ -10,10 +10,10 @@ import msgspec
 
 from ...engine.errors import InputError
 from ...engine.events import Event
+from ...engine.events.input_names import without_folders
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
 from .clock import StoreKey
-from .input_names import without_folders
 from .log import Log
 from .moment import Moment
 

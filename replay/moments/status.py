@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ...engine.events.input_names import without_folders
 from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
@@ -20,7 +21,6 @@ from ..tabular.tabular import Tabular
 from .clock import clock_remarks
 from .contradictions import contradiction_text, contradictions, object_version_text
 from .coverage import SCHEDULING, plurals
-from .input_names import without_folders
 from .log import Log
 from .moment import Moment
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from ...engine.events import Event, Reference, canonical_json
+from ...engine.events.input_names import InputNames
 from ...engine.events.payloads import AnswerExpected, Payload, SliceBegan, SliceEnded
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.version import __version__
-from ..moments.input_names import InputNames
 from ..moments.log import Log
 from .reading import FORMAT
 from .slice import Range, Slice, read_at

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Event, Recorded, Reference
+from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
-from ..moments.input_names import without_folders
 from ..moments.kinds import plain_name
 from ..moments.times import span_text
 from .tables import NONE, Table

@@ -1,6 +1,6 @@
 """Which columns of a table a terminal shows, how wide, and where a cell goes on in the next line.
 
-A word is never parted. Cells go on in the next line between words, and after the comma of a list; a
+A word is never broken. Cells go on in the next line between words, and after the comma of a list; a
 name that is too long is shortened in its middle, since names mostly differ at their ends. What does
 not fit then is left out: columns that say nothing, and then the last ones first.
 """
@@ -34,10 +34,10 @@ _LEAST = 8
 """Characters that a shortened word keeps in any case."""
 
 _WORD = re.compile(r"(?:[^ ,;]|(?<=\d),(?=\d{3}(?!\d)))*(?:[,;]+|(?= |$))")
-"""What is not parted if it can be helped: text up to a space, or to a comma and with it."""
+"""What is not broken if it can be helped: text up to a space, or to a comma and with it."""
 
 _PART = re.compile(r".+?[/=]+(?![\d/=])|.+")
-"""A part of a long word, which may be parted after ``/`` and ``=``, but not before a number."""
+"""A part of a long word, which may be broken after ``/`` and ``=``, but not before a number."""
 
 _NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][0-9A-Za-z:.+/%-]*[,;]?")
 """Text that is never shortened: a number with its unit, a position, a time."""
@@ -68,7 +68,7 @@ class _Column(NamedTuple):
     """The widths that a column can have, from the widest to the narrowest.
 
     :param full: of its longest cell. :param easy: so that it reads well.
-    :param words: so that no word is parted. :param parts: so that words are only parted at a joint.
+    :param words: so that no word is broken. :param parts: so that words are only broken at a joint.
     :param least: with words shortened.
     """
 
@@ -225,7 +225,7 @@ def _shared(least: Sequence[int], full: Sequence[int], free: int) -> list[int]:
 
 
 def pieces(text: str, width: int, *, long: Long | None = None) -> Iterator[str]:
-    """Yield the lines of a text: no word is parted, and none is longer if that can be.
+    """Yield the lines of a text: no word is broken, and none is longer if that can be.
 
     :param long: what becomes of a word that is longer than a line; None shortens it.
     """
@@ -250,7 +250,7 @@ def kept(word: str, _width: int) -> list[str]:
     return [word]
 
 
-def parted(word: str, width: int) -> list[str]:
+def broken(word: str, width: int) -> list[str]:
     """Part a long word after ``/`` and ``=``; the parts may still be too long."""
     lines = [""]
     for part in _PART.findall(word):
@@ -262,7 +262,7 @@ def parted(word: str, width: int) -> list[str]:
 
 
 def _shortened(word: str, width: int) -> list[str]:
-    return [shortened_word(line, width) for line in parted(word, width)]
+    return [shortened_word(line, width) for line in broken(word, width)]
 
 
 def shortened_word(word: str, width: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple, TextIO
 
-from .layout import GAP, NONE, Layout, in_blocks, kept, laid_out, parted, pieces
+from .layout import GAP, NONE, Layout, broken, in_blocks, kept, laid_out, pieces
 from .screen import MARKS, SGR, one_line
 
 __all__ = ["GAP", "NONE", "PLAIN", "Style", "Table"]
@@ -239,7 +239,7 @@ def _parted(
         yield form(*cells).rstrip()
         return
     parts = [
-        pieces(cell, width, long=parted if layout.whole else None)
+        pieces(cell, width, long=broken if layout.whole else None)
         for cell, width in zip(cells, layout.widths, strict=True)
     ]
     for line in zip_longest(*parts, fillvalue=""):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from ...engine.events.input_names import without_folders
 from ..lint.findings import Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES
 from ..lint.task import Report
-from ..moments.input_names import without_folders
 from ..render.figures import counted
 from ..render.lint import ranges_text, release_text
 from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped

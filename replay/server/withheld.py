@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...engine.errors import PlinianError
+from ...engine.events.input_names import without_folders
 from ...engine.log.location import parse_location
 from ..facade.log import Log
-from ..moments.input_names import without_folders
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import confs_at
 

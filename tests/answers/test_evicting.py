@@ -123,7 +123,8 @@ BIG = pod("a", "pg", 4, priority=HIGH, **of(HIGH))
             (*world(requests={"memory": "1Gi"})[:-1], BIG),
             (
                 "2 pods could be evicted, but also with 1 pod gone that may go, n1 would have 2 of "
-                "4 cpu; with these gone, the others stay: their gangs would have fewer pods than minMember (plugin "
+                "4 cpu; with these gone, the others stay: their gangs would have fewer pods than "
+                "minMember (plugin "
                 "gang: podgroup ns/old has 1 of minMember 1)"
             ),
         ),

@@ -33,7 +33,8 @@ class TestQueueAndMore:
         for named in ("pod/a", "podgroup/pg"):
             found = ask(named, CAPACITY, *world)
             assert found.sentence.endswith(
-                f"is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}; also, the only node does not take it: n1 "
+                f"is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}; also, the only node "
+                "does not take it: n1 "
                 "lacks 1 cpu"
             )
             assert found.cause == "queue-full default"
@@ -53,7 +54,8 @@ class TestQueueAndMore:
         some = (older, pod("old-0", "old", 2, "n1"), gang, pod("a", "pg"), pod("b", "pg"))
         found = ask("podgroup/pg", CAPACITY, node("n1", 16), *SMALL, *some)
         assert found.sentence == (
-            f"podgroup ns/pg waits because its queue default is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}"
+            "podgroup ns/pg waits because its queue default is full (plugin capacity): it wants "
+            f"2 cpu, {QUEUE_FULL}"
             "; also, its gang needs 3 pods at once, and has only 2 (2 Pending)"
         )
 
@@ -71,7 +73,8 @@ class TestQueueAndMore:
         found = ask("podgroup/pg", CAPACITY, node("n1", 3), *FULL, *some)
         assert found.sentence == (
             "podgroup ns/pg waits because its gang needs 3 pods at once, and has only 2 (2 "
-            f"Pending); also, its queue default is full (plugin capacity): it wants 2 cpu, {QUEUE_FULL}; also, the "
+            "Pending); also, its queue default is full (plugin capacity): it wants 2 cpu, "
+            f"{QUEUE_FULL}; also, the "
             "only node does not take it: n1 lacks 1 cpu"
         )
         assert found.cause == "gang-lacks-pods"

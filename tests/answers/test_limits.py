@@ -227,7 +227,8 @@ LATER = "Requesting_2125.08.04 02:27:07"
                 "volcano.sh/node-vgpu-handshake": "Deleted_2025.08.04 02:27:07",
             },
             (
-                "has an agent that does not answer: its annotation volcano.sh/node-vgpu-handshake is "
+                "has an agent that does not answer: its annotation "
+                "volcano.sh/node-vgpu-handshake is "
                 '"Deleted_2025.08.04 02:27:07"'
             ),
         ),

@@ -86,7 +86,8 @@ class TestQueues:
             wants("6", queue="b"),
         )
         assert found.sentence == (
-            "podgroup ns/pg waits because its queue b is too small (plugin capacity): it wants 6 cpu, and all of the "
+            "podgroup ns/pg waits because its queue b is too small (plugin capacity): it wants 6 "
+            "cpu, and all of the "
             "queue may use 4; all nodes together have 4"
         )
 
@@ -195,7 +196,8 @@ class TestQueues:
             pod("poor-0", "poor", 2),
         )
         assert found.sentence == (
-            "pod ns/poor-0 waits because its queue rich may not exceed its share (plugin proportion): it deserves "
+            "pod ns/poor-0 waits because its queue rich may not exceed its share (plugin "
+            "proportion): it deserves "
             "4 cpu and holds 6, and needs 2 more (podgroup ns/rich holds 6)"
         )
 
@@ -210,7 +212,8 @@ class TestQueues:
         )
         assert found.sentence == (
             "podgroup ns/pg waits because enqueued jobs may reserve no more than 1.2 times what "
-            "all nodes have, less what is used (plugin overcommit, overcommit-factor 1.2, the default): it wants 6 cpu, 4 of 12 are left "
+            "all nodes have, less what is used (plugin overcommit, overcommit-factor 1.2, the "
+            "default): it wants 6 cpu, 4 of 12 are left "
             "(podgroup ns/early has reserved 8 cpu)"
         )
 
@@ -321,7 +324,8 @@ class TestQueuesAndNodesThemselves:
         )
         assert found.sentence == (
             "2 jobs of queue default wait: podgroup ns/a and 1 more wait because its queue default "
-            "may not exceed its share (plugin proportion): it deserves 1 cpu and holds 0, and needs 2 more; all "
+            "may not exceed its share (plugin proportion): it deserves 1 cpu and holds 0, and "
+            "needs 2 more; all "
             "nodes together have 1"
         )
 

@@ -1,4 +1,4 @@
-"""Tables on terminals of all widths: no word is parted, and what is left out is named."""
+"""Tables on terminals of all widths: no word is broken, and what is left out is named."""
 
 from __future__ import annotations
 

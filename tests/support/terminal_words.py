@@ -47,7 +47,7 @@ def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
     prose = " ".join(plain.split())
     some = _LEFT_OUT.sub("", prose)
     here, there = _words(some), _words(shown.piped)
-    yield from (f"parted: {word}" for word in sorted(here - _LANES) if not _is_of(word, there))
+    yield from (f"broken: {word}" for word in sorted(here - _LANES) if not _is_of(word, there))
     if some == prose:
         whole = _words(_CHANGE.sub("", shown.piped))
         yield from (f"lost: {word}" for word in sorted(whole) if not _is_shown(word, here))

@@ -108,20 +108,20 @@ def _votes(
     ssn: Session, point: str, evictor: int | GangEviction, candidates: list[int]
 ) -> EvictionVotes:
     tiers: list[dict[str, int]] = []
-    spared: dict[str, tuple[Spared, ...]] = {}
+    staying: dict[str, tuple[Spared, ...]] = {}
     agreed = 0
     for tier in ssn.registry.functions(point) if candidates else ():
         chosen_by: dict[str, int] = {}
         common = set(candidates)
         for plugin, entry in tier:
-            reasons = ssn.trace.spared = {}
+            reasons = ssn.trace.staying = {}
             function = entry if isinstance(evictor, GangEviction) else entry.function
             chosen, vote = function(evictor, candidates)
-            ssn.trace.spared = None
+            ssn.trace.staying = None
             if vote:
                 common &= set(chosen or ())
                 chosen_by[plugin] = len(chosen or ())
-                spared[plugin] = tuple(reasons.values())
+                staying[plugin] = tuple(reasons.values())
         agreed = agreed or (len(common) if chosen_by else 0)
         tiers.append(chosen_by)
-    return EvictionVotes(tuple(one for one in tiers if one), spared, agreed)
+    return EvictionVotes(tuple(one for one in tiers if one), staying, agreed)

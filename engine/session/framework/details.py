@@ -203,7 +203,8 @@ class QuotaCheck(NamedTuple):
     """What a PodGroup wants of a ResourceQuota that has too little left.
 
     :param wanted, used, hard: as the objects write them, of the resources that are exceeded.
-    :param permitted: how much this session gave to other PodGroups; cpu and the like in thousandths.
+    :param permitted: how much this session gave to other PodGroups; cpu and the like in
+        thousandths.
     """
 
     quota: str
@@ -431,13 +432,13 @@ class EvictionVotes(NamedTuple):
 
     :param tiers: by tier of the configuration: by plugin, how many it chooses. Plugins without an
         opinion are left out.
-    :param spared: by plugin, why it chooses no others.
+    :param staying: by plugin, why it chooses no others.
     :param agreed: how many all plugins of a tier choose, in the first tier that has any.
     :param at: the class of the task, and how many changes of nodes came before.
     """
 
     tiers: tuple[Mapping[str, int], ...]
-    spared: Mapping[str, tuple[Spared, ...]] = MappingProxyType({})
+    staying: Mapping[str, tuple[Spared, ...]] = MappingProxyType({})
     agreed: int = 0
     at: tuple[int, int] = (0, 0)
 

@@ -58,7 +58,7 @@ class Trace:
     :ivar scores: whether what every node scored for every task is kept beside the steps.
     :ivar action: the running action, stored in steps.
     :ivar opening: the plugin that is being opened; empty when none is.
-    :ivar spared: while a vote on victims is explained, why plugins let candidates stay; else None.
+    :ivar staying: while a vote on victims is explained, why plugins let candidates stay; else None.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Trace:
         self.steps: list[TraceStep] = []
         self.action = ""
         self.opening = ""
-        self.spared: dict[tuple[Spares, str], Spared] | None = None
+        self.staying: dict[tuple[Spares, str], Spared] | None = None
         self._refusing: dict[tuple[str, str], str] = {}
 
     def add(
@@ -123,13 +123,13 @@ class Trace:
     def spare(
         self, spares: Spares, about: str, has: Amounts = NO_AMOUNTS, limit: Amounts = NO_AMOUNTS
     ) -> None:
-        """Keep why a plugin lets a candidate stay; call it only while :attr:`spared` is not None.
+        """Keep why a plugin lets a candidate stay; call it only while :attr:`staying` is not None.
 
         :param about, has, limit: as in :class:`.Spared`.
         """
-        assert self.spared is not None, "a vote is being explained"
-        known = self.spared.get((spares, about)) or Spared(spares, about, 0, has, limit)
-        self.spared[spares, about] = known._replace(pods=known.pods + 1)
+        assert self.staying is not None, "a vote is being explained"
+        known = self.staying.get((spares, about)) or Spared(spares, about, 0, has, limit)
+        self.staying[spares, about] = known._replace(pods=known.pods + 1)
 
     def keep(self, step: TraceStep) -> None:
         """Add a step; other kinds of traces override this."""

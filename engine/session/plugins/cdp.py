@@ -32,7 +32,7 @@ class Cdp:
         tasks = ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
-            if ssn.trace.spared is not None:
+            if ssn.trace.staying is not None:
                 for task in candidates:
                     if _cooling(tasks[task].pod, ssn.now):
                         ssn.trace.spare(Spares.COOLING, tasks[task].key)

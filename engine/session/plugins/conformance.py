@@ -37,7 +37,7 @@ class Conformance:
             )
 
         def evictable(evictor: int | GangEviction, candidates: list[int]) -> tuple[list[int], int]:
-            if ssn.trace.spared is not None:
+            if ssn.trace.staying is not None:
                 for task in filter(critical, candidates):
                     spare(task)
             return [task for task in candidates if not critical(task)], PERMIT

@@ -262,7 +262,7 @@ class Extender:
                 return None, PERMIT if self._ignorable else REJECT
             row = {info[task].key: task for task in candidates}
             victims = [row[key] for key in answer.victims or () if key in row]
-            if trace.spared is not None:
+            if trace.staying is not None:
                 for _ in range(len(candidates) - len(victims)):
                     trace.spare(Spares.EXTENDER, "")
             return victims, answer.status or 0

@@ -97,7 +97,7 @@ class Gang:
             if occupied[job] > self._jobs.min_available[job]:
                 occupied[job] -= 1
                 victims.append(task)
-            elif self._ssn.trace.spared is not None:
+            elif self._ssn.trace.staying is not None:
                 has, least = occupied[job], self._jobs.min_available[job]
                 self._ssn.trace.spare(
                     Spares.MIN_MEMBER, self._jobs.keys[job], {"": has}, {"": least}

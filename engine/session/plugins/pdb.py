@@ -57,13 +57,13 @@ class Pdb:
             for task in candidates:
                 pod = tasks[task].pod
                 if not pod.labels:
-                    if ssn.trace.spared is not None:
+                    if ssn.trace.staying is not None:
                         ssn.trace.spare(Spares.NO_LABELS, "")
                     continue
                 broken = _use(budgets, allowed, pod)
                 if broken is None:
                     victims.append(task)
-                elif ssn.trace.spared is not None:
+                elif ssn.trace.staying is not None:
                     most = {"": float(broken.status.disruptions_allowed)}
                     name = f"{broken.namespace}/{broken.metadata.name}"
                     ssn.trace.spare(Spares.BUDGET, name, limit=most)

@@ -42,7 +42,7 @@ class Priority:
 
         def stays(candidate: int, has: int, limit: int) -> bool:
             """Return False; keep why a candidate stays, while the vote is explained."""
-            if ssn.trace.spared is not None:
+            if ssn.trace.staying is not None:
                 about = jobs.keys[int(job_of[candidate])]
                 ssn.trace.spare(Spares.PRIORITY, about, {"": float(has)}, {"": float(limit)})
             return False
@@ -70,15 +70,18 @@ class Priority:
             chosen = [task for task, has in theirs if has < ours or stays(task, has, ours)]
             return chosen, PERMIT
 
-        def starving(job: int) -> bool:
-            return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
-
         ssn.registry.add_task_key(self.name, lambda task: -tasks[task].priority)
         ssn.registry.add_job_order(self.name, lambda job: -job_priority[job])
         ssn.registry.add_sub_job_order(self.name, lambda sub_job: -sub_job.priority)
         ssn.registry.add_preemptable(self.name, preemptable, may=may_yield)
         ssn.registry.add_unified_evictable(self.name, evictable)
-        ssn.registry.add_job_starving(self.name, starving)
+        ssn.registry.add_job_starving(self.name, lambda job: _starves(ssn, job))
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
+
+
+def _starves(ssn: Session, job: int) -> bool:
+    """Return whether fewer pods of a job run or will run than it has."""
+    jobs = ssn.jobs
+    return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])

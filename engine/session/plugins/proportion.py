@@ -175,13 +175,13 @@ class Proportion:
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
             if skips_small and allocated.less_partly(request, ZERO):
-                if trace.spared is not None:
+                if trace.staying is not None:
                     trace.spare(Spares.LESS_THAN_ASKED, queue, plain(allocated), plain(request))
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 self._ssn.subtract(allocated, tasks.info[task].request)
                 victims.append(task)
-            elif trace.spared is not None:
+            elif trace.staying is not None:
                 trace.spare(Spares.WITHIN_DESERVED, queue, plain(allocated), plain(attr.deserved))
         return victims, PERMIT
 

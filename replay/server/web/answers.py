@@ -99,7 +99,7 @@ def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
 def _with_positions(log: Log, look: Look) -> Iterator[tuple[str, str]]:
     """Yield the names and values of the query, with positions for points of any form.
 
-    What names no moment stays, and the page says so. A position beyond the end is refused.
+    An invalid point stays, and the page says so. A position beyond the end is refused.
     """
     for name, text in look.query:
         position = look.number(name) if name in POINTS else None

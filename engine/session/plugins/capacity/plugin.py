@@ -189,7 +189,7 @@ class Capacity:
         return of_gangs(self._ssn, self._attrs, candidates), PERMIT
 
     def _spare_all(self, candidates: list[int]) -> None:
-        if self._ssn.trace.spared is not None:
+        if self._ssn.trace.staying is not None:
             for _ in candidates:
                 self._ssn.trace.spare(Spares.UNSOUND, "")
 

@@ -150,7 +150,7 @@ def _spare(
     compared: tuple[Resource, Resource],
     request: Resource | None = None,
 ) -> None:
-    if ssn.trace.spared is None:
+    if ssn.trace.staying is None:
         return
     every = compared if request is None else (request,)
     named = {name for one in every for name, amount in plain(one).items() if amount}

@@ -92,7 +92,7 @@ class Drf:
             theirs = self._share(left[job])
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
-            elif self._ssn.trace.spared is not None:
+            elif self._ssn.trace.staying is not None:
                 self._ssn.trace.spare(Spares.SHARE, self._keys[job], {"": theirs}, {"": ours})
         return victims, PERMIT
 
@@ -124,7 +124,7 @@ class Drf:
             self._tree.update(allocated, in_total - self._request[task])
             if self._tree.compare(self._queue[ours], self._queue[job]) < 0:
                 victims.append(task)
-            elif self._ssn.trace.spared is not None:
+            elif self._ssn.trace.staying is not None:
                 self._ssn.trace.spare(Spares.ORDER, self._queue[job])
             allocated[job] = self._allocated[job]
         return victims, PERMIT

@@ -146,7 +146,7 @@ class Tdm:
 
         Tasks that are preemptable or revocable themselves cannot preempt.
         """
-        tasks, explains = self._ssn.tasks, self._ssn.trace.spared is not None
+        tasks, explains = self._ssn.tasks, self._ssn.trace.staying is not None
         if tasks.info[preemptor].preemptable or tasks.info[preemptor].revocable_zone:
             for _ in candidates if explains else ():
                 self._ssn.trace.spare(Spares.REVOCABLE, tasks.info[preemptor].key)
