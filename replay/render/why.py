@@ -50,7 +50,7 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
     if said := no_change_text(found):
         yield f"{said}\n"
     if found.found:
-        shown, more = _few(found.found)
+        shown, more = few(found.found)
         rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
         heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
         yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
@@ -59,7 +59,9 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
     elif found.tried:
         sooner = " sooner" if found.unchanged else ""
         tried = f"{found.tried} changes that were tried"
-        yield f"With none of {tried} does it start{sooner}.\n"
+        sound = " as it should" if found.by_fault else ""
+        yield f"With none of {tried} does it start{sooner}{sound}.\n"
+    yield from _fault_lines(found.by_fault, style)
     if depth and found.in_vain:
         yield "\n"
         tried_rows = [(text,) for text in found.in_vain]
@@ -68,19 +70,30 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
         yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
 
 
+def _fault_lines(found: Sequence[Remedy], style: Style) -> Iterator[str]:
+    """Yield the releases with which an object starts only by a fault, and that fault."""
+    if found:
+        yield "\n"
+        shown, _ = few(found)
+        rows = [(one.text, one.starts, " ".join(one.faults)) for one in shown]
+        heads = ("ONLY BY A FAULT", "STARTS", "FAULT")
+        yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
+
+
 def no_change_text(found: WouldHelp) -> str:
     """Return that the object starts without any change; empty if it does not."""
     return _UNCHANGED.get(found.unchanged, "")
 
 
-def _few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
+def few(found: Sequence[Remedy]) -> tuple[list[Remedy], int]:
     """Return the changes to show, and how many are not: of jobs a few, releases together."""
     shown: list[Remedy] = []
     gone = [one for one in found if one.kind == GONE]
     releases: dict[tuple[object, ...], list[Remedy]] = {}
     for one in found:
         if one.kind == RELEASE:
-            releases.setdefault((one.starts, one.evicts, one.no_longer), []).append(one)
+            same_as = (one.starts, one.evicts, one.no_longer, one.faults)
+            releases.setdefault(same_as, []).append(one)
         elif one.kind != GONE:
             shown.append(one)
     shown += gone[:_JOBS]

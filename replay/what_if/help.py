@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,7 @@ from ..moments.scheduler_confs import ConfText
 from ..sessions.session import SessionAnswer
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
+from .faults import FaultSearch, TimeOver
 from .run import ORIGINAL, Sessions, Variant
 from .suggestions import RELEASE, SWITCH, Suggestion, suggestions_for
 from .switches import Switch, Switches, said
@@ -42,6 +43,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
         pods can be created.
     :param evicts: pods that the session then evicts, and the original one does not.
     :param no_longer: pods that the original session binds, and this one does not.
+    :param faults: of a release, in words, without which the object would not start.
     """
 
     kind: str
@@ -49,12 +51,15 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     starts: str
     evicts: tuple[str, ...] = ()
     no_longer: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     """The changes that help, the cheapest first.
 
     :param tried: how many changes were tried. :param left: how many were not, for lack of time.
+    :param by_fault: releases with which the object starts only because of what they fail to check
+        or to count.
     :param in_vain: the changes that were tried and do not help.
     :param unchanged: when the object starts without any change: ``now``, ``after evictions`` or
         ``enqueued``; empty if it does not. Only changes with which it starts sooner help then.
@@ -64,11 +69,12 @@ class WouldHelp(msgspec.Struct, Tabular, frozen=True, kw_only=True):
     tried: int
     left: int
     unchanged: str = ""
+    by_fault: tuple[Remedy, ...] = ()
     in_vain: tuple[str, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
-        """Return the changes that help."""
-        return {"remedies": table_of(Remedy, self.found)}
+        """Return the changes that help, also those that do so only by a fault."""
+        return {"remedies": table_of(Remedy, (*self.found, *self.by_fault))}
 
 
 _Tried = tuple[Suggestion, Remedy | None]
@@ -118,29 +124,46 @@ def what_would_help(
         for one in _switched(settings, (switch,), rank)
     ]
     suggestions = suggestions_for(why, target.podgroup, sessions.cache, was, switches)
+    trial = _Trial(sessions, target, original, unchanged)
     tried: list[_Tried] = []
-    for number, suggestion in enumerate(suggestions, start=1):
-        if not go_on():
-            break
-        remedy = _tried(sessions, suggestion, target, original)
-        later = remedy is None or remedy.starts == unchanged
-        tried.append((suggestion, None if later else remedy))
+    for remedy in _remedies(trial, suggestions, go_on):
+        tried.append((suggestions[len(tried)], remedy))
         if progress is not None:
-            progress(number, len(suggestions))
+            progress(len(tried), len(suggestions))
     left = len(suggestions) - len(tried)
     if not left and not any(found for one, found in tried if one.kind == SWITCH):
-        tried += _together(sessions, settings, target, original)
+        tried += _together(trial, settings)
     return _would_help(tried, left, unchanged)
+
+
+def _remedies(
+    trial: _Trial, suggestions: Sequence[Suggestion], go_on: Callable[[], bool]
+) -> Iterator[Remedy | None]:
+    """Yield what each change does, until the time is over; None if it does not help."""
+    search = FaultSearch(trial.helps, go_on)
+    for suggestion in suggestions:
+        if not go_on():
+            return
+        remedy = trial.remedy(suggestion)
+        if remedy is not None:
+            try:
+                faults = search.needed(suggestion.variant)
+            except TimeOver:
+                return
+            remedy = msgspec.structs.replace(remedy, faults=faults)
+        yield remedy
 
 
 def _would_help(tried: Sequence[_Tried], left: int, unchanged: str) -> WouldHelp:
     """Return what was found: releases after all else."""
     ordered = sorted(tried, key=lambda one: one[0].kind == RELEASE)
+    helping = [remedy for _, remedy in ordered if remedy is not None]
     return WouldHelp(
-        found=tuple(remedy for _, remedy in ordered if remedy is not None),
+        found=tuple(one for one in helping if not one.faults),
         tried=len(tried),
         left=left,
         unchanged=unchanged,
+        by_fault=tuple(one for one in helping if one.faults),
         in_vain=tuple(suggestion.text for suggestion, remedy in tried if remedy is None),
     )
 
@@ -152,9 +175,7 @@ def _switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator
         yield Suggestion(SWITCH, rank, said(some), Variant(said(some), conf=conf))
 
 
-def _together(
-    sessions: Sessions, settings: Switches, target: Target, original: SessionAnswer
-) -> Iterator[_Tried]:
+def _together(trial: _Trial, settings: Switches) -> Iterator[_Tried]:
     """Yield the smallest set of changes of the configuration with which the object starts.
 
     All are made at once; if that helps, those are left out without which it still does.
@@ -164,7 +185,7 @@ def _together(
 
     def helps(names: Cause) -> bool:
         for one in _switched(settings, [known[name] for name in names], len(known)):
-            ran[names] = one, _tried(sessions, one, target, original)
+            ran[names] = one, trial.remedy(one)
             return ran[names][1] is not None
         return False
 
@@ -187,25 +208,42 @@ def _deleted_podgroup(
     return msgspec.json.decode(versions[-1], type=dict[str, Any]) if versions else None
 
 
-def _tried(
-    sessions: Sessions, suggestion: Suggestion, target: Target, original: SessionAnswer
-) -> Remedy | None:
-    """Run the session with a change; None if the object does not start."""
-    try:
-        answer = sessions.run(suggestion.variant)
-    except PlinianError:
-        return None  # It cannot be made, for instance because the log lacks the object.
-    starts = _sure(sessions, suggestion.variant, answer, starts_in(answer, target))
-    if not starts:
-        return None
-    binds, evicted = dict(answer.result.binds), dict(original.result.evictions)
-    return Remedy(
-        kind=suggestion.kind,
-        text=suggestion.text,
-        starts=starts,
-        evicts=tuple(pod for pod, _ in answer.result.evictions if pod not in evicted),
-        no_longer=tuple(pod for pod, _ in original.result.binds if pod not in binds),
-    )
+class _Trial(NamedTuple):
+    """Runs the session with changes, and says whether the object starts then.
+
+    :param unchanged: when it starts without any.
+    """
+
+    sessions: Sessions
+    target: Target
+    original: SessionAnswer
+    unchanged: str
+
+    def helps(self, variant: Variant) -> bool:
+        """Return whether the object starts, or starts sooner, with changes."""
+        return self._sooner(variant, self.sessions.run(variant)) != ""
+
+    def remedy(self, suggestion: Suggestion) -> Remedy | None:
+        """Return what a change does; None if it does not help, or cannot be made."""
+        try:
+            answer = self.sessions.run(suggestion.variant)
+        except PlinianError:
+            return None  # For instance because the log lacks the object.
+        starts = self._sooner(suggestion.variant, answer)
+        if not starts:
+            return None
+        binds, evicted = dict(answer.result.binds), dict(self.original.result.evictions)
+        return Remedy(
+            kind=suggestion.kind,
+            text=suggestion.text,
+            starts=starts,
+            evicts=tuple(pod for pod, _ in answer.result.evictions if pod not in evicted),
+            no_longer=tuple(pod for pod, _ in self.original.result.binds if pod not in binds),
+        )
+
+    def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
+        starts = _sure(self.sessions, variant, answer, starts_in(answer, self.target))
+        return "" if starts == self.unchanged else starts
 
 
 def starts_in(answer: SessionAnswer, target: Target) -> str:

@@ -12,6 +12,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.model.panic import Panic
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.faults import mended
 from ...engine.volcano.session.history import resolve
 from ..compare.decisions import Differing, decisions_of, differing
 from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
@@ -34,13 +35,15 @@ class Variant(NamedTuple):
     """What is otherwise in one session.
 
     :param name: of its column. :param conf: a configuration instead of that of the original.
-    :param release: another release.
+    :param release: another release. :param mended: the behaviours of the release whose faults it
+        does not have here.
     """
 
     name: str
     changes: tuple[Change, ...] = ()
     conf: ConfText | None = None
     release: str | None = None
+    mended: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -106,7 +109,7 @@ class Sessions:
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect on sessions, or its result is no valid object.
         """
-        behaviours = resolve(variant.release or self.release)
+        behaviours = mended(variant.release or self.release, variant.mended)
         begin, scene = self._beginning(behaviours), self._scene_of(variant)
         if not variant.changes:
             return session_in(scene, behaviours, begin.cache)
@@ -121,7 +124,7 @@ class Sessions:
 
     def next_after(self, variant: Variant, answer: SessionAnswer) -> Iterator[NextSession]:
         """Yield the next sessions after one that was run; see :func:`.next_sessions`."""
-        behaviours = resolve(variant.release or self.release)
+        behaviours = mended(variant.release or self.release, variant.mended)
         return next_sessions(self._scene_of(variant), behaviours, answer.cache, answer.result)
 
     @property

@@ -169,9 +169,9 @@ def test_what_would_help_is_found_by_trying_and_the_cheapest_comes_first(full: L
         ("move", "queue of the PodGroup: default instead of right", "now"),
         ("gone", "podgroup ns/first is gone", "now"),
     ]
-    releases = {one.text for one in found.found if one.kind == "release"}
-    assert "release v1.10.2" in releases
-    assert "release v1.12.0" not in releases
+    faults = {one.text: one.faults for one in found.by_fault}
+    assert faults["release v1.10.2"][0].startswith("The parents of queues are ignored")
+    assert "release v1.12.0" not in faults
     assert found.left == 0
 
 

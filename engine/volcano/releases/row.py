@@ -38,6 +38,8 @@ class Row(msgspec.Struct, frozen=True):
     :param why: what it means for a person who runs the release.
     :param pull: the number of the pull request of volcano-sh/volcano that introduced it on the main
         line; None if it was so from the beginning, or Volcano's history names none.
+    :param fault: what the release fails to check or to count then, so that it may start what should
+        wait; empty if nothing.
     """
 
     behaviour: str
@@ -46,6 +48,7 @@ class Row(msgspec.Struct, frozen=True):
     source: str
     why: str
     pull: int | None = None
+    fault: str = ""
 
     def is_in(self, release: Release | PreRelease) -> bool:
         """Return whether a release has the change of this row."""

@@ -48,6 +48,8 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/factory.go",
         why="A configuration that names a plugin of a later release runs without it.",
+        fault="A plugin that the configuration names is not in the release, and its checks are "
+        "left out.",
     ),
     Row(
         "plugins",
@@ -55,6 +57,8 @@ ROWS: tuple[Row, ...] = (
         landed("v1.9.0"),
         source="plugins/factory.go",
         why="New: capacity, deviceshare, nodegroup and pdb.",
+        fault="A plugin that the configuration names is not in the release, and its checks are "
+        "left out.",
         pull=3283,
     ),
     Row(
@@ -63,6 +67,8 @@ ROWS: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/factory.go",
         why="New: network-topology-aware; a job's pods are placed near each other.",
+        fault="A plugin that the configuration names is not in the release, and its checks are "
+        "left out.",
         pull=4310,
     ),
     Row(

@@ -136,6 +136,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="api/node_info.go addResource",
         why="Shared cards of pods that are there before the first session seem to be free.",
+        fault="Shared cards of older pods count as free until an update of the pods.",
         pull=4500,
     ),
     Row(
@@ -144,6 +145,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="api/node_info.go setNodeOthersResource",
         why="A node without devices takes pods that request some, and the scheduler crashes.",
+        fault="The devices of a node that has none are not checked: the pod gets none.",
         pull=4717,
     ),
     Row(
@@ -152,6 +154,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
         why="A pod is not placed if its part of a device is not free after all.",
+        fault="The devices of a node that has none are not checked: the pod gets none.",
         pull=5116,
     ),
     Row(
@@ -223,6 +226,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="api/devices/nvidia/vgpu/device_info.go GetIgnoredDevices",
         why="Nodes and queues count memory and cores of virtual GPUs like other resources.",
+        fault="A percentage below 100 of a card's memory counts as 0.",
         pull=4520,
     ),
     Row(
@@ -262,6 +266,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
         why="A card of which more than 100 cores are used seems to have very many free ones.",
+        fault="A card of which more than 100 cores are used counts as free.",
     ),
     Row(
         "free_cores_unsigned",
@@ -277,6 +282,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
         why="A pod gets GPUs of the one type that it does not want; of several it gets none.",
+        fault="A pod gets GPUs of a type that it does not want.",
     ),
     Row(
         "one_unwanted_type_allowed",
@@ -330,6 +336,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/capacity/capacity.go",
         why="Device claims of pods count in no queue.",
+        fault="Device claims of pods count in no queue.",
     ),
     Row(
         "device_quotas",
@@ -345,6 +352,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/job_info.go DRAResource.Add, GetMinDRAResources",
         why="A claim of too many devices overflows, and is within every queue's capability.",
+        fault="A claim of too many devices overflows, and is within every limit.",
     ),
     Row(
         "device_counts_saturate",

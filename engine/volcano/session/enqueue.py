@@ -49,6 +49,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/capacity/capacity.go OnSessionOpen",
         why="Together, siblings enqueue more than their parent has room for.",
+        fault="A job is enqueued without a check of the queues above its own.",
     ),
     Row(
         "enqueue_checks_ancestors",
@@ -79,6 +80,8 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/util/util.go GetInqueueResource",
         why="For missing GPUs of its minimum, a job reserves only a thousandth.",
+        fault="A job reserves only a thousandth of the GPUs and other scalar resources that it "
+        "lacks.",
     ),
     Row(
         "reserved_scalars_in_milli",

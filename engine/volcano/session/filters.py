@@ -113,6 +113,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.10.0"),
         source="plugins/predicates/predicates.go",
         why="Not all reasons are reported; pods without requests can exceed the number of pods.",
+        fault="Pods without requests can exceed a node's number of pods.",
         pull=3553,
     ),
     Row(
@@ -175,6 +176,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="framework/statement.go Allocate, cache/cache.go GetPodVolumes",
         why="A pod may be tried on a node that cannot take its volumes.",
+        fault="Nodes that cannot take a pod's volumes are not filtered out.",
     ),
     Row(
         "volume_binding_filter",
@@ -235,6 +237,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/predicates/predicates.go (feature gates of Kubernetes 1.25)",
         why="In topologySpreadConstraints, only skew, key and selector have an effect.",
+        fault="minDomains, matchLabelKeys and policies of topologySpreadConstraints are ignored.",
     ),
     Row(
         "extended_spread_constraints",
@@ -272,6 +275,7 @@ ROWS: tuple[Row, ...] = (
         landed("v1.10.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
         why="Pods are placed on nodes that plugins after nodegroup would refuse.",
+        fault="Plugins after nodegroup do not filter nodes.",
         pull=3553,
     ),
     Row(

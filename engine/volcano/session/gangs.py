@@ -34,6 +34,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/job_info.go ReadyTaskNum",
         why="Pending pods without requests count towards their gang's minimum.",
+        fault="Pending pods without requests count towards their gang's minimum.",
     ),
     Row(
         "best_effort_is_ready",

@@ -62,6 +62,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/job_info.go NewTaskInfo",
         why="Pods with scheduling gates are placed, but cannot be bound.",
+        fault="Pods with scheduling gates are placed, but cannot be bound.",
     ),
     Row(
         "scheduling_gates",
@@ -92,6 +93,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
         why="Pods with sidecars overfill nodes.",
+        fault="Requests of sidecars do not count, so pods overfill nodes.",
     ),
     Row(
         "sidecar_requests_counted",
@@ -107,6 +109,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
         why="Only the containers' requests count.",
+        fault="Requests of a pod for all its containers together do not count.",
     ),
     Row(
         "pod_level_requests_counted",

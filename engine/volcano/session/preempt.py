@@ -82,6 +82,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="actions/preempt/preempt.go Execute",
         why="Pods marked as not preemptable are evicted for others of their job.",
+        fault="Pods marked as not preemptable are evicted.",
     ),
     Row(
         "unpreemptable_preempted_within_job",
@@ -127,6 +128,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="actions/preempt/preempt.go",
         why="preemptionPolicy of a pod has no effect.",
+        fault="Pods with preemptionPolicy Never evict others.",
     ),
     Row(
         "preemption_policy_respected",

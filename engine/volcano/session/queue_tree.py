@@ -92,6 +92,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="cache/cache.go newDefaultQueue",
         why="Queues have no parents.",
+        fault="The parents of queues are ignored, and so are their limits.",
     ),
     Row(
         "root_queue",

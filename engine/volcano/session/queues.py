@@ -112,6 +112,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="plugins/proportion/proportion.go",
         why="A closed queue still schedules its existing PodGroups.",
+        fault="A closed queue still schedules.",
     ),
     Row(
         "closed_queues_schedule",

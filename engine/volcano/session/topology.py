@@ -44,6 +44,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="actions/allocate/allocate.go",
         why="spec.networkTopology of a PodGroup is ignored.",
+        fault="spec.networkTopology of a PodGroup is ignored.",
     ),
     Row(
         "network_topology",
@@ -135,6 +136,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A pod may be placed outside its gang's hypernode, on its nominated node.",
+        fault="A pod may be placed outside its gang's hypernode.",
     ),
     Row(
         "nominated_node_within_hypernode",

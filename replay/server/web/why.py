@@ -19,7 +19,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...pages.why import reasons_of
 from ...render.simulation import spans
-from ...render.why import no_change_text
+from ...render.why import few, no_change_text
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
 from .bounded import MOST_ROWS
@@ -97,7 +97,8 @@ def _json(found: WhyPage) -> Any:
 
 def _shown(found: WhyPage, _look: Look) -> Mapping[str, Any]:
     no_change = "" if found.help is None else no_change_text(found.help)
-    return {"reasons": reasons_of(found.why), "no_change": no_change}
+    faulty = [] if found.help is None else few(found.help.by_fault)[0]
+    return {"reasons": reasons_of(found.why), "no_change": no_change, "faulty": faulty}
 
 
 @page(
