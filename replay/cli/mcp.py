@@ -62,7 +62,7 @@ def mcp(
         branch=branch,
         cluster=cluster,
         at=at,
-        release=serving.release_served(release, log, cluster, branch),
+        release=serving.release_named(release, log, cluster, branch),
         address=listen,
         port=port,
         token="" if token_file is None else token_in(token_file),

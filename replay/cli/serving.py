@@ -108,12 +108,12 @@ def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
         note(f"plinian: WARNING: {line}")
 
 
-def release_served(release: str | None, place: str, cluster: str | None, branch: str) -> str:
+def release_named(release: str | None, place: str, cluster: str | None, branch: str) -> str | None:
     """Return the release that answers of a server are about, unless a request names one.
 
     It is the one that is given, else that of the image of the scheduler's pods at the end of the
-    log, else the default; that also for a log of which the end is not soon found. A log that cannot
-    be read is reported when it is served.
+    log; None if there is neither, and for a log of which the end is not soon found. A log that
+    cannot be read is reported when it is served.
     """
     from ...engine.errors import PlinianError
     from ..facade.log import opened
@@ -126,6 +126,6 @@ def release_served(release: str | None, place: str, cluster: str | None, branch:
         with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
             end = log.moment("end")
             far = is_out_of_reach(log, end, DEFAULT_RELEASE)
-            return (None if far else release_at(log, end)) or DEFAULT_RELEASE
+            return None if far else release_at(log, end)
     except PlinianError:
-        return DEFAULT_RELEASE
+        return None

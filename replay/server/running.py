@@ -178,9 +178,9 @@ def look(settings: Settings) -> list[str]:
             )
         if settings.writable:
             log.store.append([], branch=settings.branch)  # Fails if it cannot be written.
-        if not is_out_of_reach(log, log.moment("end"), settings.release):
+        if not is_out_of_reach(log, log.moment("end"), settings.used_release):
             return []
-    now = f"{advice(settings.release)} --log {shlex.quote(shown_place(settings.place))}"
+    now = f"{advice(settings.used_release)} --log {shlex.quote(shown_place(settings.place))}"
     what = "questions about the scheduler's cache are refused far into this log"
     return [f"{what}, because none is stored: {now}"]
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.log import MAIN
+from ..facade.options import DEFAULT_RELEASE
 
 DEFAULT_PORT = 8001
 """The port of ``kubectl proxy``."""
@@ -36,7 +37,8 @@ class Settings(NamedTuple):
     :param branch: the branch of points that do not name one.
     :param cluster: the cluster; None if the log holds only one.
     :param at: the point that is served where a request names none.
-    :param release: the release of Volcano that answers are about, unless a request names one.
+    :param release: the release of Volcano that answers are about, unless a request names one;
+        None if neither a person nor the log names one.
     :param address: the address to listen on. :param port: the port; 0 is any free one.
     :param token: what a request must show; empty if it needs none.
     :param tls: how connections are encrypted; None if they are not.
@@ -51,7 +53,7 @@ class Settings(NamedTuple):
     branch: str = MAIN
     cluster: str | None = None
     at: str = "end"
-    release: str = "v1.12.1"
+    release: str | None = None
     address: str = LOOPBACK
     port: int = DEFAULT_PORT
     token: str = ""
@@ -60,6 +62,11 @@ class Settings(NamedTuple):
     shift_to: int | None = None
     origins: tuple[str, ...] = ()
     writable: bool = False
+
+    @property
+    def used_release(self) -> str:
+        """Return the release that answers are about: the default is assumed if none is named."""
+        return self.release or DEFAULT_RELEASE
 
     @property
     def origin(self) -> str:

@@ -97,7 +97,7 @@ def test_links_of_pages_lead_to_pages(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("path", "ask"),
     [
-        (f"why/{GANG}", lambda log: log.why(GANG, at="@1901", release="v1.12.1")),
+        (f"why/{GANG}", lambda log: log.why(GANG, at="@1901")),
         ("session", lambda log: log.session(at="@1901", trace=True)),
         ("diff?vs=@1500", lambda log: log.diff("@1500", "@1901")),
         ("check?over=moment", lambda log: log.check(at="@1901")),

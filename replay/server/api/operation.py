@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...facade.log import Log
-from ...facade.options import DEFAULT_RELEASE
 from ...moments.moment import Moment
 from ...moments.scheduler_confs import ConfText
 from ..limits import Limit
@@ -31,7 +30,7 @@ class Asked(NamedTuple):
     """A question: everything that is needed to answer it.
 
     :param moment: what it is about; None if it is not about a log. :param values: what the request
-        gives, by the names of the parameters. :param release: the server's default.
+        gives, by the names of the parameters. :param release: the server's; None if none is named.
     """
 
     operation: Operation
@@ -40,12 +39,12 @@ class Asked(NamedTuple):
     values: Mapping[str, Any]
     page: Page
     limit: Limit
-    release: str = DEFAULT_RELEASE
+    release: str | None = None
 
     def keywords(self) -> dict[str, Any]:
         """Return the values by their names in the Python API."""
         found = dict(self._keywords())
-        if self.release != DEFAULT_RELEASE and self.operation.has_release:
+        if self.release is not None and self.operation.has_release:
             found.setdefault("release", self.release)
         return found
 
@@ -172,5 +171,5 @@ def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
 
 def _needs_release(operation: Operation, asked: Asked) -> bool:
     """Return whether a command must name the release that a request left out."""
-    another = asked.release != DEFAULT_RELEASE or "try_release" in asked.values
+    another = asked.release is not None or "try_release" in asked.values
     return another and operation.has_release

@@ -61,7 +61,7 @@ async def _about(request: Request) -> Response:
             "plinian": __version__,
             "branch": settings.branch,
             "at": settings.at,
-            "release": settings.release,
+            "release": settings.used_release,
             "last": last,
             "secrets": "what Secrets contain is never in a log",
             "openapi": f"{ROOT}/openapi.json",

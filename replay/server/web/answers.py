@@ -143,7 +143,8 @@ def _look(asked: Asked, position: int, last: int) -> Look:
         last=last,
         path=rest if asked.parts else asked.page.path,
         query=asked.query,
-        usual_release=asked.settings.release,
+        usual_release=asked.settings.used_release,
+        is_assumed=asked.settings.release is None,
     )
 
 

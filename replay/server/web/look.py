@@ -41,6 +41,7 @@ class Look(NamedTuple):
     :param path: of the page, as in ``nodes`` or ``pod/ml/train-0``; empty for the timeline.
     :param query: the names and values of the query, in order; of equal names the last counts.
     :param usual_release: the release that is meant where the query has none.
+    :param is_assumed: neither a person nor the log named it.
     :param prefix: what stands before every path of this server; usually nothing.
     """
 
@@ -49,6 +50,7 @@ class Look(NamedTuple):
     path: str = ""
     query: tuple[tuple[str, str], ...] = ()
     usual_release: str = ""
+    is_assumed: bool = False
     prefix: str = ""
 
     def get(self, name: str, usual: str = "") -> str:
@@ -100,6 +102,11 @@ class Look(NamedTuple):
     def release(self) -> str:
         """Return the release of Volcano that answers are about."""
         return self.get("release") or self.usual_release
+
+    @property
+    def named_release(self) -> str | None:
+        """Return the release if it was named; None if it is assumed."""
+        return self.get("release") or (None if self.is_assumed else self.usual_release)
 
     @property
     def filter(self) -> str:

@@ -264,5 +264,5 @@ def _side(text: str | None) -> str:
 
 def _why(log: Log, look: Look, base: Pane) -> Pane:
     reach_cache(log, log.moment(look.at), [look.release])
-    found = log.why(base.object, at=look.at, release=look.release)
+    found = log.why(base.object, at=look.at, release=look.named_release)
     return msgspec.structs.replace(base, why=found)

@@ -117,7 +117,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
     """
     moment, named = log.moment(look.at), f"{kind}/{key}"
     reach_cache(log, moment, [look.release])
-    found = log.why(named, at=moment, release=look.release)
+    found = log.why(named, at=moment, release=look.named_release)
     waits = bool(found.waits) and found.asked.kind in {"pod", "job", "podgroup"}
     helps = waits and look.get("help") == "yes"
     question = _question(found) if waits else None
