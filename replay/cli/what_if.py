@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ..forecast.times import Wish
     from ..moments.log import Log
     from ..moments.moment import Moment
+    from ..moments.scheduler_confs import ConfText
     from ..what_if.run import Variant, WhatIf
+
+T = TypeVar("T")
 
 
 @command("what-if")
@@ -67,7 +70,17 @@ if TYPE_CHECKING:
     metavar="KIND/NAME",
     help="The object does not exist; with a job or a PodGroup also its pods.",
 )
-@options.conf_with("Another volcano-scheduler.conf.")
+@options.conf_with(
+    "The volcano-scheduler.conf of the session, instead of the log's. Given twice, or as the only "
+    "change, the last one is that which is tried, as with --release.",
+    several=True,
+)
+@click.option(
+    "--try-conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Try this volcano-scheduler.conf, whatever else is changed.",
+)
 @click.option(
     "--release",
     multiple=True,
@@ -131,7 +144,8 @@ def what_if(
     cordon: tuple[str, ...],
     uncordon: tuple[str, ...],
     delete: tuple[str, ...],
-    conf: Path | None,
+    conf: tuple[Path, ...],
+    try_conf: Path | None,
     release: tuple[str, ...],
     each: bool,
     lasts: str | None,
@@ -167,25 +181,31 @@ def what_if(
 
     check_plot(output, plot=plot)
     wanted = Wanted(fields, files, nodes, count, cordon, uncordon, delete, namespace)
-    given = None if conf is None else conf_file(conf)
+    alone = wanted == Wanted(how_many=count, namespace=namespace) and lasts is None
     names = chosen(release, assume=assume).names
-    alone = wanted == Wanted(how_many=count, namespace=namespace) and given is None
-    taken, tried = _releases(names, alone=alone and bool(release) and lasts is None)
+    _check_ambiguous(names, conf, try_conf, alone=alone)
+    confs = [conf_file(one) for one in conf]
+    only_conf = alone and not names and try_conf is None
+    only_release = alone and not conf and try_conf is None
+    given, tried_conf = _base_and_tried(confs, "configurations", alone=only_conf)
+    taken, tried = _base_and_tried(names, "releases", alone=only_release)
+    if try_conf is not None:
+        tried_conf = conf_file(try_conf)
     how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace, plot)
     how.check()
-    variants = variants_of(wanted, given, tried, each=each, none=lasts is not None)
+    variants = variants_of(wanted, tried_conf, tried, each=each, none=lasts is not None)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         named = named_release(taken, opened_log, moment)
         original = named or options.DEFAULT_RELEASE
-        check_confs([given], sorted({original, tried or original}), assume=assume)
+        check_confs([given, tried_conf], sorted({original, tried or original}), assume=assume)
         _note_unread(opened_log, moment, variants)
-        warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
+        warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)
         store_beliefs(log, opened_log, moment, [original])
+        asked = Asked(opened_log, log, moment, variants, original, given)
         if lasts is None:
-            _session(opened_log, moment, variants, original, output, named=named is not None)
+            _session(asked, output, named=named is not None)
         else:
-            asked = Asked(opened_log, log, moment, variants, original)
             _live_on(asked, how, output, jobs=jobs, named=named is not None)
 
 
@@ -246,29 +266,30 @@ class _How(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question to a log."""
+    """A question to a log. :param conf: instead of the log's."""
 
     log: Log
     place: str
     moment: Moment
     variants: Sequence[Variant]
     release: str
+    conf: ConfText | None
 
 
-def _session(
-    log: Log,
-    moment: Moment,
-    variants: Sequence[Variant],
-    release: str,
-    output: str,
-    *,
-    named: bool,
-) -> None:
+def _session(asked: Asked, output: str, *, named: bool) -> None:
     from ..render.progress import counting
     from ..what_if.run import what_if as run
 
-    with counting("sessions", visible=shows_progress() and len(variants) > 1) as progress:
-        found = run(log, moment, variants, release=release, progress=progress)
+    visible = shows_progress() and len(asked.variants) > 1
+    with counting("sessions", visible=visible) as progress:
+        found = run(
+            asked.log,
+            asked.moment,
+            asked.variants,
+            release=asked.release,
+            conf=asked.conf,
+            progress=progress,
+        )
     _note(found, named=named)
     _write(found, output)
 
@@ -283,6 +304,7 @@ def _live_on(asked: Asked, how: _How, output: str, *, jobs: int, named: bool) ->
         tuple(asked.variants),
         how.wish(),
         asked.release,
+        asked.conf,
         place=asked.place,
         keep=how.keep or "",
     )
@@ -312,19 +334,42 @@ def _write_forecast(found: Forecast, output: str) -> None:
         write_lines(forecast_lines(found, style=style(), wide=output == "wide"))
 
 
-def _releases(taken: Sequence[str], *, alone: bool) -> tuple[str | None, str | None]:
-    """Return the release of the original and the one that is tried, as far as they are named.
+def _check_ambiguous(
+    releases: Sequence[str], confs: Sequence[Path], try_conf: Path | None, *, alone: bool
+) -> None:
+    """Refuse one release and one configuration where only one of them can be what is tried.
 
-    :param alone: the release is the only change.
+    :param alone: nothing else is changed.
+    :raises UsageError: they do not say what is tried.
+    """
+    from ...engine.errors import UsageError
+
+    if alone and try_conf is None and len(releases) == len(confs) == 1:
+        raise UsageError(
+            "--release and --conf do not say which of them is tried",
+            now=f"try the configuration with --try-conf {confs[0].name}, or the release by giving "
+            "that of the original before it",
+        )
+    if try_conf is not None and len(confs) > 1:
+        raise UsageError(
+            "more than one configuration to try",
+            now="give --conf once, for the original, and --try-conf",
+        )
+
+
+def _base_and_tried(given: Sequence[T], what: str, *, alone: bool) -> tuple[T | None, T | None]:
+    """Return the release or configuration of the original, and the one that is tried, if named.
+
+    :param what: they are, in words. :param alone: one of them is the only change.
     :raises UsageError: there are more than two.
     """
     from ...engine.errors import UsageError
 
-    if len(taken) > 2:
-        raise UsageError("more than two releases", now="give that of the original, and one to try")
-    if len(taken) == 2:
-        return taken[0], taken[1]
-    one = taken[0] if taken else None
+    if len(given) > 2:
+        raise UsageError(f"more than two {what}", now="give that of the original, and one to try")
+    if len(given) == 2:
+        return given[0], given[1]
+    one = given[0] if given else None
     return (None, one) if alone else (one, None)
 
 

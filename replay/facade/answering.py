@@ -122,6 +122,7 @@ class AnsweringLog(StoredLog):
         uncordon: Names = (),
         delete: Names = (),
         conf: Conf | None = None,
+        try_conf: Conf | None = None,
         release: str | None = None,
         try_release: str | None = None,
         each: bool = False,
@@ -136,9 +137,9 @@ class AnsweringLog(StoredLog):
         :param add_nodes: names of nodes; ``count`` empty ones are added like each.
         :param cordon: nodes that take no more pods. :param uncordon: that take pods again.
         :param delete: objects that do not exist, as in ``job/train``.
-        :param conf: another configuration. :param release: of the original; by default as of
-            :meth:`why`.
-        :param try_release: another release. :param each: every change alone.
+        :param conf: of the original instead of the log's. :param release: of the original; both as
+            of :meth:`why`. They are also those of the variants, unless another one is tried.
+        :param try_conf: another configuration. :param try_release: another release. :param each: every change alone.
         :param namespace: of objects that name none.
         :param assume: use the nearest release for an unknown one.
         :param strict: refuse to answer if the log lacks what sessions need.
@@ -151,10 +152,17 @@ class AnsweringLog(StoredLog):
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
         moment = self.moment(at)
         release = release or release_at(self, moment) or DEFAULT_RELEASE
-        tried = Tried(conf, release, try_release, each, assume)
-        original, variants = variants_of(changes, tried)
+        tried = Tried(conf, try_conf, release, try_release, each, assume)
+        asked = variants_of(changes, tried)
         self._check(moment, conf, strict=strict)
-        return what_if(self, moment, variants, release=original, progress=progress)
+        return what_if(
+            self,
+            moment,
+            asked.variants,
+            release=asked.release,
+            conf=asked.conf,
+            progress=progress,
+        )
 
     def blame(
         self,

@@ -30,6 +30,7 @@ class ForecastingLog(AnsweringLog):
         uncordon: Names = (),
         delete: Names = (),
         conf: Conf | None = None,
+        try_conf: Conf | None = None,
         release: str = DEFAULT_RELEASE,
         try_release: str | None = None,
         each: bool = False,
@@ -66,11 +67,19 @@ class ForecastingLog(AnsweringLog):
         from ..forecast.times import wish_of  # noqa: PLC0415
 
         changes = Changes(fields, files, add_nodes, count, cordon, uncordon, delete, namespace)
-        tried = Tried(conf, release, try_release, each, assume)
-        original, variants = variants_of(changes, tried, none=True)
+        tried = Tried(conf, try_conf, release, try_release, each, assume)
+        asked = variants_of(changes, tried, none=True)
         times = (for_, start_after, several(run_for), period)
         wish = wish_of(*times, namespace=namespace, arrivals=arrivals)
         moment = self.moment(at)
         self._check(moment, conf, strict=strict)
-        question = Question(moment, tuple(variants), wish, original, place=self.place, keep=keep)
+        question = Question(
+            moment,
+            tuple(asked.variants),
+            wish,
+            asked.release,
+            asked.conf,
+            place=self.place,
+            keep=keep,
+        )
         return forecast(self, question, jobs=jobs, progress=progress)

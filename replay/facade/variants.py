@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .options import Conf, FilePath, Names, accepted_conf, paths_of, release_of, several
 
 if TYPE_CHECKING:
+    from ..moments.scheduler_confs import ConfText
     from ..what_if.run import Variant
 
 
@@ -28,16 +29,23 @@ class Tried(NamedTuple):
     """What sessions run with, as the parameters of :meth:`.AnsweringLog.what_if`."""
 
     conf: Conf | None
+    try_conf: Conf | None
     release: str
     try_release: str | None
     each: bool
     assume: bool
 
 
-def variants_of(
-    changes: Changes, tried: Tried, *, none: bool = False
-) -> tuple[str, Sequence[Variant]]:
-    """Return the release of the original, and the variants.
+class Asked(NamedTuple):
+    """The release and the configuration of the original, and the variants."""
+
+    release: str
+    conf: ConfText | None
+    variants: Sequence[Variant]
+
+
+def variants_of(changes: Changes, tried: Tried, *, none: bool = False) -> Asked:
+    """Return what is original, and the variants.
 
     :param none: nothing needs to be changed.
     :raises UsageError: a change is wrong, or a release is not known or rejects the configuration.
@@ -58,5 +66,7 @@ def variants_of(
         several(changes.delete),
         changes.namespace,
     )
-    conf = accepted_conf(tried.conf, [other or original], assume=tried.assume)
-    return original, wanted.variants_of(asked, conf, other, each=tried.each, none=none)
+    conf = accepted_conf(tried.conf, sorted({original, other or original}), assume=tried.assume)
+    new = accepted_conf(tried.try_conf, [other or original], assume=tried.assume)
+    variants = wanted.variants_of(asked, new, other, each=tried.each, none=none)
+    return Asked(original, conf, variants)

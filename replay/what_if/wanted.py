@@ -60,7 +60,7 @@ def variants_of(
 ) -> list[Variant]:
     """Return the sessions to run.
 
-    :param conf: another configuration. :param release: another release.
+    :param conf: another configuration, that is tried. :param release: another release.
     :param each: every change alone; else all together. :param none: there need be no change.
     :raises UsageError: nothing is changed; or as :meth:`Wanted.changes`.
     """
@@ -70,7 +70,7 @@ def variants_of(
             return []
         raise UsageError(
             "nothing is changed",
-            now="say what, with --set, --add-node, --cordon, --delete, -f, --conf or --release",
+            now="say what, with --set, --add-node, --cordon, --delete, -f, --try-conf or --release",
         )
     if not each:
         return [Variant(CHANGED, changes, conf, release)]

@@ -64,6 +64,69 @@ def test_manifests_are_applied(ask: Run, tmp_path: Path) -> None:
     assert "fresh" not in original["queues"]
 
 
+@pytest.fixture
+def confs(tmp_path: Path) -> tuple[str, str]:
+    """Write a configuration that enqueues only, and one that does nothing but backfill."""
+    files = []
+    for name, action in (("enqueue.conf", "enqueue"), ("backfill.conf", "backfill")):
+        path = tmp_path / name
+        path.write_text(f'actions: "{action}"\ntiers:\n- plugins:\n  - name: gang\n')
+        files.append(str(path))
+    return files[0], files[1]
+
+
+def sides(ask: Run, *words: str) -> list[tuple[str, bool, bool]]:
+    """Return of each side its configuration, and whether it enqueues and binds anything."""
+    printed = json.loads(ask("what-if", *words, "-o", "json").stdout)
+    return [
+        (Path(one["conf"]).name, bool(one["enqueued"]), bool(one["binds"]))
+        for one in printed["sides"]
+    ]
+
+
+def test_a_configuration_is_that_of_both_sessions_as_in_why(
+    ask: Run, confs: tuple[str, str]
+) -> None:
+    told = sides(ask, "--conf", confs[0], "--add-node", "like=node-3")
+    assert [name for name, _, _ in told] == ["enqueue.conf", "enqueue.conf"]
+    assert not any(binds for _, _, binds in told)
+    why = ask("why", "job/gpu-2", "--conf", confs[0], "-o", "json")
+    assert Path(json.loads(why.stdout)["asked"]["conf"]).name == "enqueue.conf"
+
+
+def test_a_configuration_is_tried_as_the_only_change_the_second_or_with_try_conf(
+    ask: Run, confs: tuple[str, str]
+) -> None:
+    one, other = confs
+    alone = [name for name, *_ in sides(ask, "--conf", one)]
+    assert alone[1] == "enqueue.conf"
+    assert alone[0] != alone[1]
+    both = ["enqueue.conf", "backfill.conf"]
+    node = ("--add-node", "like=node-3")
+    for words in (
+        ("--conf", one, "--conf", other),
+        ("--conf", one, "--try-conf", other),
+        ("--conf", one, "--try-conf", other, *node),
+        ("--conf", one, "--try-conf", other, "--release", "v1.13.0"),
+    ):
+        assert [name for name, *_ in sides(ask, *words)] == both
+    assert sides(ask, "--try-conf", one, *node)[1][0] == "enqueue.conf"
+
+
+def test_a_configuration_and_a_release_that_do_not_say_what_is_tried_are_refused(
+    ask: Run, confs: tuple[str, str]
+) -> None:
+    one, other = confs
+    for words, message in (
+        (("--conf", one, "--release", "v1.13.0"), "do not say which of them is tried"),
+        (("--conf", one, "--conf", other, "--conf", one), "more than two configurations"),
+        (("--conf", one, "--conf", other, "--try-conf", one), "more than one configuration to try"),
+    ):
+        ran = ask("what-if", *words)
+        assert ran.exit_code == 2
+        assert message in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("releases", "ran"),
     [

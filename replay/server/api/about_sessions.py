@@ -20,6 +20,7 @@ from .words import (
     RELEASES,
     SINCE,
     TIME,
+    TRY_CONF,
 )
 
 _FOR = Parameter(
@@ -68,6 +69,7 @@ THE_SCHEDULER = (
             AT,
             NAMESPACE,
             CONF,
+            TRY_CONF,
             RELEASE,
             Parameter(
                 name="try_release",
@@ -92,6 +94,7 @@ THE_SCHEDULER = (
             AT,
             NAMESPACE,
             CONF,
+            TRY_CONF,
             RELEASE,
             TIME,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +20,9 @@ from .words import ASSUME, PAGES, STRICT
 
 CONF_NAME = "volcano-scheduler.conf"
 """The name of a configuration that comes with a request."""
+
+CONF_NAMES = MappingProxyType({"conf": CONF_NAME, "try_conf": f"try-{CONF_NAME}"})
+"""The files that the command names in place of texts, by parameter."""
 
 _OPTION = re.compile(r"(?<!-)--[a-z]+(?:-[a-z]+)*")
 
@@ -57,7 +61,8 @@ class Asked(NamedTuple):
                 yield one.keyword, self.values.get(one.name, one.default)
             elif one.name in self.values and one.name not in _SHARED:
                 value = self.values[one.name]
-                yield one.keyword, ConfText(value, CONF_NAME) if one.name == "conf" else value
+                source = CONF_NAMES.get(one.name)
+                yield one.keyword, value if source is None else ConfText(value, source)
 
 
 Ask = Callable[[Asked], Any]
@@ -157,8 +162,8 @@ def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
     value = asked.values.get(one.name)
     if one.name == operation.point and asked.moment is not None:
         return [asked.moment.label] if one.keyword in asked.keywords() else []
-    if one.name == "conf":
-        return [] if value is None else [CONF_NAME]
+    if one.name in CONF_NAMES:
+        return [] if value is None else [CONF_NAMES[one.name]]
     if one.name == "release" and value is None and _needs_release(operation, asked):
         value = asked.release
     if value is None or value is False:

@@ -72,7 +72,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Since": "at:string time:string? exact:boolean or_earlier:boolean not_at:string? "
         "events:[Event] more:integer",
         "Stage": "cause:string sentence:string since:Since?",
-        "Remedy": "text:string kind:string starts:string evicts:[string] no_longer:[string]",
+        "Remedy": "text:string kind:string starts:string evicts:[string] no_longer:[string] "
+        "faults:[string]",
         # what-if, forecast
         "ShortSession": "name:string changes:[string] conf:string conf_rejected:[string] "
         "release:string binds:[[string]] enqueued:[string] errors:[string] evict_reasons:{string} "
@@ -199,7 +200,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",
         "what-would-help": "found:[Remedy] tried:integer left:integer unchanged:string "
-        "in_vain:[string]",
+        "by_fault:[Remedy] in_vain:[string]",
         "what-if": "at:string sides:[ShortSession] decisions:[OneDecision] not_known:[Gap] "
         "unread:[string]",
         "forecast": "at:string begin:string until:string courses:[Course] "

@@ -40,6 +40,11 @@ CONF = Parameter(
     about="The text of a volcano-scheduler.conf, used instead of the one in the log.",
     longest=LONGEST_CONF,
 )
+TRY_CONF = Parameter(
+    name="try_conf",
+    about="The text of another volcano-scheduler.conf, compared with conf or that in the log.",
+    longest=LONGEST_CONF,
+)
 ASSUME = Parameter(
     name="assume",
     about="Use the nearest release for an unknown one, and the built-in configuration for one "

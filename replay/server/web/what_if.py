@@ -174,6 +174,7 @@ def _tried(look: Look, form: Form) -> dict[str, Any]:
         **form.changes(),
         "count": form.count,
         "conf": chosen_conf(own=form.own_conf),
+        "try_conf": chosen_conf(own=form.try_own_conf),
         "release": look.release,
         "try_release": form.try_release or None,
         "each": form.each,

@@ -18,6 +18,7 @@ MOST_COPIES = 1000
 class Form(msgspec.Struct, frozen=True, kw_only=True):
     """What the form says; some texts have one entry a line.
 
+    :param own_conf: the original has the built-in configuration; ``try_own_conf``: it is tried.
     :param lasts: for how long the cluster lives on; empty is one session.
     :param branch: of the log, that is taken; empty is that of the server.
     :param keep: a name for the branch that the command writes.
@@ -31,6 +32,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     delete: str
     try_release: str
     own_conf: bool
+    try_own_conf: bool
     each: bool
     lasts: str
     start_after: str
@@ -56,7 +58,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
         :param release: that is original.
         """
         other = self.try_release not in {"", release}
-        return any(self.changes().values()) or other or self.own_conf or bool(self.lasts)
+        return any(self.changes().values()) or other or self.try_own_conf or bool(self.lasts)
 
     def point(self, log: Log, look: Look) -> str:
         """Return the moment: that of the page, on the branch of the form."""
@@ -84,6 +86,7 @@ def form_of(look: Look) -> Form:
         delete=lines("delete"),
         try_release=look.get("try_release"),
         own_conf=look.get("conf") == BUILT_IN,
+        try_own_conf=look.get("try_conf") == BUILT_IN,
         each=look.get("each") == "yes",
         lasts=text("for"),
         start_after=text("start_after"),
@@ -108,6 +111,7 @@ def command_of(form: Form, point: str, release: str) -> str:
         words += [word for line in some for word in (option, line)]
     words += ["--count", str(form.count)] if form.add_nodes and form.count > 1 else []
     words += ["--conf", "/dev/null"] if form.own_conf else []
+    words += ["--try-conf", "/dev/null"] if form.try_own_conf else []
     words += ["--release", release]
     words += ["--release", form.try_release] if form.try_release else []
     words += ["--each"] if form.each else []

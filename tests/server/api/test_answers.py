@@ -170,6 +170,18 @@ def test_a_configuration_comes_with_the_request(server: Running) -> None:
     assert found["result"] != asked(server, "session")["result"]
 
 
+def test_what_if_runs_with_one_configuration_and_tries_another(server: Running) -> None:
+    conf = 'actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n'
+    both = asked(server, "what-if", conf=conf)
+    assert {side["conf"] for side in both["result"]["sides"]} == {"volcano-scheduler.conf"}
+    assert all(side["binds"] == [] for side in both["result"]["sides"])
+    tried = asked(server, "what-if", conf=conf, try_conf=conf.replace("enqueue", "backfill"))
+    names = ["volcano-scheduler.conf", "try-volcano-scheduler.conf"]
+    sides = {side["name"]: side["conf"] for side in tried["result"]["sides"]}
+    assert (sides["original"], sides[names[1]]) == tuple(names)
+    assert f"--conf {names[0]} --try-conf {names[1]}" in tried["command"]
+
+
 def test_a_configuration_is_not_read_from_a_file(server: Running, tmp_path: Path) -> None:
     secret = tmp_path / "secret.conf"
     secret.write_text("hidden: text", "utf-8")
