@@ -12,11 +12,14 @@ REQUEST_SECONDS = 20.0
 """How long a client may take to send a request, from the connection or the first byte on."""
 
 STALL_SECONDS = 60.0
-"""How long a client may read nothing of an answer while more of it waits."""
+"""How long a client may read next to nothing of an answer while more of it waits."""
+
+LEAST_READ = 64 << 10
+"""How many bytes a client reads in every ``STALL_SECONDS`` of an answer that waits for it."""
 
 
 class _Stalling(asyncio.Protocol):
-    """Ends a connection whose client reads nothing for too long."""
+    """Ends a connection whose client reads less than ``LEAST_READ`` in ``STALL_SECONDS``."""
 
     transport: asyncio.Transport
     _stalled: asyncio.TimerHandle | None = None
@@ -24,11 +27,11 @@ class _Stalling(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Begin to wait for the client to read."""
         super().pause_writing()
-        loop = asyncio.get_running_loop()
-        self._stalled = self._stalled or loop.call_later(STALL_SECONDS, self.transport.abort)
+        if self._stalled is None:
+            self._wait_for_reading()
 
     def resume_writing(self) -> None:
-        """Stop to wait: the client reads."""
+        """Stop to wait: the client has read nearly all there is."""
         super().resume_writing()
         self._stop_waiting()
 
@@ -36,6 +39,18 @@ class _Stalling(asyncio.Protocol):
         """Stop to wait: the client is gone."""
         super().connection_lost(exc)
         self._stop_waiting()
+
+    def _wait_for_reading(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        loop = asyncio.get_running_loop()
+        self._stalled = loop.call_later(STALL_SECONDS, self._look_at_reading, left)
+
+    def _look_at_reading(self, before: int) -> None:
+        # A large answer over a slow line waits for longer, and is being read all the time.
+        if before - self.transport.get_write_buffer_size() < LEAST_READ:
+            self.transport.abort()
+        else:
+            self._wait_for_reading()
 
     def _stop_waiting(self) -> None:
         if self._stalled is not None:

@@ -18,6 +18,7 @@ from serving import Running, ended, serving
 
 from plinian.replay.server import patience
 
+PAUSE_EVERY = 2 << 20
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -29,10 +30,10 @@ async def _hello(_scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def _listening(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
-    """Serve with a patience of fractions of a second, and yield the port."""
+async def _listening(monkeypatch: pytest.MonkeyPatch, stall: float = 0.3) -> AsyncIterator[int]:
+    """Serve with a patience of fractions of a second, or a longer one, and yield the port."""
     monkeypatch.setattr(patience, "REQUEST_SECONDS", 0.3)
-    monkeypatch.setattr(patience, "STALL_SECONDS", 0.3)
+    monkeypatch.setattr(patience, "STALL_SECONDS", stall)
     bound = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         _hello, http=patience.PatientProtocol, log_level="critical", lifespan="off"
@@ -110,13 +111,17 @@ def test_an_answer_that_is_not_read_ends_the_connection(monkeypatch: pytest.Monk
     assert asyncio.run(read()) < 32 << 20
 
 
-def test_a_request_that_ends_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_answer_is_sent_whole_to_a_client_that_reads_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def read() -> int:
-        async with _listening(monkeypatch) as port:
+        async with _listening(monkeypatch, stall=3.0) as port:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(HEAD + b"Connection: close\r\n\r\n")
-            found = 0
+            found, pauses = 0, iter([0.2] * 20)
             while some := await asyncio.wait_for(reader.read(1 << 20), 60):
+                if found // PAUSE_EVERY != (found + len(some)) // PAUSE_EVERY:
+                    await asyncio.sleep(next(pauses, 0))
                 found += len(some)
             return found
 
