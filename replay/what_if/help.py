@@ -15,6 +15,7 @@ from ...engine.model.status import READY_STATUS, Status
 from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
 from ..answers.evidence import versions_of
+from ..answers.records import EvictionTry
 from ..answers.run import NODE, POD, PODGROUP, QUEUE
 from ..answers.target import Target, target_of
 from ..compare.causes import Cause, smallest
@@ -118,9 +119,10 @@ def what_would_help(
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     was = _deleted_podgroup(log, moment, target, sessions.cache)
     settings = Switches(sessions.confs, resolve(why.asked.release))
+    evicts = any(isinstance(link, EvictionTry) for link in why.chain)
     switches = [
         one
-        for rank, switch in enumerate(settings.singles)
+        for rank, switch in enumerate((*settings.singles, *(settings.moves if evicts else ())))
         for one in _switched(settings, (switch,), rank)
     ]
     suggestions = suggestions_for(why, target.podgroup, sessions.cache, was, switches)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from msgspec import to_builtins
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.amounts import Amount, amounts, written
-from ...engine.kubernetes.objects import HyperNode, Node, Queue, Taint
+from ...engine.kubernetes.objects import HyperNode, Node, Pod, Queue, Taint
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
@@ -68,6 +69,11 @@ _REPELS = frozenset({"NoSchedule", "NoExecute"})
 MOST_GONE = 40
 """So many jobs are tried as gone, those that hold least first."""
 
+MOST_PODS_GONE = 10
+"""So many pods without a job are tried as gone."""
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+
 
 class Suggestion(NamedTuple):
     """A change that is tried.
@@ -100,11 +106,13 @@ def suggestions_for(
         *_cordoned(cache),
         *_tainted(cache),
         *_of_chain(why.chain, podgroup, cache),
+        *_holders(why.chain, podgroup),
         *_other_guarantees(cache, podgroup),
         *_other_queues(cache, podgroup),
         *confs,
         *_new_nodes(cache),
         *_gone(cache, podgroup),
+        *_pods_gone(cache),
         *_releases(why.asked.release),
     )
     for one in every:
@@ -126,9 +134,15 @@ def _of_chain(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> It
             yield from _smaller(link, podgroup)
         elif isinstance(link, Hypernodes):
             yield from _wider(link, podgroup, cache)
-        elif isinstance(link, Overcommitted):
-            for held in link.holders:
-                yield _without(held.podgroup, held.job, 0)
+
+
+def _holders(chain: Iterable[Link], podgroup: str) -> Iterator[Suggestion]:
+    """Yield as gone the other jobs that hold, or have reserved, what a refusal says is lacking."""
+    for link in chain:
+        if isinstance(link, Overcommitted) or (isinstance(link, QueuePath) and not link.permits):
+            for rank, held in enumerate(link.holders[:MOST_GONE]):
+                if held.podgroup != podgroup:
+                    yield _without(held.podgroup, held.job, rank)
 
 
 def _room(accounts: Sequence[Account]) -> Iterator[Suggestion]:
@@ -381,6 +395,23 @@ def _gone(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:
             sizes[key] = float(len(held)), sum(task.request.cpu for task in held)
     for rank, key in enumerate(sorted(sizes, key=lambda one: (sizes[one], one))[:MOST_GONE]):
         yield _without(key, title_of(key, cache.jobs[key].pod_group), rank)
+
+
+def _pods_gone(cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield each pod on a node that belongs to no job as gone, but for those of DaemonSets."""
+    alone = [
+        pod
+        for _, pod in sorted(cache.stores.of("Pod").items())
+        if isinstance(pod, Pod)
+        and pod.spec.node_name
+        and pod.status.phase not in _ENDED
+        and not job_of(pod)
+        and all(owner.kind != "DaemonSet" for owner in pod.metadata.owner_references)
+    ]
+    for rank, pod in enumerate(alone[:MOST_PODS_GONE]):
+        key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        change = Delete(object_named(f"pod/{key}"))
+        yield _one(GONE, MOST_GONE + rank, f"pod {key} is gone", change)
 
 
 def _without(podgroup: str, title: str, rank: int) -> Suggestion:

@@ -19,6 +19,9 @@ Edit = Callable[[Configuration], bool]
 _EVICTING = ("preempt", "reclaim")
 _FACTORS = (2, 5)
 
+VOTERS = ("priority", "gang", "conformance", "drf", "proportion", "capacity", "tdm", "pdb")
+"""The plugins that choose victims."""
+
 
 class Switch(NamedTuple):
     """A change of the configuration.
@@ -42,6 +45,13 @@ class Switches:
         self._behaviours = behaviours
         self._text = next((text for text, _ in confs if _is_accepted(text, behaviours)), "")
         self.singles = tuple(one for one in SWITCHES if self.changed((one,)) is not None)
+        """Those that change the configuration."""
+
+    @property
+    def moves(self) -> tuple[Switch, ...]:
+        """Return plugins that choose victims moved to other tiers: the first that choose decide."""
+        every = _moves(self._text)
+        return tuple(one for one in every if self.changed((one,)) is not None)
 
     def changed(self, some: Sequence[Switch]) -> ConfText | None:
         """Return the configuration with changes; None if one changes nothing, or it is rejected."""
@@ -91,6 +101,33 @@ def _adding(action: str) -> Edit:
             return False
         names.insert(names.index("allocate") + 1, action)
         conf["actions"] = ", ".join(names)
+        return True
+
+    return edit
+
+
+def _moves(text: str) -> Iterator[Switch]:
+    """Yield moves of each plugin that chooses victims, and is in one tier, to each other tier."""
+    try:
+        conf = yaml.safe_load(text)
+        tiers = [[one["name"] for one in tier["plugins"]] for tier in conf["tiers"]]
+    except (yaml.YAMLError, LookupError, TypeError):
+        return
+    for plugin in VOTERS:
+        places = [place for place, names in enumerate(tiers) if plugin in names]
+        for other in range(len(tiers)) if len(places) == 1 else ():
+            if other != places[0]:
+                was = places[0] + 1
+                text = f"plugin {plugin} in tier {other + 1} instead of {was}"
+                yield Switch(text, _moving(plugin, other), combines=False)
+
+
+def _moving(plugin: str, to: int) -> Edit:
+    def edit(conf: Configuration) -> bool:
+        (one,) = _plugins(conf, plugin)
+        for tier in conf["tiers"]:
+            tier["plugins"] = [other for other in tier["plugins"] if other is not one]
+        conf["tiers"][to]["plugins"].append(one)
         return True
 
     return edit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,12 @@ def gang_of_two(phase: str = "Inqueue") -> list[dict[str, Any]]:
 def test_a_gang_that_protects_its_pods_is_switched_off(tmp_path: Path) -> None:
     with log_of(tmp_path, CONF, *gang_of_two()) as log:
         found = helps(log, "podgroup/new")
-    assert switches_of(found) == ["enableReclaimable: false on plugin gang"]
-    assert [one.starts for one in found.found if one.kind == "switch"] == ["after evictions"]
+    assert switches_of(found) == [
+        "enableReclaimable: false on plugin gang",
+        "plugin gang in tier 1 instead of 2",  # choosing no victims alone, it decides nothing
+        "plugin proportion in tier 1 instead of 2",
+    ]
+    assert {one.starts for one in found.found if one.kind == "switch"} == {"after evictions"}
 
 
 def test_where_no_single_change_of_the_configuration_helps_the_smallest_set_does(
@@ -103,3 +108,49 @@ def test_the_guarantee_of_another_queue_is_tried(tmp_path: Path) -> None:
 def test_a_configuration_that_cannot_be_changed_has_no_switches(text: str) -> None:
     found = Switches([ConfText(text, "x")], resolve("v1.12.1")).singles
     assert all("action" in one.text for one in found)
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+def test_a_podgroup_that_has_only_reserved_the_limit_of_a_queue_is_tried_as_gone(
+    tmp_path: Path, plugin: str
+) -> None:
+    needs = {"cpu": "2"}
+    world = (
+        *(node("n1", 8), queue("root"), queue("default", parent="root", capability=needs)),
+        group("first", 1, "Inqueue", minResources=needs),
+        group("second", 1, "Pending", minResources=needs),
+    )
+    conf = CONF.replace("proportion", plugin).replace("  - name: overcommit\n", "")
+    with log_of(tmp_path, conf, *world) as log:
+        found = helps(log, "podgroup/second")
+    gone = [(one.text, one.starts) for one in found.found if one.kind == "gone"]
+    assert gone == [("podgroup ns/first is gone", "enqueued")]
+
+
+def test_a_pod_without_a_job_that_fills_a_node_is_tried_as_gone(tmp_path: Path) -> None:
+    other = pod("other", "", 2, "n1")
+    daemon = pod("daemon", "", 2, "n1")
+    for one in (other, daemon):
+        del one["metadata"]["annotations"]
+        one["spec"]["schedulerName"] = "default-scheduler"
+    daemon["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": True}
+    ]
+    world = (node("n1", 4), queue("default"), other, daemon, group("g"), pod("g-0", "g", 2))
+    with log_of(tmp_path, CONF, *world) as log:
+        found = helps(log, "pod/g-0")
+    assert [one.text for one in found.found if one.kind == "gone"] == ["pod ns/other is gone"]
+
+
+def test_plugins_that_choose_victims_are_moved_to_other_tiers() -> None:
+    switches = Switches([ConfText(CONF, "volcano-scheduler.conf")], resolve("v1.12.1"))
+    assert [one.text for one in switches.moves] == [
+        "plugin priority in tier 2 instead of 1",
+        "plugin gang in tier 1 instead of 2",
+        "plugin proportion in tier 1 instead of 2",
+    ]
+    changed = switches.changed(switches.moves[1:2])
+    assert changed is not None
+    tiers = [[one["name"] for one in tier["plugins"]] for tier in json.loads(changed.text)["tiers"]]
+    assert tiers == [["priority", "gang"], ["overcommit", "predicates", "proportion"]]
+    assert not Switches([ConfText("actions: []", "x.conf")], resolve("v1.12.1")).moves
