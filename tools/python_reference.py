@@ -94,7 +94,10 @@ def _hints(thing: type) -> dict[str, str]:
     """Return the fields of a struct, a named tuple or a dataclass as they are annotated."""
     found: Mapping[str, Any] = {}
     if getattr(thing, "__struct_fields__", None) or hasattr(thing, "_fields"):
-        found = inspect.get_annotations(thing)
+        ours = (base for base in reversed(thing.__mro__) if base.__module__.startswith("plinian"))
+        found = {
+            name: hint for base in ours for name, hint in inspect.get_annotations(base).items()
+        }
     elif is_dataclass(thing):
         found = {field.name: field.type for field in dataclass_fields(thing)}
     # Named tuples keep what is annotated as a forward reference.

@@ -244,6 +244,14 @@ class Clock:
         estimate = self._dated(row - 1)[3] if row else NO_TIME
         return None if estimate == NO_TIME else estimate
 
+    def span_of(self, revision: int | None) -> Span:
+        """Return between which times a revision happened, or the one before it that is known.
+
+        None is the last of all.
+        """
+        row = self._rows_until(0, EVER if revision is None else revision)
+        return _span(*self._dated(row - 1)[1:]) if row else Span(None, None, None)
+
     def rising(self) -> Callable[[int], int | None]:
         """Return :meth:`time_of` for many revisions, most of them in ascending order: quicker."""
         number, revisions, estimates = -1, list[int](), list[int]()

@@ -20,6 +20,7 @@ from ..moments.moment import Moment
 from .blame_fields import field_changes
 from .blame_sums import SUMS
 from .blamed import Asking, Blame
+from .evidence import document_with_times
 from .resources import check_resource, there_are
 from .run import POD
 from .target import target_of
@@ -93,5 +94,9 @@ def _example(what: str) -> str:
 def blame_document(found: Blame) -> dict[str, Any]:
     """Return what makes up a number, for JSON."""
     document: dict[str, Any] = msgspec.to_builtins(found)
+    if found.last is not None:
+        document["last"] = document_with_times(found.last)
+    for part, one in zip(document["parts"], found.parts, strict=True):
+        part["event"] = document_with_times(one.event)
     document["not_known"] = [document_of(one) for one in found.not_known]
     return document

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
+from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
+from ...engine.state.clock import Span
 from ..moments.actors import attributed
 from ..moments.clock import clock_of
 from ..moments.kinds import plain_name
@@ -13,7 +18,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import span_text
 from .finding import ObjectKey
-from .records import Evidence
+from .records import Dated, Evidence, Since
 
 OBSERVED = ".observed"
 """How kinds of events end that say what a list showed, and not what happened then."""
@@ -82,8 +87,24 @@ def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Ev
         yield Evidence(
             position=recorded.position,
             revision=event.revision,
-            time=span_text(recorded.span),
+            **dated(recorded.span),
             kind=event.kind,
             about=f"{plain_name(reference.group, reference.kind)}/{place}{reference.name}",
             by=recorded.actor,
         )
+
+
+def dated(span: Span) -> dict[str, Any]:
+    """Return the fields of a :class:`.records.Dated`."""
+    return {"time": span_text(span), **msgspec.structs.asdict(span)}
+
+
+def document_with_times(one: Dated) -> dict[str, Any]:
+    """Return an event, or since when an answer holds, for JSON: bounds are RFC 3339 in UTC."""
+    document: dict[str, Any] = msgspec.to_builtins(one)
+    for name in ("earliest", "latest", "estimate"):
+        micros = document[name]
+        document[name] = None if micros is None else format_time(micros)
+    if isinstance(one, Since):
+        document["events"] = [document_with_times(event) for event in one.events]
+    return document

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from ...engine.state.clock import Span
+from ..moments.times import ends_of, span_words
 from ..tabular.columns import Amounts
 
 
@@ -32,16 +34,41 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     assumed: tuple[str, ...] = ()
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Dated(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened at a time.
+
+    :param time: as tables print it. :param earliest: and ``latest``: its bounds, in microseconds;
+        None if not known. :param estimate: the best one.
+    """
+
+    time: str
+    earliest: int | None = None
+    latest: int | None = None
+    estimate: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """The bounds of its time."""
+        return Span(self.earliest, self.latest, self.estimate)
+
+    @property
+    def when(self) -> str:
+        """Its time as sentences have it."""
+        if self.earliest is None and self.latest is None:
+            return self.time
+        return span_words(self.span)
+
+
+class Evidence(Dated, frozen=True, kw_only=True):
     """An event that an answer rests on.
 
-    :param position: in the log. :param time: as printed.
-    :param by: who caused it, as far as the log says.
+    :param position: in the log. :param by: who caused it, as far as the log says.
+    :param time: as tables print it; of its bounds ``earliest`` and ``latest``, and of the
+        ``estimate``, microseconds.
     """
 
     position: int
     revision: int | None
-    time: str
     kind: str
     about: str
     by: str = ""
@@ -435,10 +462,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     numbers: dict[str, Any] = {}
 
 
-class Since(msgspec.Struct, frozen=True, kw_only=True):
+class Since(Dated, frozen=True, kw_only=True):
     """From when on the answer holds.
 
-    :param time: as printed. :param not_at: the last moment that was checked at which it did not
+    :param at: as ``--at`` takes it. :param time: as tables print it; ``earliest``, ``latest`` and
+        ``estimate`` in microseconds. :param not_at: the last moment that was checked at which it did not
         hold; empty if it holds since the object began to wait.
     :param exact: nothing that sessions see happened between the two.
     :param or_earlier: earlier moments were not looked at.
@@ -447,12 +475,24 @@ class Since(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     at: str
-    time: str
     not_at: str = ""
     exact: bool = True
     or_earlier: bool = False
     events: tuple[Evidence, ...] = ()
     more: int = 0
+
+    @property
+    def words(self) -> str:
+        """From when on, as ``from TIME (MOMENT)``.
+
+        If earlier moments were not looked at, only the last bound of the time counts.
+        """
+        last = ends_of(self.span).last
+        if not self.exact:
+            return f"from between {self.not_at} and {self.at}{f' (by {last})' if last else ''}"
+        when = last if self.or_earlier else self.when
+        where = f"{when} ({self.at})" if when and self.time != self.at else self.at
+        return f"from {where}{' or earlier' if self.or_earlier else ''}"
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from ..tabular.columns import AmountColumns, Time, printed_time
-from .records import Account, Evidence, NodeReason, QueuePath, Reason, Stage
+from ..moments.times import is_uncertain
+from ..tabular.columns import AmountColumns, Time
+from .records import Account, Dated, Evidence, NodeReason, QueuePath, Reason, Stage
 
 _OF_A_MISS = ("missing", "free", "allocatable")
 
@@ -78,13 +79,13 @@ def event_columns(event: Evidence) -> dict[str, Any]:
     return {
         "position": event.position,
         "revision": event.revision,
-        **_time_columns(event.time),
+        **_time_columns(event),
         "kind": event.kind,
     }
 
 
-def _time_columns(printed: str) -> dict[str, Any]:
-    return {"time": printed_time(printed), "estimated": printed.startswith("~")}
+def _time_columns(one: Dated) -> dict[str, Any]:
+    return {"time": one.estimate, "estimated": is_uncertain(one.span)}
 
 
 def reason_row(link: Reason) -> ReasonRow:
@@ -113,9 +114,7 @@ def miss_rows(group: NodeReason) -> Iterator[MissRow]:
 def stage_row(stage: Stage) -> StageRow:
     """Return an answer as a row."""
     since = stage.since
-    return StageRow(
-        cause=stage.cause, sentence=stage.sentence, at=since.at, **_time_columns(since.time)
-    )
+    return StageRow(cause=stage.cause, sentence=stage.sentence, at=since.at, **_time_columns(since))
 
 
 def event_row(event: Evidence) -> EventRow:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
+from ...engine.state.clock import Span
 from ...engine.state.coverage import Pair
 from ..compare.session_moments import at_revision, session_revisions
+from ..moments.clock import span_of_moment
 from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.times import span_text
-from .evidence import OBSERVED, evidence_of
+from ..moments.times import is_known
+from .evidence import OBSERVED, dated, evidence_of
 from .finding import Finding, ObjectKey
 from .records import Since, Stage
 from .run import NODE, POD, PODGROUP, QUEUE
@@ -182,20 +184,27 @@ def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
 
 def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since:
     moment = sample.moment
-    time = moment.label
-    if moment.revision is not None:
-        time = span_text(log.clock(moment).spans([moment.revision])[0])
+    time = _time(log, moment)
     if before is None:
-        return Since(at=moment.label, time=time, or_earlier=not plan.whole)
+        return Since(at=moment.label, **time, or_earlier=not plan.whole)
     events = _between(log, before.moment, moment, sample.finding.about)
     return Since(
         at=moment.label,
-        time=time,
+        **time,
         not_at=before.moment.label,
         exact=sample.place - before.place <= 1,
         events=tuple(evidence_of(log, moment, events[-_NAMED:])),
         more=max(0, len(events) - _NAMED),
     )
+
+
+def _time(log: Log, moment: Moment) -> dict[str, Any]:
+    """Return the fields of :class:`.records.Dated` of a moment."""
+    if moment.time == 0:  # A scenario's session, which has no time.
+        return {**dated(Span(None, None, None)), "time": moment.label}
+    span = span_of_moment(log.store, moment)
+    given = moment.time is not None or not is_known(span)
+    return dated(span) | ({"time": moment.label} if given else {})
 
 
 def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]) -> list[Recorded]:

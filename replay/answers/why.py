@@ -22,7 +22,7 @@ from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import UNNAMED, marked
 from .carried import carried
-from .evidence import first_version, last_versions, of_the_last, versions_of
+from .evidence import document_with_times, first_version, last_versions, of_the_last, versions_of
 from .finding import Finding
 from .jobs import Subject, job_finding
 from .makers import makers_of
@@ -303,6 +303,12 @@ def assumed_of(asked: str | None, used: str) -> list[str]:
 def why_document(found: Why) -> dict[str, Any]:
     """Return an answer for JSON."""
     document: dict[str, Any] = msgspec.to_builtins(found)
+    if found.began is not None:
+        document["began"] = document_with_times(found.began)
+    for stage, one in zip(document["stages"], found.stages, strict=True):
+        stage["since"] = document_with_times(one.since)
+    document["made_by"] = [document_with_times(one) for one in found.made_by]
+    document["events"] = [document_with_times(one) for one in found.events]
     document["not_known"] = [document_of(one) for one in found.not_known]
     return document
 

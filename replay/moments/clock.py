@@ -11,10 +11,11 @@ import numpy as np
 from ...engine.errors import DerivedDamaged
 from ...engine.events import NO_TIME, Effect
 from ...engine.events.input_names import without_folders
+from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ...engine.state import VERSION
 from ...engine.state.asked_lists import asked_list
-from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, encode_clock
+from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, Span, encode_clock
 from ...engine.state.clock_build import build_clock
 from ...engine.state.columns import (
     NO_ORIGIN,
@@ -53,13 +54,47 @@ def time_of_moment(store: LogStore, moment: Moment) -> int | None:
     if moment.time is not None:
         return moment.time
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    revision = moment.revision
-    if revision is None and moment.known < store.last(moment.branch):
-        extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-        if extent.last_revision is None:
-            return None
-        revision = extent.last_revision
-    return clock.time_of(revision)
+    if moment.revision is None and moment.known == store.last(moment.branch):
+        return clock.last()
+    revision = _last_revision(store, moment)
+    return None if revision is None else clock.time_of(revision)
+
+
+def span_of_moment(store: LogStore, moment: Moment) -> Span:
+    """Return between which times the last version that a moment shows came to be.
+
+    Of a moment that is a time, it is that time.
+    """
+    if moment.time is not None:
+        return Span(moment.time, moment.time, moment.time)
+    revision = _last_revision(store, moment)
+    if revision is None:
+        return Span(None, None, None)
+    return clock_of(store, branch=moment.branch, cluster=moment.cluster).span_of(revision)
+
+
+def span_of_end(clock: Clock) -> Span:
+    """Return between which times a log ends, as far as it says: as :meth:`.Clock.last` counts."""
+    last = clock.last()
+    if last is None:
+        return Span(None, None, None)
+    stamped = clock.span_of(None)
+    if last != clock.vouched() and last == stamped.estimate:
+        return stamped
+    return span_of_read(last)
+
+
+def span_of_read(time: int) -> Span:
+    """Return when an input was read or answered: the end of a second stands for the second."""
+    whole = time % SECOND_US == SECOND_US - 1
+    return Span(time + 1 - SECOND_US if whole else time, time, time)
+
+
+def _last_revision(store: LogStore, moment: Moment) -> int | None:
+    if moment.revision is not None:
+        return moment.revision
+    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    return extent.last_revision
 
 
 class StoreKey:

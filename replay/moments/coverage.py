@@ -17,12 +17,14 @@ from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
+from ...engine.state.clock import Span
 from ...engine.state.coverage import Gap, Pair, Why
 from ...engine.state.fold import Record
+from .clock import span_of_read
 from .contradictions import contradictions
 from .kinds import plain_name
 from .moment import Moment
-from .times import time_text
+from .times import is_known, span_text, time_text
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -56,7 +58,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param broken: a list that would have shown it, had no record of it been skipped.
-    :param after: and :param before: times of the gap's ends, microseconds, None if not known.
+    :param after: and :param before: times of the gap's ends, microseconds, None if not known;
+        ``after_within`` and ``before_within`` are their bounds.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
     """
@@ -66,6 +69,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     gap: Gap
     after: int | None = None
     before: int | None = None
+    after_within: Span | None = None
+    before_within: Span | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
@@ -103,7 +108,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def _when(self) -> str:
         gap = self.gap
-        after, before = _place(gap.after, self.after), _place(gap.before, self.before)
+        after, before = _place(gap.after, self.after_within), _place(gap.before, self.before_within)
         broken = "the watch was interrupted"
         match gap.why:
             case Why.NEVER:
@@ -148,9 +153,10 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def _place(revision: int | None, time: int | None) -> str:
-    at = "" if time is None else f" ({format_time(time)})"
-    return f"rv:{revision}{at}"
+def _place(revision: int | None, span: Span | None) -> str:
+    if span is None or not is_known(span):
+        return f"rv:{revision}"
+    return f"rv:{revision} ({span_text(span)})"
 
 
 def document_of(unknown: Unknown) -> dict[str, Any]:
@@ -330,17 +336,20 @@ class _Look:
                 found.append(gap)
             for gap in found:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
-        return [
-            Unknown(
-                pair=pair,
-                namespaces=tuple(names),
-                gap=gap,
-                after=self._last_seen(gap, pair, names[0] if names else None),
-                before=self._time_near(gap.before),
-                broken=self._coverage.broken_in(pair, gap),
-            )
-            for gap, names in gaps.items()
-        ]
+        return [self._unknown(pair, gap, names) for gap, names in gaps.items()]
+
+    def _unknown(self, pair: Pair, gap: Gap, names: Sequence[str]) -> Unknown:
+        after = self._last_seen(gap, pair, names[0] if names else None)
+        return Unknown(
+            pair=pair,
+            namespaces=tuple(names),
+            gap=gap,
+            after=None if after is None else after.estimate,
+            before=self._time_near(gap.before),
+            after_within=after,
+            before_within=None if gap.before is None else self._clock.span_of(gap.before),
+            broken=self._coverage.broken_in(pair, gap),
+        )
 
     def _places(self, pair: Pair, namespace: str | None) -> Sequence[str | None]:
         """Return the namespaces to check; None for a kind that is known equally in all.
@@ -384,19 +393,22 @@ class _Look:
             return False
         if gap.why is Why.AFTER:
             seen = self._last_seen(gap, pair, namespace)
-            return time <= max(until, until if seen is None else seen) + GRACE_US
+            last = until if seen is None or seen.estimate is None else seen.estimate
+            return time <= max(until, last) + GRACE_US
         return time <= until
 
-    def _last_seen(self, gap: Gap, pair: Pair, namespace: str | None) -> int | None:
+    def _last_seen(self, gap: Gap, pair: Pair, namespace: str | None) -> Span | None:
         """Return when the last state before a gap was seen, by the moment; None if not known."""
         if gap.after is None:
             return None
-        known = self._time_near(gap.after)
+        known = self._clock.span_of(gap.after)
         span = self._coverage.ending_at(pair, gap.after, namespace)
         if span is None or self._time is None:
             return known
         seen = span.seen_by(self._time)
-        return known if seen is None or (known is not None and known > seen) else seen
+        if seen is None or (known.estimate is not None and known.estimate > seen):
+            return known
+        return span_of_read(seen)
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

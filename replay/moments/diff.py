@@ -18,10 +18,10 @@ from ..tabular.columns import Quantity, base_units
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .changes import Change, changes, payload_changes
-from .clock import clock_of
+from .clock import clock_of, span_of_end, span_of_moment
 from .coverage import Unknown
 from .moment import Moment
-from .times import span_text
+from .times import is_uncertain, span_text
 from .truth import bound_document
 
 _BATCH = 16_384
@@ -38,6 +38,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     :param known: the position up to which events count. :param revision: None is the end.
     :param time: RFC 3339, of the moment or of the last event before it; None if not known.
+    :param earliest: and ``latest``: its bounds. :param shown: the time for people.
     :param uncertain: the time is an estimate. :param unsure: changes that may have come before or
         after the moment.
     """
@@ -47,6 +48,9 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     revision: int | None
     time: str | None
+    earliest: str | None = None
+    latest: str | None = None
+    shown: str | None = None
     uncertain: bool = False
     unsure: Unsure | None = None
 
@@ -413,18 +417,27 @@ def _name(reference: Reference) -> Name:
 
 
 def _side(store: LogStore, moment: Moment, truth: Truth) -> Side:
-    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    known = moment.time is not None or moment.revision is None or truth.time is None
-    span = None if known or moment.revision is None else clock.spans([moment.revision])[0]
+    time = None if truth.time is None else format_time(truth.time)
+    span = span_of_moment(store, moment)
+    if moment.revision is None and moment.known == store.last(moment.branch):
+        span = span_of_end(clock_of(store, branch=moment.branch, cluster=moment.cluster))
+    uncertain = is_uncertain(span)
     return Side(
         point=moment.label,
         branch=moment.branch,
         known=moment.known,
         revision=moment.revision,
-        time=None if truth.time is None else format_time(truth.time),
-        uncertain=span is not None and span_text(span).startswith("~"),
+        time=time,
+        earliest=_bound(span.earliest),
+        latest=_bound(span.latest),
+        shown=time if time is None or moment.time is not None else span_text(span),
+        uncertain=uncertain,
         unsure=moment.unsure,
     )
+
+
+def _bound(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
 
 
 def _of_nodes(table: NodeTable) -> dict[str, Holding]:

@@ -24,9 +24,10 @@ import msgspec
 from ...engine.errors import PointTooEarly, PointUnknown, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
-from .clock import clock_of
+from .clock import clock_of, span_of_end
 from .moment import Moment
 from .slices import refuse_earlier
+from .times import span_words
 
 _POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
 _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
@@ -164,7 +165,7 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     refuse_earlier(store, revision=clock.revision_at(time), said=text)
     if time > last:
         note = f"{note}; it" if note else f"{text}"
-        note += f" is after the last event of the log ({format_time(last)}): showing the end"
+        note += f" is after the last event of the log ({span_words(span_of_end(clock))}): showing the end"
     return msgspec.structs.replace(
         moment,
         revision=clock.revision_at(time),

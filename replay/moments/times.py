@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.units import SECOND_US, format_time
@@ -13,6 +14,8 @@ AT_ONCE = 1000
 
 _EXACT_US = SECOND_US // 10
 _MILLI_US = 1000
+
+_DATE = len("2006-01-02T")
 
 UNKNOWN = "<none>"
 
@@ -50,23 +53,92 @@ def own_span(recorded: Recorded) -> Span:
     return Span(low, high, low + (high - low) // 2)
 
 
-def span_text(span: Span) -> str:
-    """Return a time as tables show it: RFC 3339 in UTC, with ``~`` if it is not certain.
+class Ends(NamedTuple):
+    """The bounds of a time as text, RFC 3339 in UTC; empty where nothing says.
 
-    It is printed to the millisecond if it is known to a tenth of a second, and to the second if
-    both bounds are in the same one.
+    Both are the same if the time is known as exactly as it is printed.
     """
-    low, high, estimate = span.earliest, span.latest, span.estimate
-    if estimate is None:
-        return UNKNOWN
-    if low is None or high is None:
-        return f"~{time_text(estimate - estimate % SECOND_US)}"
-    if high - low <= _EXACT_US:
-        return time_text(estimate)
-    whole = time_text(estimate - estimate % SECOND_US)
-    if low // SECOND_US == high // SECOND_US:
-        return whole
-    return f"~{whole}"
+
+    first: str
+    last: str
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is one time."""
+        return self.first == self.last != ""
+
+
+def ends_of(span: Span) -> Ends:
+    """Return the bounds of a time. A bound in whole seconds is some time in that second.
+
+    A time is one to the millisecond if it is known to a tenth of a second, and one to the second
+    if both bounds are in the same one. Bounds less than a second apart have milliseconds.
+    """
+    low, high = span.earliest, span.latest
+    if low is not None and high is not None:
+        if high - low <= _EXACT_US:
+            text = time_text(low if span.estimate is None else span.estimate)
+            return Ends(text, text)
+        if low // SECOND_US == high // SECOND_US:
+            text = time_text(low - low % SECOND_US)
+            return Ends(text, text)
+    near = low is not None and high is not None and high - low < SECOND_US
+    unit = _MILLI_US if near else SECOND_US
+    return Ends(
+        "" if low is None else time_text(low - low % unit),
+        "" if high is None else time_text(high - high % unit),
+    )
+
+
+def is_known(span: Span) -> bool:
+    """Return whether anything is known about a time."""
+    return span.earliest is not None or span.latest is not None
+
+
+def is_uncertain(span: Span) -> bool:
+    """Return whether only bounds of a time are known, or one of them."""
+    first, last = ends_of(span)
+    return first != last
+
+
+def span_text(span: Span) -> str:
+    """Return a time as tables show it: one time, ``FIRST..LAST``, ``after FIRST``, ``before LAST``.
+
+    The date is written once if both have it.
+    """
+    ends = ends_of(span)
+    return _worded(ends, "{}..{}") if ends.first or ends.last else UNKNOWN
+
+
+def span_words(span: Span) -> str:
+    """Return a time as sentences have it: ``a time between FIRST and LAST`` if it is not one."""
+    ends = ends_of(span)
+    if not ends.first and not ends.last:
+        return "an unknown time"
+    return _worded(ends, "between {} and {}", of="a time ")
+
+
+def span_of_day(span: Span) -> str:
+    """Return a time as :func:`span_text`, without the date; empty if it is not known.
+
+    If the bounds are of two days, the dates are there.
+    """
+    ends = ends_of(span)
+    days = {text[:_DATE] for text in ends if text}
+    if len(days) == 1:
+        ends = Ends(*(text[_DATE:].rstrip("Z") for text in ends))
+    return _worded(ends, "{}..{}") if days else ""
+
+
+def _worded(ends: Ends, both: str, *, of: str = "") -> str:
+    """Return bounds as text. :param both: how two are written. :param of: before each but one."""
+    first, last = ends
+    if ends.certain:
+        return first
+    if not first or not last:
+        return f"{of}after {first}" if first else f"{of}before {last}"
+    shared = "T" in first and first[:_DATE] == last[:_DATE]
+    return of + both.format(first, last[_DATE:] if shared else last)
 
 
 def time_text(micros: int) -> str:

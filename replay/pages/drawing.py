@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US
-from ..moments.times import time_text
+from ...engine.state.clock import Span
+from ..moments.times import span_of_day, time_text
 from ..render.tables import cut
 from ..report.records import Lane, Mark, Stretch, Timeline
 
@@ -59,7 +60,8 @@ class Piece(NamedTuple):
     """A time during which an object waited for one reason.
 
     :param number: in the list below the picture; it is drawn if there is room.
-    :param colour: the number of its reason among those of all objects. :param time: its begin.
+    :param colour: the number of its reason among those of all objects. :param time: its begin, as
+        tables print it, without the date.
     """
 
     bar: Bar
@@ -197,7 +199,8 @@ def _pieces(
         begin, end = place.x(one.begin), place.x(one.end)
         bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
         colour = causes.index(one.cause) % _COLOURS
-        yield Piece(bar, number, colour, time_text(one.begin), one.cause, one.text)
+        since = one.since or Span(one.begin, one.begin, one.begin)
+        yield Piece(bar, number, colour, span_of_day(since), one.cause, one.text)
 
 
 def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:

@@ -16,7 +16,7 @@ def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
     last = found.last
     if last is not None:
         by = f" by {last.by}" if last.by else ""
-        text = f"last changed by {last.kind} {last.about} @{last.position}{by} at {last.time}"
+        text = f"last changed by {last.kind} {last.about} @{last.position}{by} at {last.when}"
         yield from paragraph(f"{text} ({found.changed})", style)
     if found.parts:
         yield "\n"

@@ -198,8 +198,7 @@ def side_lines(found: Diff) -> Iterator[str]:
 
 
 def _side_text(side: Side) -> str:
-    about = "~" if side.uncertain else ""
-    time = f"  ({about}{side.time})" if side.time and side.time != side.point else ""
+    time = f"  ({side.shown})" if side.shown and side.shown != side.point else ""
     return f"{side.point}{time}"
 
 

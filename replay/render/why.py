@@ -21,7 +21,6 @@ from ..answers.records import (
     Nodes,
     Overcommitted,
     QueuePath,
-    Since,
     Stage,
     Step,
 )
@@ -144,26 +143,17 @@ def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield since when it waits, and when the reason changed."""
     if found.began is not None:
         begin = "exists" if found.began.is_creation else "in the log"
-        yield from paragraph(f"{begin} since {found.began.time} (@{found.began.position})", style)
+        yield from paragraph(f"{begin} since {found.began.when} (@{found.began.position})", style)
     for stage in found.stages[:-1]:
-        yield from paragraph(f"{_when(stage.since)}: {stage.sentence}{_by(stage)}", style)
+        yield from paragraph(f"{stage.since.words}: {stage.sentence}{_by(stage)}", style)
     if found.stages:
         now = found.stages[-1]
-        yield from paragraph(f"{_when(now.since)}: for the present reason{_by(now)}", style)
+        yield from paragraph(f"{now.since.words}: for the present reason{_by(now)}", style)
     if found.made_by:
         named = ", ".join(_named(one) for one in found.made_by)
-        yield from paragraph(f"made so by {named} (last at {found.made_by[-1].time})", style)
+        yield from paragraph(f"made so by {named} (last at {found.made_by[-1].when})", style)
     if found.began is not None or found.stages:
         yield "\n"
-
-
-def _when(since: Since) -> str:
-    when = since.at if since.time == since.at else f"{since.time} ({since.at})"
-    if since.or_earlier:
-        return f"from {when} or earlier"
-    if since.exact:
-        return f"from {when}"
-    return f"from between {since.not_at} and {since.at} (by {since.time})"
 
 
 def _by(stage: Stage) -> str:

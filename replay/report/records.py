@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...engine.state.clock import Span
 from ..answers.answer import Why
 from ..moments.diff import Diff
 from ..moments.session_list import ListedSession
@@ -63,12 +64,16 @@ class Mark(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A time during which an object waited for one reason; microseconds since 1970."""
+    """A time during which an object waited for one reason; microseconds since 1970.
+
+    :param since: the bounds of its begin; None if it is known exactly.
+    """
 
     begin: int
     end: int
     cause: str
     text: str
+    since: Span | None = None
 
 
 class Waiting(NamedTuple):

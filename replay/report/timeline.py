@@ -12,7 +12,6 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
-from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import Cut, Query
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
@@ -242,19 +241,11 @@ def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
 def _waiting(why: Why, extent: Extent) -> Waiting:
     """Return the reasons for which an object waited, with the times at which they began."""
     name = f"{why.asked.kind} {why.asked.name}"
-    begins = [_micros(stage.since.time) for stage in why.stages]
+    begins = [stage.since.estimate for stage in why.stages]
     ends = [*begins[1:], extent.moment]
     stretches = [
-        Stretch(begin, end, stage.cause, stage.sentence)
+        Stretch(begin, end, stage.cause, stage.sentence, stage.since.span)
         for stage, begin, end in zip(why.stages, begins, ends, strict=True)
         if begin is not None and end is not None and end >= extent.begin
     ]
     return Waiting(name, tuple(stretches))
-
-
-def _micros(text: str) -> int | None:
-    """Return a printed time in microseconds; None if it is not known."""
-    try:
-        return parse_time(text.removeprefix("~"))
-    except ValueError:
-        return None

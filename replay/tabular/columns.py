@@ -22,7 +22,7 @@ from typing import (
 
 import msgspec
 
-from ...engine.kubernetes.units import in_bytes, parse_quantity, parse_time
+from ...engine.kubernetes.units import in_bytes, parse_quantity
 
 _WHOLE = frozenset({"memory", "pods"})
 """Resources that Volcano counts in their own unit; all others in thousandths."""
@@ -161,14 +161,6 @@ def unit_of(resource: str) -> str:
 def base_units(resource: str, amount: float) -> float:
     """Return an amount of Volcano's in the base unit: cores, bytes, or a count."""
     return amount if resource in _WHOLE else amount / 1000
-
-
-def printed_time(text: str) -> int | None:
-    """Return a time that is printed for people, also an estimate (``~``); None if it is none."""
-    try:
-        return parse_time(text.removeprefix("~"))
-    except ValueError:
-        return None
 
 
 def quantity(text: str) -> float | None:

@@ -324,6 +324,6 @@ def test_what_comes_after_the_end_of_a_log_is_not_known(
     for later in ("now", "2026-03-04T09:02:00Z"):
         result = run(*asked, later)
         assert (result.exit_code, result.stdout) == (2, ""), later
-        assert "not known after rv:9 (2026-03-04T09:00:09" in result.stderr
+        assert "not known after rv:9 (after 2026-03-04T09:00:09Z)" in result.stderr
     for inside in ("end", "2026-03-04T09:01:00Z", "2026-03-04T09:00:30Z"):
         assert run(*asked, inside).exit_code == 0, inside

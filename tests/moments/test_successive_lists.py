@@ -23,6 +23,7 @@ from clusters import initial_end, watched
 from plinian import Log
 from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.moments.diff import Diff
+from plinian.replay.render.differences import history_lines, side_lines
 
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"
 
@@ -204,3 +205,23 @@ def test_what_was_listed_long_before_the_end_is_not_said_to_be_known_there(
     take_audit(log, tmp_path / "audit.log", [READ_LATER])
     (unknown,) = log.not_known("pods")
     assert "not known after rv:44" in unknown.reason
+
+
+def test_a_change_between_two_lists_has_the_times_of_both_and_no_middle(
+    log: Log, tmp_path: Path
+) -> None:
+    items = small_cluster()
+    in_a_row(log, tmp_path, (items, FIRST), (relabelled(items), SECOND))
+    bounds = "2026-05-04T10:00:00Z..10:10:00Z"
+    past = log.history("pod/ml/a")
+    last = past.happenings[-1]
+    assert (last.earliest, last.latest) == (parse_time(FIRST), parse_time(SECOND) + 999_999)
+    lines = "".join(history_lines(past))
+    assert f"rv:90  {bounds}  pod.observed" in lines
+    sides = "".join(side_lines(log.diff("rv:44", "rv:90")))
+    assert f"to    rv:90  ({bounds})" in sides
+    (unknown,) = {one.reason for one in past.not_known}
+    assert f"rv:90 ({bounds})" in unknown
+    part = plinian.document(log.blame("pod/ml/a", "metadata.labels.x"))["last"]
+    assert part["time"] == bounds
+    assert (part["earliest"], part["latest"]) == (FIRST, "2026-05-04T10:10:00.999999Z")

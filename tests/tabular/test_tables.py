@@ -19,7 +19,6 @@ from plinian.replay.tabular.columns import (
     Seconds,
     Time,
     columns_of,
-    printed_time,
 )
 from plinian.replay.tabular.html import ROWS
 from plinian.replay.tabular.table import table_of, texts
@@ -139,11 +138,6 @@ def test_a_name_that_is_no_utf_8_can_be_a_cell() -> None:
 def test_columns_that_are_asked_for_twice_are_both_there() -> None:
     found = texts(["name", "v1.12.1", "v1.12.1"], [("a", "yes", None)])
     assert found.to_arrow().to_pylist() == [{"name": "a", "v1.12.1": "yes", "v1.12.1 (2)": None}]
-
-
-def test_estimated_times_are_read_and_unknown_ones_are_not() -> None:
-    assert printed_time("~1970-01-01T00:00:01Z") == printed_time("1970-01-01T00:00:01Z") == 1000000
-    assert printed_time("<unknown>") is None
 
 
 def test_html_has_no_markup_and_no_control_characters_of_a_name() -> None:

@@ -50,7 +50,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Kind": "group:string kind:string",
         # diff, history
         "Moment": "point:string branch:string known:integer revision:integer? time:string? "
-        "uncertain:boolean unsure:Unsure?",
+        "earliest:string? latest:string? shown:string? uncertain:boolean unsure:Unsure?",
         "Summary": "added:integer first_seen:integer removed:integer changed:integer "
         "rewritten:integer same:integer",
         "Then": "object:Reference position:integer resource_version:string replaced:boolean",
@@ -63,13 +63,13 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "recorded_at:string? resource_version:string revision:integer? uid:string actor:string "
         "attributed_at:integer? source:string line:integer? note:string changes:[FieldChange]",
         # why, blame
-        "Event": "position:integer revision:integer? time:string? kind:string about:string "
-        "by:string",
+        "Event": "position:integer revision:integer? time:string? earliest:string? latest:string? "
+        "estimate:string? kind:string about:string by:string",
         "Part": "about:string amount:string before:string event:Event?",
         "Asked": "kind:string name:string at:string release:string conf:string "
         "revision:integer? assumed:[string]",
         "Link": "reason:string text:string blocks:boolean ...",
-        "Since": "at:string time:string? exact:boolean or_earlier:boolean not_at:string? "
+        "Since": "at:string time:string? earliest:string? latest:string? estimate:string? exact:boolean or_earlier:boolean not_at:string? "
         "events:[Event] more:integer",
         "Stage": "cause:string sentence:string since:Since?",
         "Remedy": "text:string kind:string starts:string evicts:[string] no_longer:[string] "

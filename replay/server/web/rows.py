@@ -14,7 +14,7 @@ from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.actors import AttributedEvent
 from ...moments.event_filters import about, known_kinds
-from ...moments.times import span_text
+from ...moments.times import span_of_day, span_text
 from ...render.events import event_rows, object_text
 from .look import Look, seconds
 
@@ -28,12 +28,13 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     """One event.
 
     :param object: as in ``pod/ml/train-0``; empty if it has none. :param subject: what it is about
-        in words, if it has no object. :param time: as tables print it. :param estimate: the same
-        for programs. :param actor: in short; ``actor_name`` is the whole.
+        in words, if it has no object. :param time: as tables print it; ``of_day`` without the date.
+    :param estimate: for programs. :param actor: in short; ``actor_name`` is the whole.
     """
 
     position: int
     time: str
+    of_day: str
     estimate: str
     kind: str
     noun: str
@@ -131,6 +132,7 @@ def _row(recorded: AttributedEvent, row: list[str]) -> EventRow:
     return EventRow(
         position=recorded.position,
         time=span_text(recorded.span),
+        of_day=span_of_day(recorded.span),
         estimate=seconds(recorded.span.estimate),
         kind=event.kind,
         noun=event.kind.partition(".")[0],

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from ....engine.kubernetes.units import parse_time
 from ....engine.volcano.releases import RELEASES
 from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
@@ -34,7 +33,7 @@ HELP_BUDGET = "20s"
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     """A time during which one answer held.
 
-    :param point: from when on. :param begin: and ``width``: in percent of the whole time; the
+    :param point: from when on; ``time`` says it in words. :param begin: and ``width``: in percent of the whole time; the
         width is 0 if the times are not known. :param cause: a few words that name the answer.
     """
 
@@ -143,7 +142,7 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
 
 def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
     """Yield the answers so far, each from when it held until the next one."""
-    times = [_micros(stage.since.time) for stage in found.stages]
+    times = [stage.since.estimate for stage in found.stages]
     first, last = (times[0] if times else None), now
     whole = 0 if first is None or last is None else last - first
     ends = [*times[1:], last][: len(times)]
@@ -151,7 +150,7 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
         known = whole > 0 and begin is not None and end is not None
         yield Stretch(
             point=stage.since.at,
-            time=stage.since.time,
+            time=stage.since.words,
             cause=stage.cause,
             sentence=stage.sentence,
             begin=round(100 * ((begin or 0) - (first or 0)) / whole, 2) if known else 0.0,
@@ -160,14 +159,6 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
             events=stage.since.events,
             more=stage.since.more,
         )
-
-
-def _micros(text: str) -> int | None:
-    """Return the time that an answer prints; None if it is not known."""
-    try:
-        return parse_time(text.lstrip("~"))
-    except ValueError:
-        return None
 
 
 def _question(found: Why) -> Question | None:
