@@ -17,8 +17,9 @@ from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import span_text
+from .dated import Dated
 from .finding import ObjectKey
-from .records import Dated, Evidence, Since
+from .records import Evidence, Since
 
 OBSERVED = ".observed"
 """How kinds of events end that say what a list showed, and not what happened then."""
@@ -95,7 +96,7 @@ def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Ev
 
 
 def dated(span: Span) -> dict[str, Any]:
-    """Return the fields of a :class:`.records.Dated`."""
+    """Return the fields of a :class:`.dated.Dated`."""
     return {"time": span_text(span), **msgspec.structs.asdict(span)}
 
 

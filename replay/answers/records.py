@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ...engine.state.clock import Span
-from ..moments.times import ends_of, span_words
+from ..moments.times import ends_of
 from ..tabular.columns import Amounts
+from .dated import Dated
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,31 +32,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     release: str
     conf: str
     assumed: tuple[str, ...] = ()
-
-
-class Dated(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened at a time.
-
-    :param time: as tables print it. :param earliest: and ``latest``: its bounds, in microseconds;
-        None if not known. :param estimate: the best one.
-    """
-
-    time: str
-    earliest: int | None = None
-    latest: int | None = None
-    estimate: int | None = None
-
-    @property
-    def span(self) -> Span:
-        """The bounds of its time."""
-        return Span(self.earliest, self.latest, self.estimate)
-
-    @property
-    def when(self) -> str:
-        """Its time as sentences have it."""
-        if self.earliest is None and self.latest is None:
-            return self.time
-        return span_words(self.span)
 
 
 class Evidence(Dated, frozen=True, kw_only=True):
@@ -466,8 +441,9 @@ class Since(Dated, frozen=True, kw_only=True):
     """From when on the answer holds.
 
     :param at: as ``--at`` takes it. :param time: as tables print it; ``earliest``, ``latest`` and
-        ``estimate`` in microseconds. :param not_at: the last moment that was checked at which it did not
-        hold; empty if it holds since the object began to wait.
+        ``estimate`` in microseconds.
+    :param not_at: the last moment that was checked at which it did not hold; empty if it holds
+        since the object began to wait.
     :param exact: nothing that sessions see happened between the two.
     :param or_earlier: earlier moments were not looked at.
     :param events: what happened in between and may have changed the answer; of many events the

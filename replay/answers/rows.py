@@ -9,7 +9,8 @@ import msgspec
 
 from ..moments.times import is_uncertain
 from ..tabular.columns import AmountColumns, Time
-from .records import Account, Dated, Evidence, NodeReason, QueuePath, Reason, Stage
+from .dated import Dated
+from .records import Account, Evidence, NodeReason, QueuePath, Reason, Stage
 
 _OF_A_MISS = ("missing", "free", "allocatable")
 

@@ -199,7 +199,7 @@ def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since
 
 
 def _time(log: Log, moment: Moment) -> dict[str, Any]:
-    """Return the fields of :class:`.records.Dated` of a moment."""
+    """Return the fields of :class:`.dated.Dated` of a moment."""
     if moment.time == 0:  # A scenario's session, which has no time.
         return {**dated(Span(None, None, None)), "time": moment.label}
     span = span_of_moment(log.store, moment)

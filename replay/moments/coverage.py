@@ -24,7 +24,7 @@ from .clock import span_of_read
 from .contradictions import contradictions
 from .kinds import plain_name
 from .moment import Moment
-from .times import is_known, span_text, time_text
+from .times import place_text, time_text
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -58,8 +58,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param broken: a list that would have shown it, had no record of it been skipped.
-    :param after: and :param before: times of the gap's ends, microseconds, None if not known;
-        ``after_within`` and ``before_within`` are their bounds.
+    :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
     """
@@ -108,7 +107,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def _when(self) -> str:
         gap = self.gap
-        after, before = _place(gap.after, self.after_within), _place(gap.before, self.before_within)
+        after = place_text(gap.after, self.after_within)
+        before = place_text(gap.before, self.before_within)
         broken = "the watch was interrupted"
         match gap.why:
             case Why.NEVER:
@@ -151,12 +151,6 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         return (
             f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
         )
-
-
-def _place(revision: int | None, span: Span | None) -> str:
-    if span is None or not is_known(span):
-        return f"rv:{revision}"
-    return f"rv:{revision} ({span_text(span)})"
 
 
 def document_of(unknown: Unknown) -> dict[str, Any]:
@@ -339,7 +333,7 @@ class _Look:
         return [self._unknown(pair, gap, names) for gap, names in gaps.items()]
 
     def _unknown(self, pair: Pair, gap: Gap, names: Sequence[str]) -> Unknown:
-        after = self._last_seen(gap, pair, names[0] if names else None)
+        after = self._last_seen(gap, pair, next(iter(names), None))
         return Unknown(
             pair=pair,
             namespaces=tuple(names),
@@ -393,8 +387,7 @@ class _Look:
             return False
         if gap.why is Why.AFTER:
             seen = self._last_seen(gap, pair, namespace)
-            last = until if seen is None or seen.estimate is None else seen.estimate
-            return time <= max(until, last) + GRACE_US
+            return time <= max(until, seen.estimate or until if seen else until) + GRACE_US
         return time <= until
 
     def _last_seen(self, gap: Gap, pair: Pair, namespace: str | None) -> Span | None:
@@ -406,9 +399,7 @@ class _Look:
         if span is None or self._time is None:
             return known
         seen = span.seen_by(self._time)
-        if seen is None or (known.estimate is not None and known.estimate > seen):
-            return known
-        return span_of_read(seen)
+        return known if seen is None or (known.estimate or seen) > seen else span_of_read(seen)
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

@@ -165,7 +165,8 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     refuse_earlier(store, revision=clock.revision_at(time), said=text)
     if time > last:
         note = f"{note}; it" if note else f"{text}"
-        note += f" is after the last event of the log ({span_words(span_of_end(clock))}): showing the end"
+        ends = span_words(span_of_end(clock))
+        note += f" is after the last event of the log ({ends}): showing the end"
     return msgspec.structs.replace(
         moment,
         revision=clock.revision_at(time),

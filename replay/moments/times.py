@@ -130,6 +130,12 @@ def span_of_day(span: Span) -> str:
     return _worded(ends, "{}..{}") if days else ""
 
 
+def place_text(revision: int | None, span: Span | None) -> str:
+    """Return a revision with its time, as far as that is known: ``rv:9 (TIME)``."""
+    known = span is not None and span_text(span) != UNKNOWN
+    return f"rv:{revision} ({span_text(span)})" if span and known else f"rv:{revision}"
+
+
 def _worded(ends: Ends, both: str, *, of: str = "") -> str:
     """Return bounds as text. :param both: how two are written. :param of: before each but one."""
     first, last = ends

@@ -69,7 +69,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Asked": "kind:string name:string at:string release:string conf:string "
         "revision:integer? assumed:[string]",
         "Link": "reason:string text:string blocks:boolean ...",
-        "Since": "at:string time:string? earliest:string? latest:string? estimate:string? exact:boolean or_earlier:boolean not_at:string? "
+        "Since": "at:string time:string? earliest:string? latest:string? estimate:string? "
+        "exact:boolean or_earlier:boolean not_at:string? "
         "events:[Event] more:integer",
         "Stage": "cause:string sentence:string since:Since?",
         "Remedy": "text:string kind:string starts:string evicts:[string] no_longer:[string] "

@@ -33,8 +33,9 @@ HELP_BUDGET = "20s"
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     """A time during which one answer held.
 
-    :param point: from when on; ``time`` says it in words. :param begin: and ``width``: in percent of the whole time; the
-        width is 0 if the times are not known. :param cause: a few words that name the answer.
+    :param point: from when on; ``time`` says it in words. :param begin: and ``width``: in percent
+        of the whole time; the width is 0 if the times are not known. :param cause: a few words
+        that name the answer.
     """
 
     point: str

@@ -1,0 +1,33 @@
+"""Times in answers: as they are printed, and their bounds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...engine.state.clock import Span
+from ..moments.times import span_words
+
+
+class Dated(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened at a time.
+
+    :param time: as tables print it. :param earliest: and ``latest``: its bounds, in microseconds;
+        None if not known. :param estimate: the best one.
+    """
+
+    time: str
+    earliest: int | None = None
+    latest: int | None = None
+    estimate: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """The bounds of its time."""
+        return Span(self.earliest, self.latest, self.estimate)
+
+    @property
+    def when(self) -> str:
+        """Its time as sentences have it."""
+        if self.earliest is None and self.latest is None:
+            return self.time
+        return span_words(self.span)
