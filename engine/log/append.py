@@ -6,6 +6,7 @@ commits, and a crash leaves the whole batch or nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
@@ -105,6 +106,13 @@ class Fresh(NamedTuple):
         self.objects.append(object_id)
         self.keys.append(key)
 
+    def add_part(self, other: Fresh, begin: int, end: int | None) -> None:
+        """Add the events of another one from one place to before another; None is its end."""
+        self.events.extend(other.events[begin:end])
+        self.effects.extend(other.effects[begin:end])
+        self.objects.extend(other.objects[begin:end])
+        self.keys.extend(other.keys[begin:end])
+
 
 def append(
     database: Database,
@@ -171,7 +179,7 @@ def _select(
     fresh = Fresh([], [], [], [])
     places: list[int] = []
     met: dict[int, int] = {}
-    timed: list[Event] = []
+    timed: list[tuple[int, Event]] = []
     for place, (event, effect, object_id, key) in enumerate(
         zip(events, effects, objects, keys, strict=True)
     ):
@@ -184,39 +192,56 @@ def _select(
             met[place] = known[key].position
         news = _news(event, effect, known[key])
         if news is not None and news.kind == _TIMED:
-            timed.append(news)
+            timed.append((len(fresh.events), news))
         elif news is not None and event.revision is not None:
             known[key] = known[key]._replace(actor=True)
             news_key = VersionKey(event.revision, object_id, int(KINDS[news.kind].effect))
             if news_key not in known:
                 known[news_key] = known[key]
                 fresh.add(news, news_key.effect, object_id, news_key)
-    _add_times(database, names, fresh, timed, branch=branch, head=head)
-    return fresh, places, met
+    if not timed:
+        return fresh, places, met
+    fresh, added = _with_times(database, names, fresh, timed, branch=branch, head=head)
+    shifted = {
+        place: position + bisect_right(added, position - head.position - 1)
+        for place, position in met.items()
+    }
+    return fresh, places, shifted
 
 
-def _add_times(
+def _with_times(
     database: Database,
     names: Names,
     fresh: Fresh,
-    timed: Sequence[Event],
+    timed: Sequence[tuple[int, Event]],
     *,
     branch: str,
     head: Head,
-) -> None:
-    """Add the times of known versions, those that the log does not have."""
-    if not timed:
-        return
-    objects = names.object_ids([(event.cluster, event.reference) for event in timed])
+) -> tuple[Fresh, list[int]]:
+    """Return the events with the times of known versions, those that the log does not have.
+
+    Each stands where its input brings it, so positions do not depend on how large batches are.
+
+    :param timed: times, each with the place in ``fresh`` before which it stands, in order.
+    :returns: the events, and these places of the times that were added.
+    """
+    objects = names.object_ids([(event.cluster, event.reference) for _, event in timed])
     keys = [
         VersionKey(event.revision or 0, number, int(Effect.TIMED))
-        for event, number in zip(timed, objects, strict=True)
+        for (_, event), number in zip(timed, objects, strict=True)
     ]
     known = dict.fromkeys(_known(database, names, keys, branch=branch, head=head))
-    for event, number, key in zip(timed, objects, keys, strict=True):
-        if key not in known:
-            known[key] = None
-            fresh.add(event, key.effect, number, key)
+    found, added, done = Fresh([], [], [], []), [], 0
+    for (place, event), number, key in zip(timed, objects, keys, strict=True):
+        if key in known:
+            continue
+        known[key] = None
+        found.add_part(fresh, done, place)
+        found.add(event, key.effect, number, key)
+        added.append(place)
+        done = place
+    found.add_part(fresh, done, None)
+    return found, added
 
 
 def _effects(events: Sequence[Event]) -> list[int]:

@@ -25,6 +25,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from .engine.errors import (
+    ConnectionLost,
     DerivedDamaged,
     EventMalformed,
     FormatUnknown,
@@ -131,6 +132,7 @@ __all__ = [
     "CheckpointInfo",
     "Comparison",
     "ConfText",
+    "ConnectionLost",
     "DerivedDamaged",
     "Diff",
     "Drift",

@@ -51,6 +51,7 @@ def mcp(
     input and reads standard output; options about addresses and certificates are for --http. Needs
     the extra mcp: pip install 'plinian[mcp]'.
     """
+    from ...engine.log.location import shown_place
     from ..server.mcp.door import PATH, check_installed
     from ..server.settings import Settings
     from ..server.tls import tls_of
@@ -77,6 +78,8 @@ def mcp(
 
     def ready(listening: Settings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
-        note(f"plinian: serving {log} to agents at {listening.origin}{PATH} (Ctrl-C ends it)")
+        note(
+            f"plinian: serving {shown_place(log)} to agents at {listening.origin}{PATH} (Ctrl-C ends it)"
+        )
 
     serve(settings, names=names, ready=ready)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from ...engine.log.location import shown_place
 from . import options, serving
 from .command import command
 from .shell import note
@@ -71,6 +70,7 @@ def serve(
     to it are served at once. Only this machine can connect, unless --listen says otherwise. Ctrl-C
     ends the server.
     """
+    from ...engine.log.location import shown_place
     from ..server.running import serve as run
     from ..server.settings import Settings, origin_of
     from ..server.tls import tls_of

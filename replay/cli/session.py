@@ -96,10 +96,11 @@ def session(
     from .open_log import opened
     from .store_beliefs import store_beliefs
 
+    named = chosen(release, assume=assume) if release else None
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
-        known = None if release else named_release(None, opened_log, moment)
-        taken = chosen(release or [known or options.DEFAULT_RELEASE], assume=assume)
+        known = None if named else named_release(None, opened_log, moment)
+        taken = named or chosen([known or options.DEFAULT_RELEASE], assume=assume)
         releases = taken.names
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)

@@ -54,6 +54,7 @@ def test_an_event_line_has_the_whole_envelope_and_no_payload_unless_asked(ask: A
         "latest": "2026-01-02T12:00:04Z",
         "actor": "controllers",
         "made": None,
+        "verb": None,
         "source": "watch.jsonl",
         "line": 4,
         "branch": "main",

@@ -154,15 +154,15 @@ def test_configurations_are_compared_with_every_release(log: Path, tmp_path: Pat
     flat.write_text(CONF.replace("    enableHierarchy: true\n", ""))
     none.write_text('actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n')
     found = told("session", "--log", log, "--conf", flat, "--conf", none)
-    assert [side["label"] for side in found["sides"]] == [str(flat), str(none)]
+    assert [side["label"] for side in found["sides"]] == [flat.name, none.name]
     assert found["behaviours"] == []
     bind = {"kind": "bind", "about": f"{SECOND}-0", "values": ["n1", None]}
     assert bind in found["decisions"]
     assert "enqueue" not in {one["kind"] for one in found["decisions"]}
     four = told("session", "--log", log, *BOTH, "--conf", flat, "--conf", none)
     assert [side["label"] for side in four["sides"]] == [
-        *(f"{OLD} {flat}", f"{OLD} {none}"),
-        *(f"{NEW} {flat}", f"{NEW} {none}"),
+        *(f"{OLD} {flat.name}", f"{OLD} {none.name}"),
+        *(f"{NEW} {flat.name}", f"{NEW} {none.name}"),
     ]
 
 

@@ -220,7 +220,7 @@ def test_comparisons_of_configurations_are_those_that_are_printed(
     flat = tmp_path / "flat.conf"
     flat.write_text(CONF.replace("enableHierarchy: true", "enableHierarchy: false"), "utf-8")
     found = shared.compare(releases=[OLD, NEW], confs=[None, flat], trace=True)
-    one = shared.compare(releases=NEW, confs=plinian.ConfText(flat.read_text("utf-8"), str(flat)))
+    one = shared.compare(releases=NEW, confs=plinian.ConfText(flat.read_text("utf-8"), flat.name))
     words = ["session", "--release", NEW, "--conf", flat]
     assert told(one)["sides"][0] | {"label": ""} == (
         {k: v for k, v in printed(*words, log=shared).items() if k not in {"trace", "node_scores"}}

@@ -272,7 +272,7 @@ class TestPoorLevels:
         events, context = read(lines_of("audit-request.jsonl.gz"))
         kinds = Counter(event.kind for event in events)
         assert kinds == {
-            "collection.deleted": 4,
+            "request.accepted": 4,
             "pod.bound": 1,
             "node.deleted": 1,
             "podgroup.deleted": 1,

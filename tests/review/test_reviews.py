@@ -245,8 +245,7 @@ def test_names_of_files_are_uris(tmp_path: Path) -> None:
     odd.write_text(QUEUES, "utf-8")
     found = sarif("lint", odd, "--release", "v1.12.1")["results"]
     artifact = found[0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert artifact["uri"].startswith("file:///")
-    assert artifact["uri"].endswith("a%20queue%20%5B1%5D%20%C3%BC.yaml")
+    assert artifact["uri"] == "a%20queue%20%5B1%5D%20%C3%BC.yaml"
 
 
 def test_rules_point_to_headings_of_the_reference() -> None:

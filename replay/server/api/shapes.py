@@ -182,7 +182,8 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "missing:[Kind] releases:[any] configurations:[string] advice:[string]",
         "events": "position:integer kind:string object:Reference resource_version:string "
         "time:string? earliest:string? latest:string? recorded_at:string? actor:string "
-        "made:integer? source:string line:integer? branch:string cluster:string payload:object*",
+        "made:integer? verb:string? source:string line:integer? branch:string cluster:string "
+        "payload:object*",
         "sessions": "session:string number:integer id:string how:string position:integer "
         "revision:integer? opened:string opened_after:string? closed:string? jobs:integer? "
         "queues:integer? podgroups:integer? binds:integer? evictions:integer?",

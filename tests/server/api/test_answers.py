@@ -121,7 +121,8 @@ def test_the_command_of_an_answer_prints_the_same(server: Running, operation: Op
 def inputs(server: Running) -> list[Path]:
     """Return the files that the log was made from."""
     with plinian.open(server.place, read_only=True) as log:
-        found = [Path(one.source) for one in log.status().inputs]
+        known = log.store.last()
+        found = [Path(one.source) for one in log.store.sources(known=known, cluster=log.cluster)]
     assert all(path.is_absolute() for path in found)
     return found
 

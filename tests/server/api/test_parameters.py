@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from serving import Running
 
+import plinian
 from plinian.engine.errors import UsageError
 from plinian.engine.log.location import parse_location
 from plinian.replay.server.api.parameters import Kind, Parameter, given, texts_of
@@ -70,9 +71,11 @@ def test_what_does_not_exist_is_not_found(server: Running, path: str, status: in
 
 def test_a_position_beyond_the_end_is_said_without_options(server: Running) -> None:
     fault = server.client.get(f"{API}/events?after=@999999").json()["error"]
+    with plinian.open(server.place, read_only=True) as log:
+        last = log.store.last()
     assert (fault["what"], fault["now"]) == (
-        "position @999999 is beyond the end of the log (last is @4446)",
-        "use @4446, or end",
+        f"position @999999 is beyond the end of the log (last is @{last})",
+        f"use @{last}, or end",
     )
 
 
