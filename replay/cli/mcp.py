@@ -78,8 +78,7 @@ def mcp(
 
     def ready(listening: Settings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
-        note(
-            f"plinian: serving {shown_place(log)} to agents at {listening.origin}{PATH} (Ctrl-C ends it)"
-        )
+        where = f"{listening.origin}{PATH}"
+        note(f"plinian: serving {shown_place(log)} to agents at {where} (Ctrl-C ends it)")
 
     serve(settings, names=names, ready=ready)

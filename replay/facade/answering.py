@@ -139,7 +139,8 @@ class AnsweringLog(StoredLog):
         :param delete: objects that do not exist, as in ``job/train``.
         :param conf: of the original instead of the log's. :param release: of the original; both as
             of :meth:`why`. They are also those of the variants, unless another one is tried.
-        :param try_conf: another configuration. :param try_release: another release. :param each: every change alone.
+        :param try_conf: another configuration. :param try_release: another release.
+        :param each: every change alone.
         :param namespace: of objects that name none.
         :param assume: use the nearest release for an unknown one.
         :param strict: refuse to answer if the log lacks what sessions need.

@@ -61,8 +61,10 @@ _WORDS = _CONDITIONS | _STATES | _POLICIES | _JOBS | _SYSTEMS | _KINDS
 _NUMBER = r"[-+]?[0-9][0-9.]*([eE][-+]?[0-9]+|[numkKMGTPE]i?|%)?"
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[-+][0-9:]+)"
 _DURATION = r"([0-9.]+(ns|us|µs|ms|s|m|h))+"
-_VERSION = r"v?[0-9]{1,5}(\.[0-9]{1,5})*((a|b|rc|\.dev|\.post)[0-9]{1,5})?"
-_AMOUNT = re.compile(rf"{_NUMBER}|{_TIME}|{_DURATION}|{_VERSION}")
+_AMOUNT = re.compile(rf"{_NUMBER}|{_TIME}|{_DURATION}")
+_VERSION = re.compile(r"v?[0-9]+(\.[0-9]+)*((a|b|rc|\.dev|\.post)[0-9]+)?")
+_NUMBERS = re.compile(r"-?[0-9]+([.:+/, -][0-9]+)*")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def _is_enum(value: object) -> bool:
@@ -98,7 +100,17 @@ EVENT_WORDS = frozenset(
 
 def is_amount(text: str) -> bool:
     """Return whether a text is an amount, a time, a duration or a version."""
-    return _AMOUNT.fullmatch(text) is not None
+    is_version = _VERSION.fullmatch(text) is not None and _longest_number(text) <= 5
+    return is_version or _AMOUNT.fullmatch(text) is not None
+
+
+def is_numbers(text: str) -> bool:
+    """Return whether a text is short numbers, as in weights of a hierarchy and in times of day."""
+    return _NUMBERS.fullmatch(text) is not None and _longest_number(text) <= 10
+
+
+def _longest_number(text: str) -> int:
+    return max(map(len, _DIGITS.findall(text)), default=0)
 
 
 def is_of_api(text: str) -> bool:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple, Protocol
 
 from ...engine.events import canonical_json
 from ...engine.session.plugins import BUILDERS
 from ...engine.volcano.argument_table import ARGUMENTS
-from .api_words import EVENT_WORDS, is_amount
+from .api_words import EVENT_WORDS, is_amount, is_numbers
 from .names import Renaming
 
 _ZONE = "tdm.revocable-zone."
 _RESOURCES = ("binpack.resources.", "resources.")
 """Beginnings of arguments that end in the name of a resource, or of a zone."""
-
-_NUMBER = re.compile(r"-?[0-9]{1,10}([.:+/-][0-9]{1,10})*")
-"""Numbers, and times of day."""
 
 _WORDS = frozenset(
     {
@@ -129,6 +125,6 @@ def _given(key: str, value: Any, names: NewNames) -> Any:
 
 
 def _word(text: str, names: NewNames) -> str:
-    if text in _WORDS or text in EVENT_WORDS or is_amount(text) or _NUMBER.fullmatch(text):
+    if text in _WORDS or text in EVENT_WORDS or is_amount(text) or is_numbers(text):
         return text
     return names.resource(text) if text.count("/") == 1 else names.renaming.name(text)

@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Reference, canonical_json
-from .api_words import EVENT_WORDS, is_amount, is_of_api
+from .api_words import EVENT_WORDS, is_amount, is_numbers, is_of_api
 from .conf import redacted_conf
 from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
 from .known_keys import (
@@ -42,8 +42,6 @@ _WORDS = frozenset(
     }
 )
 _PLAIN = frozenset({"true", "false", "*", ""})
-_NUMBERS = re.compile(r"[0-9]{1,10}([.:+/, -][0-9]{1,10})*")
-"""Numbers, as in weights of a hierarchy, in times of day and in lists of devices."""
 _WORD_OF_API = re.compile(r"[0-9A-Za-z.:+/_@-]{0,64}")
 _SHORT_NUMBER = re.compile(r"-?[0-9]{1,5}")
 _LINES = frozenset({"message.logged", "cache.dumped", "input.redacted"})
@@ -125,13 +123,13 @@ class NameRedaction:
             return [self._nested(one) for one in value]
         if not isinstance(value, str) or not value:
             return value
-        if is_of_api(value) or value in EVENT_WORDS or _NUMBERS.fullmatch(value):
+        if is_of_api(value) or value in EVENT_WORDS or is_numbers(value):
             self.kept.add(value)
             return value
         return self.renaming.name(value) if _WORD_OF_API.fullmatch(value) else ""
 
     def _word_or_resource(self, name: str) -> str:
-        if name in EVENT_WORDS or is_amount(name) or _NUMBERS.fullmatch(name):
+        if name in EVENT_WORDS or is_amount(name) or is_numbers(name):
             self.kept.add(name)
             return name
         return self.resource(name)
@@ -292,7 +290,7 @@ class NameRedaction:
 
     def _annotation(self, text: str) -> str:
         """Return the value of an annotation that everybody knows: numbers and known words stay."""
-        if text in _PLAIN or is_amount(text) or _NUMBERS.fullmatch(text):
+        if text in _PLAIN or is_amount(text) or is_numbers(text):
             return text
         if _is_name(text):
             return self.renaming.name(text)

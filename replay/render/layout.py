@@ -33,11 +33,11 @@ _SHORTENED = 24
 _LEAST = 8
 """Characters that a shortened word keeps in any case."""
 
-_WORD = re.compile(r"(?:[^ ,;]|(?<=\d),(?=\d{3}(?!\d)))*(?:[,;]+|(?= |$))")
-"""What is not broken if it can be helped: text up to a space, or to a comma and with it."""
+_END = re.compile(r"(?!(?<=\d),\d{3}(?!\d))[,;]+|(?= )|$")
+"""Where text ends that is not broken if it can be helped: at a space, and after a comma."""
 
-_PART = re.compile(r".+?[/=]+(?![\d/=])|.+")
-"""A part of a long word, which may be broken after ``/`` and ``=``, but not before a number."""
+_JOINT = re.compile(r"[/=]+(?![\d/=])")
+"""Where a long word may be broken: after ``/`` and ``=``, but not before a number."""
 
 _NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][0-9A-Za-z:.+/%-]*[,;]?")
 """Text that is never shortened: a number with its unit, a position, a time."""
@@ -157,7 +157,7 @@ def _column(header: str, cells: Collection[str], full: int, *, short: bool) -> _
     words = {word for cell in cells for word in _words(cell)}
     longest = max(map(len, words), default=0)
     number = max((len(word) for word in words if _NUMBER.fullmatch(word)), default=0)
-    parts = max((len(part) for word in words for part in _PART.findall(word)), default=0)
+    parts = max((len(part) for word in words for part in _parts(word)), default=0)
     head_word = max(map(len, _words(header)), default=0)
     several = any(" " in cell for cell in cells)
     head = len(header) if len(header) <= _SENTENCE else head_word
@@ -253,12 +253,23 @@ def kept(word: str, _width: int) -> list[str]:
 def broken(word: str, width: int) -> list[str]:
     """Part a long word after ``/`` and ``=``; the parts may still be too long."""
     lines = [""]
-    for part in _PART.findall(word):
+    for part in _parts(word):
         if len(lines[-1]) + len(part) <= width:
             lines[-1] += part
         else:
             lines.append(part)
     return [line for line in lines if line]
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield the parts of a long word, which may be broken between them."""
+    begin = 0
+    for joint in _JOINT.finditer(word):
+        if joint.start() > begin:
+            yield word[begin : joint.end()]
+            begin = joint.end()
+    if begin < len(word):
+        yield word[begin:]
 
 
 def _shortened(word: str, width: int) -> list[str]:
@@ -280,7 +291,7 @@ def _spaced(text: str) -> Iterator[tuple[str, str]]:
         begin = at
         while at < len(text) and text[at] == " ":
             at += 1
-        found = _WORD.match(text, at)
+        found = _END.search(text, at)
         end = len(text) if found is None or found.end() == at else found.end()
         if end > at:
             yield text[begin:at], text[at:end]

@@ -8,8 +8,7 @@ import shlex
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import uvicorn
@@ -95,7 +94,7 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
         ws_max_size=MOST_MESSAGE_BYTES,
         ws_per_message_deflate=False,  # Who watches is on this machine, or near.
         loop="asyncio",
-        log_config=dict(_LOGGING),
+        log_config=_logging(),
         access_log=False,  # A path can hold the token.
         server_header=False,
         date_header=True,
@@ -124,8 +123,9 @@ class LineHandler(logging.StreamHandler[Any]):
         sys.stderr.flush()
 
 
-_LOGGING: Mapping[str, Any] = MappingProxyType(
-    {
+def _logging() -> dict[str, Any]:
+    """Return how the server logs: warnings, each whole."""
+    return {
         "version": 1,
         "disable_existing_loggers": False,
         "handlers": {"lines": {"()": LineHandler}},
@@ -133,7 +133,6 @@ _LOGGING: Mapping[str, Any] = MappingProxyType(
         # Less than an error is about requests that a client got wrong.
         "loggers": {"uvicorn": {"handlers": ["lines"], "level": "ERROR", "propagate": False}},
     }
-)
 
 
 class _Server(uvicorn.Server):

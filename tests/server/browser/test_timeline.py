@@ -178,12 +178,13 @@ def test_the_handle_is_a_slider(look: Look) -> None:
     page = look(PAST).page
     handle = page.get_by_role("slider", name="Position")
     handle.focus()
-    assert "position 1901 of 4446" in (handle.get_attribute("aria-valuetext") or "")
+    last = handle.get_attribute("aria-valuemax") or ""
+    assert f"position 1901 of {last}" in (handle.get_attribute("aria-valuetext") or "")
     page.keyboard.press("ArrowRight")
     _settled(page, 1902)
     page.keyboard.press("End")
-    _settled(page, 4446)
-    expect(handle).to_have_attribute("aria-valuenow", "4446")
+    _settled(page, int(last))
+    expect(handle).to_have_attribute("aria-valuenow", last)
 
 
 def test_a_click_on_the_ruler_goes_there_and_a_drag_zooms(look: Look) -> None:
