@@ -192,7 +192,7 @@ def part_rows(found: Json) -> Rows:
             "about": one["about"],
             "amount": amount(one["amount"]),
             "position": one["event"]["position"],
-            "time": format_time(parse_time(one["event"]["time"])),
+            "time": format_time(parse_time(one["event"]["estimate"])),
         }
         for one in found["parts"]
     ]
