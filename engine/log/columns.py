@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..errors import LogCorrupt
 from ..events import NO_TIME
 from .branches import Segment, lineage
 from .database import Database, Row
@@ -64,7 +65,10 @@ def extent(
 def last_noted(
     database: Database, names: Names, *, known: int, cluster: str, branch: str
 ) -> int | None:
-    """Return the latest time of events without an effect on truth, such as lines of a log."""
+    """Return the latest time of events without an effect on truth, such as lines of a log.
+
+    :raises LogCorrupt: a stored time is no number.
+    """
     cluster_id = names.find_cluster(cluster)
     if cluster_id is None:
         return None
@@ -78,6 +82,8 @@ def last_noted(
         )
         if row[0] is not None
     ]
+    if not all(isinstance(time, int) for time in found):
+        raise LogCorrupt("the time of an event is no number", position=1)
     return max(found, default=None)
 
 
