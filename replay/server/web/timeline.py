@@ -68,13 +68,14 @@ def command_of(look: Look, named: str) -> str:
     """Return the command that prints what the panel shows."""
     pane = look.get("pane", "diff")
     at = ("--at", look.at)
-    release = ("--release", look.release)
     if pane == "drift":
-        words = ["drift", *at, *release]
+        words = ["drift", *at, "--release", look.release]
     elif not named:
         words = ["events", "--until", look.at]
     elif pane == "why":
-        words = ["why", named, *at, *release]
+        # An answer says that its release is assumed, so the command must not name it.
+        release = look.named_release
+        words = ["why", named, *at, *(("--release", release) if release else ())]
     elif pane == "diff" and look.versus is None:
         words = ["history", named, *at]
     elif pane == "diff":
