@@ -215,7 +215,9 @@ def test_what_is_drawn_is_bounded_and_told(look: Look) -> None:
     about = page.locator("svg.drawing title").first.text_content() or ""
     assert "6 lanes" in about or "5 lanes" in about
     page.get_by_text("Lanes as a table").click()
-    expect(page.get_by_role("region", name="Lanes as a table")).to_contain_text("Cordoned")
+    expect(page.get_by_role("region", name="Lanes as a table")).to_contain_text(
+        "Ready,SchedulingDisabled"
+    )
 
 
 def test_a_crash_or_eviction_is_one_key_away(look: Look) -> None:
