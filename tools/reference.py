@@ -53,7 +53,10 @@ def events() -> Iterator[str]:
     )
     yield from table(("noun", "Kubernetes kind", "event kinds"), rows)
     yield from ("## All other kinds", "")
-    others = [info for info in KINDS.values() if info.payload is not None]
+    nouns = of_noun.keys()
+    others = [
+        info for info in KINDS.values() if info.kind.partition(".")[0] not in nouns or info.payload
+    ]
     yield from table(
         ("kind", "what it says", "effect on truth", "schema", "payload"),
         (
@@ -62,14 +65,16 @@ def events() -> Iterator[str]:
                 cell(info.about),
                 info.effect.name.lower(),
                 str(info.schema),
-                f"[`{info.payload.__name__}`](#{info.payload.__name__.lower()})",
+                f"[`{info.payload.__name__}`](#{info.payload.__name__.lower()})"
+                if info.payload is not None
+                else "a Kubernetes object",
             )
             for info in others
         ),
     )
     yield from _envelope()
     yield from ("## Payloads", "")
-    for struct in dict.fromkeys(info.payload for info in others):
+    for struct in dict.fromkeys(info.payload for info in others if info.payload is not None):
         yield from (f"### {struct.__name__}", "")
         yield from documented(struct)
         yield from fields(struct)
