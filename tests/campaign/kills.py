@@ -24,7 +24,7 @@ import plinian
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import open_log
 
-RECORDING = Path(str(plinian.__path__[0])) / "replay" / "recordings" / "quickstart"
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 ATTACKS = ("kill", "tear", "full")
 _PATIENCE = 300
 """Seconds after which an ingest hangs; it takes one or two."""

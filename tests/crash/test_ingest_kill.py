@@ -19,7 +19,7 @@ from plinian.engine.log.migrating import downgrade
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "8"))
 SEED = int(os.environ.get("PLINIAN_KILL_SEED", "7"))
-RECORDING = Path(str(plinian.__path__[0])) / "replay" / "recordings" / "quickstart"
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 COMMAND = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
 
 

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import plinian
 from decisions import decided
 from ingest.test_external_inputs import lines, usage
 from ingest.test_scheduler_conf import CONF
@@ -16,7 +15,7 @@ from plinian.replay.ingest.run import IngestSummary, ingest
 from plinian.replay.render.summary import summary_lines
 
 DATA = Path(__file__).parent.parent / "data"
-RECORDING = Path(str(plinian.__path__[0])) / "replay" / "recordings" / "quickstart"
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 GIVEN = ("audit-*", "list-*", "watch-*.jsonl.gz", "kubectl-*", "snapshot-*.json.gz", "vc-*.log.gz")
 
 

@@ -16,7 +16,7 @@ from plinian.engine.log import open_log
 
 pytestmark = pytest.mark.postgres
 
-RECORDING = Path(str(plinian.__path__[0])) / "replay" / "recordings" / "quickstart"
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 MOMENT = "rv:1200"
 PODS = "/api/v1/namespaces/default/pods"
 PAGES = (".json", "/jobs.json", "/queues.json", "/nodes.json", "/session.json", "/check.json")
