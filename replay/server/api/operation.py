@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...facade.log import Log
+from ...facade.options import DEFAULT_RELEASE
 from ...moments.moment import Moment
 from ...moments.scheduler_confs import ConfText
+from ...moments.scheduler_release import release_at
 from ..limits import Limit
 from .pages import Page
 from .parameters import Kind, Parameter
@@ -165,13 +167,19 @@ def _told(operation: Operation, asked: Asked, one: Parameter) -> list[Any]:
     if one.name in CONF_NAMES:
         return [] if value is None else [CONF_NAMES[one.name]]
     if one.name == "release" and value is None and _needs_release(operation, asked):
-        value = asked.release
+        value = asked.release or _release_of(asked)
     if value is None or value is False:
         # A budget of the server may be smaller than the command's default.
         return [one.default] if one.name == "budget" and one.default is not None else []
     if one.kind is Kind.FLAG:
         return [True]
     return list(value) if one.many else [value]
+
+
+def _release_of(asked: Asked) -> str:
+    """Return the release of an answer for which none is named."""
+    found = None if asked.moment is None else release_at(asked.log, asked.moment)
+    return found or DEFAULT_RELEASE
 
 
 def _needs_release(operation: Operation, asked: Asked) -> bool:
