@@ -275,7 +275,7 @@ def test_the_commands_of_documents_are_seen_in_terminals(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("pod.evicte d by\r\n", "parted: pod.evicte"),
+        ("pod.evicte d by\r\n", "broken: pod.evicte"),
         ("pod.evicted\\u000aby\r\n", "an escape: \\u000a"),
         ("pod.evicted \x1b]0;x\x07 by\r\n", "control character '\\x1b'"),
         ("pod.evicted\r\n", "lost: by"),
