@@ -106,6 +106,8 @@ def main() -> NoReturn:
     from plinian.replay.cli import shell  # noqa: PLC0415
     from plinian.replay.render.screen import Screen  # noqa: PLC0415
 
+    # A copy has no other processes that could still bring it results.
+    os.cpu_count = lambda: 1
     usual, copied, streams = shell.style, [], []
 
     def fresh_streams() -> None:
