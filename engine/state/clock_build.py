@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from ..events import NO_TIME, Effect
+from ..events import GENERATED, NO_TIME, Effect
 from .asked_lists import AskedList, Floors, floors_of_lists
 from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
-from .columns import Columns, Int32s, Int64s, Times
+from .columns import Columns, Int32s, Int64s, Times, distinct
 from .decisions import Decision, floors_of
 from .marks import Mark
-from .pairing import UNPAIRED, Pairing, References
+from .pairing import UNPAIRED, Pairing, References, name_of
 
 _WRITTEN = (Effect.VERSION, Effect.DELETED, Effect.ATTRIBUTED)
 _WRITES = (Effect.TOUCHED, Effect.COLLECTED)
@@ -74,7 +74,7 @@ def build_clock(
             bounds = bounds_of(count, evidence)
     if decisions:
         bounds = _after_decisions(bounds, evidence, pairing, decisions)
-    return _tables(columns, times, revisions, bounds, pairing)
+    return _tables(columns, times, revisions, (bounds, pairing), references)
 
 
 def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
@@ -221,8 +221,13 @@ def _sorted(
 
 
 def _tables(
-    columns: Columns, times: Times, revisions: Int64s, bounds: Bounds, pairing: Pairing
+    columns: Columns,
+    times: Times,
+    revisions: Int64s,
+    found: tuple[Bounds, Pairing],
+    references: References,
 ) -> ClockTables:
+    bounds, pairing = found
     estimates = estimates_of(bounds)
     loose = np.flatnonzero(columns.revisions < 0)
     partners = pairing.partners[loose]
@@ -235,6 +240,8 @@ def _tables(
     keys = np.append(revisions, END_KEY // 2)[following] * 2 - 1
     keys = np.where(following == len(revisions), END_KEY, keys)
     keys = np.where(low == NO_TIME, END_KEY, keys)
+    alone = np.flatnonzero(~paired)
+    keys[alone] = np.minimum(keys[alone], _before_next_objects(columns, loose[alone], references))
     keys[paired] = columns.revisions[partners[paired]] * 2 - 1
     order = np.lexsort((columns.positions[loose], own, keys))
     made = np.where(paired, columns.positions[np.maximum(partners, 0)], 0)
@@ -269,3 +276,52 @@ def _after_own_versions(columns: Columns, revisions: Int64s, loose: Int64s) -> I
     np.maximum.at(last, columns.objects[shown], columns.revisions[shown])
     found[ends] = np.searchsorted(revisions, last[objects], side="right")
     return found
+
+
+def _before_next_objects(columns: Columns, loose: Int64s, references: References) -> Int64s:
+    """Return for each event the place just before the next object of its object's name came.
+
+    An object cannot be deleted, bound or written to after another one has its name, whatever the
+    times say. For objects without a next one, or without a version, the place is the end. An object
+    without a uid in its input may be the same one.
+    """
+    found = np.full(len(loose), END_KEY, np.int64)
+    dated = columns.revisions >= 0
+    shown = dated & (columns.effects == Effect.VERSION)
+    if not len(loose) or not shown.any():
+        return found
+    size = int(columns.objects.max()) + 1
+    first, last = np.full(size, END_KEY, np.int64), np.full(size, -1, np.int64)
+    np.maximum.at(last, columns.objects[shown], columns.revisions[shown])
+    shown |= dated & (columns.effects == Effect.DELETED)
+    np.minimum.at(first, columns.objects[shown], columns.revisions[shown])
+    objects = columns.objects[loose]
+    ended = [number for number in distinct(objects).tolist() if last[number] >= 0]
+    nexts = _next_objects(ended, first, last, references)
+    for row, number in enumerate(objects.tolist()):
+        if number in nexts:
+            found[row] = nexts[number] * 2 - 1
+    return found
+
+
+def _next_objects(
+    ended: Sequence[int], first: Int64s, last: Int64s, references: References
+) -> dict[int, int]:
+    """Return the first revisions of the objects that followed others of the same name.
+
+    :param ended: ids of the others. :param first: the revision at which each object was first seen,
+        by id. :param last: that of its last version, -1 if none is known.
+    """
+    names = {number: name_of(one) for number, one in references(ended).items() if one.uid}
+    if not names:
+        return {}
+    wanted, firsts = set(names.values()), dict[tuple[str, ...], list[int]]()
+    candidates = np.flatnonzero((first < END_KEY) & (first > last[list(names)].min()))
+    for number, one in references(candidates.tolist()).items():
+        if name_of(one) in wanted and not one.uid.startswith(GENERATED):
+            firsts.setdefault(name_of(one), []).append(int(first[number]))
+    later = {
+        number: min((one for one in firsts.get(name, ()) if one > last[number]), default=0)
+        for number, name in names.items()
+    }
+    return {number: revision for number, revision in later.items() if revision}

@@ -287,12 +287,12 @@ class Pairing:
         names: dict[tuple[str, str, str, str], int] = {}
         for number, reference in self._references(loose).items():
             if not reference.uid:
-                self._numbers[number] = names.setdefault(_name_of(reference), len(names) + 1)
+                self._numbers[number] = names.setdefault(name_of(reference), len(names) + 1)
         if names:
             others = np.unique(self._columns.objects[self._rows]).tolist()
             for number, reference in self._references(others).items():
-                if _name_of(reference) in names:
-                    self._named[number] = names[_name_of(reference)]
+                if name_of(reference) in names:
+                    self._named[number] = names[name_of(reference)]
 
 
 def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:
@@ -309,5 +309,6 @@ def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:
         yield group
 
 
-def _name_of(reference: Reference) -> tuple[str, str, str, str]:
+def name_of(reference: Reference) -> tuple[str, str, str, str]:
+    """Return what objects have in common that have one name, one after another."""
     return (reference.group, reference.kind, reference.namespace, reference.name)

@@ -15,6 +15,7 @@ from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span
 from .clock import StoreKey
 from .kinds import ObjectName
+from .later_events import SHOWING
 from .later_lists import later_lists
 from .moment import Moment
 
@@ -35,11 +36,20 @@ class Absence(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """What a search is about: by uid, the revisions of the first and the last version."""
+    """What a search is about: by uid, the revisions of the first and the last version.
+
+    :param firsts: the revisions at which an object of the name was first seen, in order.
+    """
 
     named: ObjectName
     namespace: str
     alive: dict[str, tuple[int, int]]
+    firsts: tuple[int, ...]
+
+    def replaced_at(self, uid: str) -> int | None:
+        """Return the revision of the next object of the name; None if there is none."""
+        _, last = self.alive[uid]
+        return next((one for one in self.firsts if one > last), None)
 
 
 def absences(
@@ -50,6 +60,8 @@ def absences(
     clock: Clock,
 ) -> Iterator[Absence]:
     """Yield the first complete list without the object, for every object that no event deletes.
+
+    An object that another one of its name replaced was gone when that one came.
 
     :param events: all about the object.
     """
@@ -100,21 +112,27 @@ def lists_without(
     return list({one.position: one for one in (*lacking, *younger)}.values())
 
 
-def _alive(events: Sequence[Recorded]) -> tuple[str, dict[str, tuple[int, int]]]:
-    """Return the namespace, and the first and last revision of objects that no event deletes.
+def _alive(
+    events: Sequence[Recorded],
+) -> tuple[str, dict[str, tuple[int, int]], tuple[int, ...]]:
+    """Return the namespace, the revisions of objects that no event deletes, and the first of all.
 
-    Events without a revision count after all others, as their place is not known here.
+    Of those, by uid, the first and the last; of all, those at which they were first seen. Events
+    without a revision count after all others, as their place is not known here.
     """
     alive: dict[str, tuple[int, int]] = {}
+    firsts: dict[str, int] = {}
     namespace = events[-1].event.reference.namespace if events else ""
     for recorded in sorted(events, key=_happened):
         event, effect = recorded.event, KINDS[recorded.event.kind].effect
         uid, revision = event.reference.uid, event.revision
+        if effect in SHOWING and revision is not None:
+            firsts.setdefault(uid, revision)
         if effect is Effect.VERSION and revision is not None:
             alive[uid] = (alive.get(uid, (revision, 0))[0], revision)
         elif effect is Effect.DELETED:
             alive.pop(uid, None)
-    return namespace, dict(sorted(alive.items()))
+    return namespace, dict(sorted(alive.items())), tuple(sorted(firsts.values()))
 
 
 def _happened(recorded: Recorded) -> tuple[bool, int, int]:
@@ -133,9 +151,12 @@ def _absence(
     reference = Reference(named.group, named.kind, look.namespace, named.name, uid)
     event = msgspec.structs.replace(without.event, reference=reference)
     recorded = msgspec.structs.replace(without, event=event)
-    listed = event.revision or 0
+    listed, replaced = event.revision or 0, look.replaced_at(uid)
     span, version = clock.spans([listed, last])
     lows = [version.earliest, None if shown is None else shown.event.earliest]
+    if replaced is not None and replaced <= listed:
+        (next_one,) = clock.spans([replaced])
+        return Absence(recorded, replaced * 2 - 1, _between(lows, next_one.latest, None))
     if listed > last and _INEXACT not in event.payload:
         return Absence(recorded, listed * 2 + 1, _between(lows, span.latest, span.estimate))
     high = span.latest if event.latest is None else event.latest

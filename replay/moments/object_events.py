@@ -150,8 +150,8 @@ def _had_happened(one: Placed, moment: Moment) -> bool:
     if moment.revision is None:
         return True
     revision, time = one.recorded.event.revision, one.span.estimate
-    if revision is not None:
-        return one.key <= moment.revision * 2 + 1
+    if revision is not None:  # The place of what a list shows may be before the list.
+        return max(one.key, revision * 2) <= moment.revision * 2 + 1
     if one.key <= moment.revision * 2:
         return True
     return moment.time is not None and time is not None and time <= moment.time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from pods import SECOND, START, bound, pod
 
@@ -143,6 +144,52 @@ def test_a_version_after_a_complete_list_contradicts_it(log: plinian.Log) -> Non
     log.store.append([pod(3), pod(4, "web-1"), a_list(9, "web-1"), pod(11)])
     assert [one.revision for one in told(log)] == [3, 11]
     assert sorted(entry.reference.name for entry in log.truth().of("", "Pod")) == ["web-0", "web-1"]
+
+
+def successor(revision: int) -> Event:
+    """Return a version of another pod of the same name."""
+    of = pod(revision)
+    return msgspec.structs.replace(
+        of, reference=msgspec.structs.replace(of.reference, uid="uid-of-next")
+    )
+
+
+def lines_of(log: plinian.Log, at: str = "end") -> list[tuple[str, int | None]]:
+    """Return what the history of a pod says: of which object, and at which revision."""
+    lines = log.history(NAMED, namespace="shop", at=at).happenings
+    return [(one.uid.removeprefix("uid-of-"), one.revision) for one in lines]
+
+
+def test_a_list_that_lacks_a_replaced_object_says_so_before_the_newer_object(
+    log: plinian.Log,
+) -> None:
+    log.store.append([pod(3), successor(5), a_list(9, "next"), successor(11)])
+    assert lines_of(log) == [("web-0", 3), ("web-0", 9), ("next", 5), ("next", 11)]
+    absent = told(log)[1]
+    assert (absent.earliest, absent.latest) == (START + 3 * SECOND, START + 5 * SECOND)
+    assert lines_of(log, "@3") == [("web-0", 3), ("web-0", 9), ("next", 5)]
+    assert lines_of(log, "rv:8") == [("web-0", 3), ("next", 5)], "the list was made later"
+    assert lines_of(log, "rv:4") == [("web-0", 3)]
+
+
+def test_a_list_that_lacks_both_objects_of_a_name_ends_the_newer_one_last(log: plinian.Log) -> None:
+    log.store.append([pod(3), successor(5), a_list(9), successor(4)])
+    assert lines_of(log) == [("web-0", 3), ("web-0", 9), ("next", 4), ("next", 5), ("next", 9)]
+    assert not log.get("pods", namespace="shop")
+
+
+@pytest.mark.parametrize("kind", ["pod.deleted", "request.accepted"])
+def test_a_request_for_a_replaced_object_came_before_the_newer_object(
+    log: plinian.Log, kind: str
+) -> None:
+    body = canonical_json({} if kind == "pod.deleted" else RequestAccepted(verb="delete"))
+    request = about_pod(kind, body, revision=None, second=7)
+    log.store.append([pod(3), successor(5), successor(11), request])
+    assert lines_of(log) == [("web-0", 3), ("web-0", None), ("next", 5), ("next", 11)]
+    assert [one["metadata"]["resourceVersion"] for one in log.get("pods", namespace="shop")] == [
+        "11"
+    ]
+    assert log.get("pods", at="rv:5", namespace="shop")
 
 
 def test_an_excerpt_does_not_show_that_an_object_was_deleted(log: plinian.Log) -> None:

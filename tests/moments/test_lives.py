@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from doors import objects_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pods import bound, listing, pod
+from msgspec.structs import replace
+from pods import START, bound, listing, pod
 
 import plinian
 from plinian.engine.events import Event, Reference
@@ -70,6 +71,43 @@ _EVENTS = st.one_of(
         st.booleans(),
     ),
 )
+
+
+def successor(revision: int, verb: str) -> Event:
+    """Return a version of the next pod of the name, which comes after all of the other."""
+    one = pod(30 + revision, verb=verb)
+    return replace(one, reference=replace(one.reference, uid="uid-of-next"))
+
+
+_TWO = st.one_of(
+    _EVENTS,
+    st.builds(successor, st.integers(1, 30), st.sampled_from(["created", "updated", "deleted"])),
+    st.builds(
+        lambda revision, exact: listing(30 + revision, "next", exact=exact),
+        st.integers(1, 30),
+        st.booleans(),
+    ),
+    st.builds(lambda at: replace(deleted(), earliest=at, latest=at), st.integers(START, 2 * START)),
+)
+
+
+def deleted() -> Event:
+    """Return the deletion of the older one, as an audit log has it: without a revision."""
+    return replace(pod(0, verb="deleted"), revision=None, resource_version="")
+
+
+@settings(max_examples=15)
+@given(st.lists(_TWO, min_size=2, max_size=6, unique_by=lambda one: (one.kind, one.revision)))
+def test_a_history_of_two_objects_ends_as_the_truth_does(some: list[Event]) -> None:
+    with TemporaryDirectory() as folder, plinian.open(Path(folder) / "a.db", create=True) as log:
+        for one in (pod(0, verb="created"), *some):
+            log.store.append([one])
+        for at in range(1, log.store.last() + 1):
+            lines = life_of(log, WEB).by(at).happenings
+            uids = [one.uid for one in lines if one.changed]
+            assert uids == sorted(uids, key=["uid-of-web-0", "uid-of-next"].index), at
+            lasting = [not one.ends for one in lines if one.shows_version or one.ends]
+            assert lasting[-1] == truth_of(log, WEB, at).exists, at
 
 
 @settings(max_examples=15)

@@ -11,6 +11,7 @@ from doors import Doors, differences, doors_of, objects_of, positions_of
 
 import plinian
 from plinian.engine.events import Reference
+from plinian.replay.moments.kinds import ObjectName
 
 DATA = Path(__file__).parents[1] / "data"
 POD = Reference("", "Pod", "default", "train-b-worker-3")
@@ -75,3 +76,24 @@ def test_doors_agree_about_poor_logs(tmp_path: Path, calls: tuple[str, ...]) -> 
         assert sample
         for one, at in sample:
             assert not differences(doors.all(one, at, commands=at % 6 == 0)), (one, at)
+
+
+def _several(log: plinian.Log) -> Iterator[Reference]:
+    """Yield the names that several objects had, one after another."""
+    for some in objects_of(log).values():
+        for one in some:
+            named = ObjectName(one.group, one.kind, one.name, one.namespace)
+            if len(log.history(named).uids) > 1:
+                yield one
+
+
+@pytest.mark.parametrize("calls", [("list-*", "watch-*"), ("watch-*", "list-*")])
+def test_doors_agree_about_names_that_several_objects_had(
+    tmp_path: Path, calls: tuple[str, ...]
+) -> None:
+    with doors_of(_ingested(tmp_path / "names.db", *calls)) as doors:
+        several = list(_several(doors.log))
+        assert {one.kind for one in several} == {"Pod", "Queue"}
+        for one in several:
+            for at in positions_of(doors.log, one, 99):
+                assert not differences(doors.all(one, at)), (one, at)
