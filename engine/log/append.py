@@ -9,11 +9,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from itertools import chain, repeat
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+from blake3 import blake3
 
 from ..errors import PositionConflict, UsageError
 from ..events import KINDS, Effect, Event, Reference, canonical_json
@@ -320,13 +320,13 @@ def _news(event: Event, effect: int, known: _Known) -> Event | None:
         return None
     # Several inputs may each bound the time closer, and all of them count: so no order matters.
     about = event.reference
-    own = blake2b(f"{about.uid} {verb} {event.earliest} {event.latest}".encode(), digest_size=8)
+    own = blake3(f"{about.uid} {verb} {event.earliest} {event.latest}".encode())
     return msgspec.structs.replace(
         event,
         kind=_TIMED,
         schema=1,
         payload=canonical_json(VersionTimed(verb=verb)),
-        reference=Reference(about.group, about.kind, about.namespace, "", own.hexdigest()),
+        reference=Reference(about.group, about.kind, about.namespace, "", own.hexdigest(length=8)),
     )
 
 
