@@ -15,6 +15,7 @@ from ..events.complete_lists import LastList, Listing
 from ..events.payloads import ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
+from ..model.device_log import DeviceChange, DeviceLog
 from ..model.hypernode import HyperNodeInfo
 from ..model.job import DisruptionBudget, JobInfo
 from ..model.node import ImageState, NodeInfo, Placed
@@ -256,6 +257,12 @@ class _Reader:
             for image, size, nodes in zip(*stored.images, strict=True)
         }
         info.numatopology = self._object(stored.numatopology)
+        info.devices = DeviceLog(
+            [
+                DeviceChange(came, self._object(pod), _STATUSES[status])
+                for came, pod, status in stored.devices
+            ]
+        )
 
     def _put_hypernodes(self) -> None:
         tree, stored = self._cache.node_cache.hypernodes, self._stored.hypernodes

@@ -88,6 +88,8 @@ class StoredNode(msgspec.Struct, array_like=True):
 
     :param limited: its Node includes the volume limits of the stored CSINode.
     :param images: the names, sizes and counts. :param ignored: None is what is ignored now.
+    :param devices: the pods with shared devices that came and left: whether it came, its number,
+        and its status.
     """
 
     name: str
@@ -100,6 +102,7 @@ class StoredNode(msgspec.Struct, array_like=True):
     images: tuple[list[int], list[int], list[int]]
     numatopology: int
     ignored: list[str] | None
+    devices: list[tuple[bool, int, int]]
 
 
 class StoredHyperNodes(msgspec.Struct, array_like=True):
@@ -311,6 +314,9 @@ class _Writer:
             images=self._states(info.images),
             numatopology=self.number(info.numatopology),
             ignored=None if ignored == self._cache.node_cache.ignored else sorted(ignored),
+            devices=[
+                (came, self.number(pod), int(status)) for came, pod, status in info.devices.changes
+            ],
         )
 
     def _limited(self, info: NodeInfo) -> tuple[Node | None, bool]:

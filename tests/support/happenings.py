@@ -100,6 +100,8 @@ def _pod(name: str, of: str, on: str, phase: str, **marks: Any) -> Document:
     if marks["resized"]:
         requests = {"requests": {"cpu": marks["resized"]}}
         made["status"]["containerStatuses"] = [{"name": "main", "resources": requests}]
+    if marks["card"]:
+        made["metadata"]["annotations"]["volcano.sh/gpu-index"] = marks["card"]
     return made
 
 
@@ -156,6 +158,7 @@ _pods = st.builds(
     claim=st.sampled_from(("", "", "", "c")),
     owner=st.sampled_from(("", "", "own", "other")),
     resized=st.sampled_from(("", "", "2")),
+    card=st.sampled_from(("", "", "0")),
 )
 objects = st.one_of(
     st.builds(_group, names, st.integers(0, 2), st.sampled_from(("", "a", "b"))),
