@@ -151,6 +151,15 @@ class SchedulerCache:
             self._snapshots = SnapshotBuilder(self._changes, self.classes)
         return self._snapshots.take(self)
 
+    def seen(self) -> Snapshot | Panic:
+        """Return what a session sees now, or the panic outside of it that leaves none to run."""
+        if self.crash is not None:
+            return self.crash
+        try:
+            return self.snapshot()
+        except Panic as panic:
+            return panic.while_it("it takes the snapshot of a session")
+
     def copy(self) -> SchedulerCache:
         """Return a copy of the cache; parts that never change are shared.
 

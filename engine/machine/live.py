@@ -255,7 +255,7 @@ class LiveCluster:
         self._take(name)
 
     def _restart(self, name: str, panic: Panic) -> None:
-        self.panics.append((self.clock.now, f"{name}: {panic.message}"))
+        self.panics.append((self.clock.now, f"{name}: {panic}"))
         if not self.ended:
             self._actors[name] = self._members[name].make()
             self._listed[name] = self._written

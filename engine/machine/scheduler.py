@@ -36,6 +36,7 @@ from ..kubernetes.api_server import DELETED, Document
 from ..kubernetes.objects import KINDS, Object, Pod, decode
 from ..kubernetes.objects.volcano import PodGroup, PodGroupStatus
 from ..kubernetes.store import default_queue
+from ..model.panic import Panic
 from ..session.framework.process import ProcessState
 from ..session.run import SessionInput, run_session
 from .decoded import DecodedObjects
@@ -139,12 +140,15 @@ class SchedulerComponent:
         """
         item = decode(KINDS[kind], document)
         origins, driver = self.projector.origins[kind], self.projector.driver
-        if verb == DELETED:
-            driver.deliver_deletion(kind, item)
-            origins.pop(key, None)
-        else:
-            origins[item.key] = Origin(item, self.settings.objects.table.number(document) + 1)
-            driver.deliver(kind, item)
+        try:
+            if verb == DELETED:
+                driver.deliver_deletion(kind, item)
+                origins.pop(key, None)
+            else:
+                origins[item.key] = Origin(item, self.settings.objects.table.number(document) + 1)
+                driver.deliver(kind, item)
+        except Panic as panic:
+            raise panic.while_it(f"it handles {kind} {key} ({verb})") from None
 
     def steps(self) -> Sequence[str]:
         """Return what the workers and the session could do now."""

@@ -128,16 +128,18 @@ def _write(
     *,
     no_headers: bool,
 ) -> None:
-    from ..render.belief import table_of
+    from ..render.belief import marked, table_of
     from ..render.documents import json_text, write_yaml
     from ..render.short_names import short
     from ..render.tables import write_table
 
+    if cache.crash is not None:
+        note(f"The scheduler of {cache.behaviours.release} panics here: {cache.crash}")
     if output == "json":
-        sys.stdout.write(json_text(taken.marked(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(marked(found, cache)), indent=2) + "\n")
         return
     if output == "yaml":
-        write_yaml(sys.stdout, [taken.marked(found)], single=True)
+        write_yaml(sys.stdout, [taken.marked(marked(found, cache))], single=True)
         return
     separator = ""
     for part, documents in found.items():

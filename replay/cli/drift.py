@@ -70,10 +70,12 @@ def drift(
 
 def _write(found: Drift, output: str, taken: ChosenReleases, *, no_headers: bool) -> None:
     from ..render.documents import json_text, write_yaml
-    from ..render.drift import drift_document, drift_table
+    from ..render.drift import crash_texts, drift_document, drift_table
     from ..render.short_names import short
     from ..render.tables import write_table
 
+    for text in crash_texts(found):
+        note(text)
     if output == "json":
         sys.stdout.write(json_text(taken.marked(drift_document(found)), indent=2) + "\n")
     elif output == "yaml":

@@ -16,13 +16,12 @@ from ...engine.volcano.releases import Release
 from ...engine.volcano.session.history import resolve
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.recorded_sessions import BELOW, of_scheduler
 from ..moments.scheduler_confs import ConfText
 from ..parallel import Progress
 from .session_moments import at_revision
 from .subjects import LogSubject
 
-_SCHEDULER = "scheduler"
-_BELOW = "pkg/scheduler/"
 _WORD = re.compile(r"[^\s<>,]+")
 
 TRIED = 3
@@ -65,7 +64,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
     for recorded in log.store.read(query):
         event = recorded.event
         panic_event = msgspec.json.decode(event.payload, type=ProcessPanicked)
-        if not _of_scheduler(panic_event):
+        if not of_scheduler(panic_event):
             continue
         revision = None
         if event.observed_at is not None:
@@ -82,13 +81,6 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
                 )
             )
     return found
-
-
-def _of_scheduler(panic_event: ProcessPanicked) -> bool:
-    """Return whether it was the scheduler: by the log's component, or by the stack."""
-    return panic_event.component == _SCHEDULER or (
-        not panic_event.component and _BELOW in panic_event.stack
-    )
 
 
 def panicking_at(
@@ -132,15 +124,20 @@ def likeness(panic: Panic, crash: Crash) -> int:
     Amounts are printed in no fixed order, so only the set of words is compared.
     """
     return (bool(crash.stack) and _passes(panic, crash.stack)) + (
-        sorted(_WORD.findall(panic.message)) == sorted(_WORD.findall(crash.message))
+        same_words(panic.message, crash.message)
     )
+
+
+def same_words(one: str, other: str) -> bool:
+    """Return whether two messages of panics have the same words, in whatever order."""
+    return sorted(_WORD.findall(one)) == sorted(_WORD.findall(other))
 
 
 def _passes(panic: Panic, stack: str) -> bool:
     """Return whether a stack has the functions of a crash, in order."""
     rest = 0
     for function in panic.place:
-        found = stack.find(f"{_BELOW}{function}(", rest)
+        found = stack.find(f"{BELOW}{function}(", rest)
         if found < 0:
             return False
         rest = found + 1

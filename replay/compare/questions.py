@@ -64,8 +64,14 @@ class Question(NamedTuple):
             panic = answer.result.panic
             alive = "alive" if answer.cache.nodes else "no panic; there is no node"
             return Answer(panic is not None, alive if panic is None else panic.message)
-        if self.kind in {BOUND, PENDING}:
-            return self._of_pod(answer)
+        found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
+        panic = answer.result.panic
+        why = (
+            found.text if panic is None else f"{found.text}; the scheduler panics: {panic.message}"
+        )
+        return Answer(found.holds, why)
+
+    def _of_group(self, answer: SessionAnswer) -> Answer:
         phase = phases_after(answer).get(self.about)
         if phase is None:
             return Answer(False, "no such PodGroup")

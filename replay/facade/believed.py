@@ -126,6 +126,11 @@ class Belief(Tabular):
     release: str
     cache: SchedulerCache
 
+    @property
+    def panic(self) -> str:
+        """The panic that leaves no session to run here, with its place; empty if there is none."""
+        return "" if self.cache.crash is None else str(self.cache.crash)
+
     @cached_property
     def nodes(self) -> list[BelievedNode]:
         """The nodes."""

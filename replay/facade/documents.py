@@ -75,7 +75,10 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     if name == "facade.stored.ObjectHistory":
         return _object_history(result)
     if name == "facade.believed.Belief":
-        return {part: getattr(result, part) for part in _PARTS}
+        from ..render.belief import marked  # noqa: PLC0415 -- only here needed
+
+        held: Any = result
+        return marked({part: getattr(held, part) for part in _PARTS}, held.cache)
     if isinstance(result, msgspec.Struct | dict | str | int | float | bool | None):
         return result
     if isinstance(result, tuple) and hasattr(result, "_asdict"):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from ...engine.session.framework.chooser import Recorded
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ..compare.crashes import same_words
 from ..moments.recorded_sessions import RecordedSession
 from ..moments.written_groups import ComparedStatus
 
@@ -19,12 +20,13 @@ class Aspect(StrEnum):
     EVICTION = "eviction"
     PHASE = "phase"
     CONDITION = "conditions"
+    PANIC = "panic"
 
 
 class Differing(NamedTuple):
     """Something that came out differently.
 
-    :param name: of the pod or PodGroup, ``ns/name``.
+    :param name: of the pod or PodGroup, ``ns/name``; empty for a panic of the scheduler.
     :param recorded: what was recorded, in words; empty if nothing was.
     :param again: what the run decided; empty if nothing.
     """
@@ -58,7 +60,7 @@ class Attempt(NamedTuple):
         """The pods and PodGroups that came out differently."""
         return frozenset(one.name for one in self.differing)
 
-    def distance(self, ignored: Collection[str] = ()) -> tuple[int, int, int, int]:
+    def distance(self, ignored: Collection[str] = ()) -> tuple[int, int, int, int, int]:
         """Return a key to compare runs: less is nearer to the record.
 
         :param ignored: pods and PodGroups that do not count.
@@ -68,6 +70,7 @@ class Attempt(NamedTuple):
         return (
             sum(not (one.recorded and one.again) for one in binds),
             len(binds),
+            sum(one.aspect is Aspect.PANIC for one in counted),
             sum(one.aspect is Aspect.EVICTION for one in counted),
             sum(one.aspect in {Aspect.PHASE, Aspect.CONDITION} for one in counted),
         )
@@ -107,7 +110,8 @@ def compared(
     :param writes_known: the log has all statuses of PodGroups that the session wrote.
     """
     binds, evicted = dict(result.binds), dict(result.evictions)
-    found = [
+    found = list(_differing_panic(session, result))
+    found += [
         Differing(Aspect.BINDING, pod, session.binds.get(pod, ""), binds.get(pod, ""))
         for pod in sorted(binds.keys() | session.binds.keys())
         if not _same_node(session.binds.get(pod), binds.get(pod))
@@ -130,6 +134,14 @@ def compared(
             found.append(Differing(Aspect.PHASE, group, "", status.phase))
     kept = {pod: node for pod, node in ties.items() if pod in binds and pod in session.binds}
     return Attempt(tuple(found), kept, result)
+
+
+def _differing_panic(session: RecordedSession, result: SessionResult) -> Iterator[Differing]:
+    """Yield a panic that only one of the two has, or that has another message."""
+    again = "" if result.panic is None else str(result.panic)
+    same = result.panic is not None and same_words(session.panic, result.panic.message)
+    if (session.panic or again) and not same:
+        yield Differing(Aspect.PANIC, "", session.panic, again)
 
 
 def _same_node(recorded: str | None, again: str | None) -> bool:

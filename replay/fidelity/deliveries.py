@@ -21,6 +21,7 @@ from ...engine.events import Effect, Event, Reference
 from ...engine.events.payloads import ListObserved
 from ...engine.kubernetes.objects import Object, Pod, PodGroup, Queue
 from ...engine.kubernetes.objects.pods import PodCondition
+from ...engine.model.panic import Panic
 
 if TYPE_CHECKING:
     from ...engine.cache.snapshot import Snapshot
@@ -81,16 +82,21 @@ class Deliveries:
 
     :param projector: the scheduler before the first of these changes.
     :param payloads: reads events of the log again.
+    :param crashes: how many panics the scheduler had by the session before this one.
     :ivar arrivals: the changes in the order in which they happened.
     :ivar begin: the last revision before them.
     """
 
-    def __init__(self, projector: Projector, payloads: Payloads, begin: int) -> None:
+    def __init__(
+        self, projector: Projector, payloads: Payloads, begin: int, crashes: int = 0
+    ) -> None:
         self._behaviours: Behaviours = projector.cache.behaviours
         self._packed, self._payloads = pack(projector), payloads
         self.arrivals: list[Arrival] = []
         self.begin = begin
-        self._snapshots = {0: projector.cache.snapshot()}
+        self._crashes = crashes
+        self._noted = {0: len(projector.crashes)}
+        self._seen = {0: self._seen_by(projector)}
 
     def add(self, projector: Projector, event: Event, position: int, lives_on: LivesOn) -> None:
         """Deliver a change to the scheduler that goes on, and keep it.
@@ -113,12 +119,26 @@ class Deliveries:
         self.arrivals.append(
             Arrival(event, position, revision, _informer(event), tells, about, lived)
         )
-        if tells:
-            self._snapshots[len(self.arrivals)] = projector.cache.snapshot()
+        panicked = len(projector.crashes) > self.crashes_by(len(self.arrivals))
+        if tells or panicked:
+            self._seen[len(self.arrivals)] = self._seen_by(projector)
+            self._noted[len(self.arrivals)] = len(projector.crashes)
+
+    def _seen_by(self, projector: Projector) -> Snapshot | Panic:
+        """Return what a session sees now, or the panic since the session before it."""
+        if len(projector.crashes) > self._crashes:
+            return projector.crashes[-1]
+        if not projector.driver.is_down:
+            projector.cache.crash = None  # The session before ran in a process after it.
+        return projector.cache.seen()
+
+    def crashes_by(self, place: int) -> int:
+        """Return how many panics the scheduler had by a place."""
+        return self._noted[self.settled(place)]
 
     def places(self) -> list[int]:
         """Return the places between changes that may make a difference, in order."""
-        return sorted(self._snapshots)
+        return sorted(self._seen)
 
     def at_revision(self, revision: int) -> int:
         """Return the place just after a revision, without changes that make no difference."""
@@ -131,18 +151,23 @@ class Deliveries:
         :param nodes: as the scheduler counted them; None if that is not known.
         """
         counted = (one for one in self.places() if one <= place)
-        fitting = [one for one in counted if len(self._snapshots[one].nodes.names) == nodes]
+        fitting = [one for one in counted if _nodes_in(self._seen[one]) == nodes]
         return fitting[-1] if fitting else place
 
     def settled(self, place: int) -> int:
         """Return the earliest place at which the cache is as at this one."""
-        return max(known for known in self._snapshots if known <= place)
+        return max(known for known in self._seen if known <= place)
 
-    def snapshot(self, place: int) -> Snapshot:
-        """Return what a session sees if all informers delivered the changes before a place."""
-        return self._snapshots[place]
+    def seen(self, place: int) -> Snapshot | Panic:
+        """Return what a session sees if all informers delivered the changes before a place.
 
-    def along(self, cut: Cut, kind: str, places: Sequence[int]) -> Iterator[tuple[Cut, Snapshot]]:
+        It is a panic if the process ended since the session before, or cannot begin this one.
+        """
+        return self._seen[place]
+
+    def along(
+        self, cut: Cut, kind: str, places: Sequence[int]
+    ) -> Iterator[tuple[Cut, Snapshot | Panic]]:
         """Yield what a session sees if the informer of a kind is at one place or another.
 
         :param cut: where the other informers are.
@@ -158,7 +183,7 @@ class Deliveries:
         for place in places:
             while own and own[0][0] < place:
                 own.pop(0)[1].deliver(projector)
-            yield cut.moved(kind, place), projector.cache.snapshot()
+            yield cut.moved(kind, place), self._seen_by(projector)
 
     def between(self, kind: str, start: int, stop: int) -> list[Arrival]:
         """Return the changes of a kind between two places that may make a difference."""
@@ -168,6 +193,11 @@ class Deliveries:
     def kinds(self) -> list[str]:
         """Return the kinds with changes that may make a difference."""
         return sorted({one.kind for one in self.arrivals if one.tells and one.kind})
+
+
+def _nodes_in(seen: Snapshot | Panic) -> int | None:
+    """Return how many nodes a session has; None if there is none."""
+    return None if isinstance(seen, Panic) else len(seen.nodes.names)
 
 
 def _informer(event: Event) -> str:

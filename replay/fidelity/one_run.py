@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.snapshot import Snapshot
+from ...engine.model.panic import Panic
 from ...engine.session.framework.map_orders import Ascending, RecordedOrders, SeededOrders
+from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.volcano.conf import SchedulerConf
@@ -114,20 +116,24 @@ class SessionRun:
 
     def __call__(
         self,
-        snapshot: Snapshot,
+        seen: Snapshot | Panic,
         orders: SeededOrders | None = None,
         beat: Bound | None = None,
     ) -> Attempt | None:
         """Run the session; None if it is farther from the record than the run to beat.
 
+        :param seen: the snapshot, or the panic that leaves none.
         :param orders: of Go's maps, as far as the record does not show them; None is ascending.
         """
-        session = self._session
+        session, known = self._session, self._writes_known
+        if isinstance(seen, Panic):
+            ended = SessionResult(panic=seen, process=self._process)
+            return compared(session, ended, {}, writes_known=known)
         cache = _AgreeingCache(self._named, session.binds, beat if self._stops else None)
         following = Following(session.tried | session.binds)
         memory = deepcopy(self._process.memory)
         given = SessionInput(
-            snapshot=snapshot,
+            snapshot=seen,
             conf=self._conf,
             behaviours=self._behaviours,
             now=session.opened,
@@ -137,15 +143,15 @@ class SessionRun:
             map_orders=RecordedOrders(self._walks, orders or Ascending()),
         )
 
-        def ended(action: str) -> None:
+        def after(action: str) -> None:
             if action == _ALLOCATE and beat is not None:
                 cache.compare(len(self._firm - cache.bound - set(beat.ignored)))
 
         try:
-            result = run_session(given, ended)
+            result = run_session(given, after)
         except _FartherAway:
             return None
-        return compared(session, result, following.ties, writes_known=self._writes_known)
+        return compared(session, result, following.ties, writes_known=known)
 
 
 def _last(conf: SchedulerConf, action: str) -> int:

@@ -95,7 +95,7 @@ class Difference(NamedTuple):
 
     :param session: its number. :param position: of the event that shows what was recorded; else
         of the one that shows the session. :param about: what was compared, as in ``binding``.
-    :param name: of the pod or PodGroup. :param recorded: and ``again``: empty if there was none.
+    :param name: of the pod or PodGroup; empty for a panic. :param recorded: and ``again``: empty if there was none.
     :param why: a sentence.
     """
 
@@ -176,6 +176,7 @@ class SessionFidelity(NamedTuple):
     order: int
     runs: int
     differences: tuple[Difference, ...]
+    panics: Counts = Counts()
 
 
 class InformerLag(NamedTuple):
@@ -229,6 +230,11 @@ class Fidelity(Tabular):
         return _sum(one.conditions for one in self.sessions)
 
     @property
+    def panics(self) -> Counts:
+        """Panics of the scheduler: at most one in a session."""
+        return _sum(one.panics for one in self.sessions)
+
+    @property
     def differences(self) -> tuple[Difference, ...]:
         """All differences, in the order of the sessions."""
         return tuple(each for one in self.sessions for each in one.differences)
@@ -268,6 +274,7 @@ class Fidelity(Tabular):
             "evictions": self.evictions,
             "phases": self.phases,
             "conditions": self.conditions,
+            "panics": self.panics,
         }
         moved = (
             DeliveryRow(one.number, *each[:4]) for one in self.sessions for each in one.deliveries
@@ -329,6 +336,7 @@ def fidelity_of_session(
         order=rerun.found.state.order,
         runs=rerun.found.runs,
         differences=tuple(_differences(rerun, number, lacks=lacks, sampled=sampled)),
+        panics=_counts(int(bool(recorded.panic)), best.differing, Aspect.PANIC),
     )
 
 
@@ -443,6 +451,7 @@ def fidelity_document(found: Fidelity) -> dict[str, Any]:
         "phases": found.phases._asdict(),
         "conditions": found.conditions._asdict(),
         "evictions": found.evictions._asdict(),
+        "panics": found.panics._asdict(),
         "causes": found.causes,
         "informers": [each._asdict() for each in found.informers],
         "differences": [each._asdict() for each in found.differences],
@@ -464,7 +473,7 @@ def _moved_document(one: SessionFidelity) -> dict[str, Any]:
 
 def _session_document(one: SessionFidelity) -> dict[str, Any]:
     document = msgspec.to_builtins(one._asdict())
-    for name in ("bindings", "evictions", "phases", "conditions"):
+    for name in ("bindings", "evictions", "phases", "conditions", "panics"):
         document[name] = getattr(one, name)._asdict()
     document["opened"] = format_time(one.opened)
     del document["differences"], document["deliveries"]

@@ -253,6 +253,8 @@ class _Rerun:
         self._fork = fork_of(store, moment)
         self._process = ProcessState()
         self._revision = 0
+        self._crashes = 0
+        """How many panics there were by the last session, or start of a process."""
         self._deliveries: Deliveries | None = None
         self._handled: int | None = None
         self._take: Take = lambda _: True
@@ -327,6 +329,7 @@ class _Rerun:
             self._withdraw_services()
         nodes = self._planned[-1].recorded.nodes if self._planned else None
         late = self._projector.begin(start.options, nodes)
+        self._crashes = len(self._projector.crashes)
         if late:
             self._begin(self._planned[-1])
             self._deliver_late(late)
@@ -346,8 +349,15 @@ class _Rerun:
         if self._taken:
             self.done.append(self._nearest(plan))
             self._done(self.done[-1])
+        self._crashes = self._crashes_by(plan)
         self._take_over(plan.recorded)
         self._deliveries = self._handled = self._taken = None
+
+    def _crashes_by(self, plan: Planned) -> int:
+        """Return how many panics the scheduler had when a session opened, by the clock."""
+        if self._deliveries is None:
+            return len(self._projector.crashes)
+        return self._deliveries.crashes_by(self._deliveries.at_revision(plan.nominal))
 
     def _begin(self, plan: Planned) -> None:
         """Keep from now on what is delivered, as the session may have been opened here."""
@@ -356,7 +366,7 @@ class _Rerun:
             self._taken = self._take(plan.recorded)
         if self._deliveries is None and self._taken:
             begin = max(self._revision, plan.early)
-            self._deliveries = Deliveries(self._projector, self._payloads, begin)
+            self._deliveries = Deliveries(self._projector, self._payloads, begin, self._crashes)
 
     def _payloads(self, positions: Sequence[int]) -> Mapping[int, bytes]:
         return self._store.payloads(positions, self._branch)

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ...engine.cache.snapshot import Snapshot
+from ...engine.model.panic import Panic
 from ...engine.session.framework.map_orders import SeededOrders
 from .attempts import Aspect, Attempt, Differing
 from .deliveries import Cut, Deliveries, concerns
@@ -111,11 +112,11 @@ class Search:
         self._by_order: dict[str, bool] = {}
         self._best: tuple[Attempt, State] | None = None
         self._done: dict[State, Attempt] = {}
-        self._seen: list[tuple[tuple[int, ...], int, int]] = []
+        self._tried: list[tuple[tuple[int, ...], int, int]] = []
 
     def nearest(self) -> Found:
         """Return the nearest run."""
-        first = self._run(self._deliveries.snapshot(self._start), State(Cut(self._start)))
+        first = self._run(self._deliveries.seen(self._start), State(Cut(self._start)))
         assert first is not None, "only a run that has one to beat is stopped"
         if not self._is_settled():
             self._together(first)
@@ -128,7 +129,7 @@ class Search:
             if self._state == before:
                 break
         if self._attempt.differing:
-            self._reorder(self._snapshot(self._state.cut), self._state.cut, self._limits.orders)
+            self._reorder(self._seen_at(self._state.cut), self._state.cut, self._limits.orders)
         self._combine()
         return Found(first, self._start, self._attempt, self._state, self._by_order, self._runs)
 
@@ -142,9 +143,9 @@ class Search:
         assert self._best is not None, "the first run is the best at first"
         return self._best[1]
 
-    def _run(self, snapshot: Snapshot, state: State) -> Attempt | None:
+    def _run(self, seen: Snapshot | Panic, state: State) -> Attempt | None:
         """Run once, and keep the run if it is the nearest so far; None if it was stopped."""
-        attempt = self._done.get(state) or self._run_anew(snapshot, state)
+        attempt = self._done.get(state) or self._run_anew(seen, state)
         if attempt is None:
             return None
         self._done[state] = attempt
@@ -152,13 +153,13 @@ class Search:
             self._best = attempt, state
         if not state.cut.own and not state.order:
             place = state.cut.common
-            self._seen.append((self._key(attempt)[1], abs(place - self._start), place))
+            self._tried.append((self._key(attempt)[1], abs(place - self._start), place))
         return attempt
 
-    def _run_anew(self, snapshot: Snapshot, state: State) -> Attempt | None:
+    def _run_anew(self, seen: Snapshot | Panic, state: State) -> Attempt | None:
         self._runs += 1
         orders = SeededOrders(state.order) if state.order else None
-        return self._run_once(snapshot, orders, self._to_beat())
+        return self._run_once(seen, orders, self._to_beat())
 
     def _to_beat(self) -> Bound | None:
         """Return the run to beat; an equal one is run to its end, as it may show what varies."""
@@ -185,7 +186,7 @@ class Search:
             if self._is_settled():
                 return
             before = self._best
-            attempt = self._run(self._deliveries.snapshot(place), State(Cut(place)))
+            attempt = self._run(self._deliveries.seen(place), State(Cut(place)))
             vain = vain + 1 if self._best is before else 0
             places.note(place, stopped=attempt is None)
 
@@ -225,18 +226,18 @@ class Search:
 
     def _reorder_best_places(self, places: int, orders: int) -> None:
         """Try other orders of maps where all informers together came nearest to the record."""
-        for _, _, place in sorted(self._seen)[:places]:
+        for _, _, place in sorted(self._tried)[:places]:
             if self._is_settled():
                 return
-            self._reorder(self._deliveries.snapshot(place), Cut(place), orders)
+            self._reorder(self._deliveries.seen(place), Cut(place), orders)
 
-    def _reorder(self, snapshot: Snapshot, cut: Cut, count: int) -> None:
+    def _reorder(self, seen: Snapshot | Panic, cut: Cut, count: int) -> None:
         """Run with other orders of maps, until each difference is as recorded in one of them."""
         before = self._done.get(State(cut))
         for seed in range(1, count + 1):
             if all(self._by_order.get(name) for name in self._attempt.names):
                 return
-            other = self._run(snapshot, State(cut, seed))
+            other = self._run(seen, State(cut, seed))
             if other is not None and before is not None:
                 self._note(other, before)
             before = other or before
@@ -258,10 +259,10 @@ class Search:
         ):
             state = self._state
             places = self._own_places(kind, state.cut, self._attempt)
-            for moved, snapshot in self._deliveries.along(state.cut, kind, places):
+            for moved, seen in self._deliveries.along(state.cut, kind, places):
                 if self._is_settled():
                     return
-                self._run(snapshot, State(moved, state.order))
+                self._run(seen, State(moved, state.order))
 
     def _combine(self) -> None:
         """Try other orders of maps also at the places next to the best one."""
@@ -271,7 +272,7 @@ class Search:
             for seed in range(1, self._limits.quick + 1):
                 if not self._attempt.differing:
                     return
-                self._run(self._deliveries.snapshot(place), State(Cut(place), seed))
+                self._run(self._deliveries.seen(place), State(Cut(place), seed))
 
     def _concerned(self, kind: str, names: frozenset[str]) -> int:
         arrivals = self._deliveries.arrivals
@@ -289,10 +290,10 @@ class Search:
         places = {number if number < here else number + 1 for number in numbers}
         return sorted(sorted(places, key=lambda one: (abs(one - here), one))[: self._limits.alone])
 
-    def _snapshot(self, cut: Cut) -> Snapshot:
+    def _seen_at(self, cut: Cut) -> Snapshot | Panic:
         """Return what a session sees at a cut."""
         if not cut.own:
-            return self._deliveries.snapshot(self._deliveries.settled(cut.common))
+            return self._deliveries.seen(self._deliveries.settled(cut.common))
         kind, place = cut.own[0]
         return next(self._deliveries.along(cut, kind, [place]))[1]
 

@@ -23,6 +23,7 @@ from ...engine.events import Event, Recorded, Reference
 from ...engine.events.payloads import (
     DecisionLogged,
     PodBound,
+    ProcessPanicked,
     ProcessStarted,
     RequestRefused,
     SessionClosed,
@@ -44,6 +45,10 @@ from .written_groups import (
 
 _LATE = 3
 """A binding is sent at most so many sessions later: while the session or the next ones run."""
+
+_SCHEDULER = "scheduler"
+BELOW = "pkg/scheduler/"
+"""What the scheduler's functions are below in a stack."""
 
 _POD_VERSIONS = ("pod.observed", "pod.created", "pod.updated")
 
@@ -75,6 +80,7 @@ class RecordedSession:
     :ivar victims: by action, in order: a pod, and the one that was tried as its victim.
     :ivar refused: PodGroups that it could not write: they were deleted or changed meanwhile.
     :ivar places: by pod or PodGroup, the position of the event that shows what was decided.
+    :ivar panic: the message with which the scheduler panicked in it; empty if none is recorded.
     :ivar wrote: the lowest revision that it or a later session wrote; None if none is known.
     """
 
@@ -96,6 +102,7 @@ class RecordedSession:
     victims: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     places: dict[str, int] = field(default_factory=dict)
+    panic: str = ""
     wrote: int | None = None
 
     @property
@@ -126,6 +133,11 @@ def last_known(session: RecordedSession, clock: Clock, later: int = 0) -> int:
     return known if session.wrote is None else min(known, session.wrote - 1)
 
 
+def of_scheduler(said: ProcessPanicked) -> bool:
+    """Return whether it was the scheduler: by the log's component, or by the stack."""
+    return said.component == _SCHEDULER or (not said.component and BELOW in said.stack)
+
+
 def fork_of(store: LogStore, moment: Moment) -> int:
     """Return the position at which the branch of a moment begins; 0 if it continues no other."""
     return next((one.fork for one in store.branches() if one.name == moment.branch), 0)
@@ -150,6 +162,7 @@ class _Reader:
         self._add_binds(ordered)
         self._add_groups(named, ordered)
         self._note_refused(ordered)
+        self._note_panics(ordered)
         stepped = list(self._of_scenario())
         inferred = [_inferred(group, self._clock) for group in grouped(self._writes)]
         every = sorted(chain(ordered, stepped, inferred), key=lambda session: session.opened)
@@ -313,6 +326,19 @@ class _Reader:
                 if place >= 0 and event.observed_at <= (sessions[place].closed or 0):
                     name = f"{event.reference.namespace}/{event.reference.name}"
                     sessions[place].refused.add(name)
+
+    def _note_panics(self, sessions: Sequence[RecordedSession]) -> None:
+        """Note the panics of the scheduler while a session ran."""
+        opened = [session.opened for session in sessions]
+        for recorded in self._read("process.panicked") if sessions else ():
+            time = recorded.event.observed_at
+            said = msgspec.json.decode(recorded.event.payload, type=ProcessPanicked)
+            place = -1 if time is None else bisect_right(opened, time) - 1
+            if place < 0 or time is None or not of_scheduler(said):
+                continue
+            closed = sessions[place].closed
+            if closed is None or time <= closed:
+                sessions[place].panic = said.message
 
     def _note_bound(self, sessions: Sequence[RecordedSession]) -> None:
         """Note the first versions of pods that show what sessions bound."""

@@ -32,6 +32,11 @@ def documents_of(cache: SchedulerCache, part: str) -> list[Document]:
     return list(PARTS[part](cache))
 
 
+def marked(found: dict[str, Any], cache: SchedulerCache) -> dict[str, Any]:
+    """Return parts of a cache, with the panic that leaves no session to run, if there is one."""
+    return found if cache.crash is None else {**found, "panic": str(cache.crash)}
+
+
 def table_of(cache: SchedulerCache, part: str, documents: list[Document]) -> Table:
     """Return the table of some of a part's documents.
 

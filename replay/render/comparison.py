@@ -12,7 +12,7 @@ from ..compare.decisions import CONTEXT, Differing, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
 from ..moments.coverage import unknown_text
-from .session import number_text, trace_lines
+from .session import number_text, panic_lines, trace_lines
 from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -26,6 +26,10 @@ def comparison_lines(
     :param wide: print full names of PodGroups.
     """
     labels = [side.label for side in found.sides]
+    panics = list(panic_lines((side.label, side.answer.result) for side in found.sides))
+    yield from panics
+    if panics:
+        yield "\n"
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
         yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)

@@ -28,6 +28,13 @@ def drift_document(found: Drift) -> dict[str, Any]:
     }
 
 
+def crash_texts(found: Drift) -> list[str]:
+    """Return in sentences which panics the scheduler had by then."""
+    return [
+        f"The scheduler of {found.release} had panicked by then: {one}" for one in found.crashes
+    ]
+
+
 def drift_table(found: Drift) -> Table:
     """Return a row for each difference."""
     return Table(

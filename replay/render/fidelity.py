@@ -63,8 +63,10 @@ def _verdict(found: Fidelity) -> str:
     exact = sum(one.exact for one in found.sessions)
     moved = sum(bool(one.deliveries) for one in found.sessions)
     ordered = sum(bool(one.order) for one in found.sessions)
+    panics = found.panics.invented
+    worst = f"{found.release} panics in {counted(panics, 'session')} in which the log records no panic; "
     return (
-        f"{exact} of {counted(len(found.sessions), 'session')} came out as recorded, as "
+        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} came out as recorded, as "
         f"{found.release}: {moved} with other deliveries, {ordered} with another order of Go's maps"
     )
 
@@ -76,6 +78,8 @@ def _counts_lines(found: Fidelity, style: Style) -> Iterator[str]:
         ("phases", found.phases),
         ("conditions", found.conditions),
     ]
+    if any(found.panics):
+        rows.append(("panics", found.panics))
     headers = ("COMPARED", "RECORDED", "EXACT", "TIE", "DIFFERENT", "MISSED", "INVENTED")
     yield "\n"
     table = Table(headers, [(name, *map(str, counts)) for name, counts in rows])
@@ -162,7 +166,7 @@ def _difference_row(each: Difference) -> tuple[str, ...]:
         f"session:{each.session}",
         f"@{each.position}",
         each.about,
-        each.name,
+        each.name or NONE,
         each.recorded or NONE,
         each.again or NONE,
         each.cause.value,

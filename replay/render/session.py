@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
@@ -38,6 +38,22 @@ def session_lines(
         if table.rows:
             yield "\n"
             yield from lines_of(table, style=style)
+
+
+def panic_text(result: SessionResult) -> str:
+    """Return in one line that the scheduler panics, and while it does what; empty if not."""
+    panic = result.panic
+    if panic is None:
+        return ""
+    when = f" while {panic.during}" if panic.during else ""
+    return f"the scheduler panics{when}: {panic.message}"
+
+
+def panic_lines(results: Iterable[tuple[str, SessionResult]]) -> Iterator[str]:
+    """Yield which of some sessions panic, by their names."""
+    for name, result in results:
+        if result.panic is not None:
+            yield f"{name}: {panic_text(result)}\n"
 
 
 def panic_place_lines(place: str, during: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..moments.coverage import unknown_text
 from ..what_if.run import WhatIf
 from .comparison import decision_lines
+from .session import panic_lines
 from .tables import PLAIN, Style
 
 
@@ -18,11 +19,7 @@ def what_if_lines(found: WhatIf, *, style: Style = PLAIN, wide: bool = False) ->
     for side in found.sides[1:]:
         if side.texts != (side.name,):
             yield f"{style.bold(side.name)}: {'; '.join(side.texts)}\n"
-    for side in found.sides:
-        panic = side.answer.result.panic
-        if panic is not None:
-            when = f" while {panic.during}" if panic.during else ""
-            yield f"{side.name}: the scheduler panics{when}: {panic.message}\n"
+    yield from panic_lines((side.name, side.answer.result) for side in found.sides)
     same = [
         side.name
         for place, side in enumerate(found.sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -220,10 +220,13 @@ def session_in(
     process = ProcessState()
     now = lend_inputs(scene.log, scene.moment, process, in_force.conf, scene.now)
 
-    def run() -> SessionResult:
-        return run_session(
+    seen = snapshot if snapshot is not None and cache.crash is None else cache.seen()
+    if isinstance(seen, Panic):
+        result = SessionResult(panic=seen)
+    else:
+        result = run_session(
             SessionInput(
-                snapshot=cache.snapshot() if snapshot is None else snapshot,
+                snapshot=seen,
                 conf=in_force.conf,
                 behaviours=behaviours,
                 now=now,
@@ -234,8 +237,6 @@ def session_in(
                 samples_nodes=chance.samples_nodes,
             )
         )
-
-    result = _unless_it_panics(cache.crash, run)
     result.errors[:0] = in_force.conf.errors
     return SessionAnswer(
         scene.moment.label,
@@ -246,19 +247,6 @@ def session_in(
         scene.moment.unsure,
         cache=cache,
     )
-
-
-def _unless_it_panics(crash: Panic | None, run: Callable[[], SessionResult]) -> SessionResult:
-    """Return the result of a session, or of the panic outside of it that leaves none.
-
-    :param crash: of the process before the session.
-    """
-    if crash is not None:
-        return SessionResult(panic=crash)
-    try:
-        return run()
-    except Panic as panic:
-        return SessionResult(panic=panic.while_it("it takes the snapshot of a session"))
 
 
 class ConfInForce(NamedTuple):

@@ -49,7 +49,7 @@ class _Comparing(Search):
             for kind in deliveries.kinds():
                 ((cut, again),) = deliveries.along(Cut(place), kind, [place])
                 assert cut.place(kind) == place
-                assert decided(run(again)) == decided(run(deliveries.snapshot(place)))
+                assert decided(run(again)) == decided(run(deliveries.seen(place)))
                 type(self).places += 1
         return super().nearest()
 

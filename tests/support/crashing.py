@@ -10,7 +10,7 @@ Document = dict[str, Any]
 
 API = {
     **dict.fromkeys(("Node", "Pod"), "v1"),
-    "PodGroup": "scheduling.volcano.sh/v1beta1",
+    **dict.fromkeys(("PodGroup", "Queue"), "scheduling.volcano.sh/v1beta1"),
     "HyperNode": "topology.volcano.sh/v1alpha1",
 }
 CONF = """\
@@ -59,11 +59,35 @@ def waiting(name: str = "wanted") -> list[Document]:
     return [group(name, 1), pod(f"{name}-0", name)]
 
 
-def devices(annotations: dict[str, str], *, conf: str = CONF, registers: bool = False) -> Document:
-    """Return a scenario in which a pod with a part of a card runs, and another waits."""
+def with_card(annotations: dict[str, str], *, registers: bool = False) -> list[Document]:
+    """Return a node, a pod with a part of a card that runs on it, and another that waits."""
     there = node(**(REGISTERS if registers else {}))
     held = [group("holder", 1, phase="Running"), holder(annotations)]
-    return _case(conf, [[added(each) for each in (there, *held, *waiting())]])
+    return [there, *held, *waiting()]
+
+
+def devices(annotations: dict[str, str], *, conf: str = CONF, registers: bool = False) -> Document:
+    """Return a scenario in which a pod with a part of a card runs, and another waits."""
+    there = with_card(annotations, registers=registers)
+    return _case(conf, [[added(each) for each in there]])
+
+
+def listed(objects: list[Document]) -> list[Document]:
+    """Return lists of nodes, queues, PodGroups and pods, each of which may be empty."""
+    default = {"kind": "Queue", "metadata": {"name": "default"}, "spec": {"weight": 1}}
+    every = [{**default, "status": {"state": "Open"}}, *objects]
+    for number, each in enumerate(every, start=100):
+        own = {"creationTimestamp": "2026-11-28T10:00:00Z", **each["metadata"]}
+        each["metadata"] = {**own, "uid": f"u{number}", "resourceVersion": str(number)}
+    return [
+        {
+            "apiVersion": API[kind],
+            "kind": f"{kind}List",
+            "metadata": {"resourceVersion": "1000"},
+            "items": [each for each in every if each["kind"] == kind],
+        }
+        for kind in ("Node", "Queue", "PodGroup", "Pod")
+    ]
 
 
 def hypernode(name: str, *members: Document, tier: int = 2) -> Document:

@@ -161,7 +161,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Delivery": "session:integer informers:[Informer]",
         "RunSession": "number:integer id:string opened:string position:integer revision:integer? "
         "how:string runs:integer order:integer exact:boolean bindings:Tally evictions:Tally "
-        "phases:Tally conditions:Tally",
+        "phases:Tally conditions:Tally panics:Tally",
         # releases
         "Ours": "session:[string] cache:[string] controllers:[string]",
     }
@@ -212,7 +212,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "compare": _COMPARISON,
         "compare-moments": _COMPARISON,
         "belief": "nodes:[NodeHeld] jobs:[JobHeld] tasks:[TaskHeld] queues:[QueueHeld] "
-        "hypernodes:[any] work:[WorkHeld]",
+        "hypernodes:[any] work:[WorkHeld] panic:string*",
         "drift": "at:string release:string differences:[Differing] crashes:[any]",
         "check": "at:string release:string checked:[string] not_checked:[NotChecked] "
         "violations:[Violation] unsettled:[Violation] sessions:integer settle_seconds:number "
@@ -229,7 +229,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "doubtful:integer left_out:integer unconfigured:boolean differing:integer "
         "groups:[Group] behaviours:[Behaviour]",
         "fidelity": "release:string conf:string sessions:RunSessions bindings:Tally phases:Tally "
-        "conditions:Tally evictions:Tally causes:{integer} informers:[Informer] "
+        "conditions:Tally evictions:Tally panics:Tally causes:{integer} informers:[Informer] "
         "differences:[Miss] deliveries:[Delivery] by_session:[RunSession] not_known:[Gap]",
         "lint": "releases:[string] conf:string? conf_assumed:string? objects:integer "
         "counts:Counts not_checked:[any] findings:[Finding]",

@@ -14,6 +14,7 @@ from ...compare.sessions import Comparison
 from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.moment import Moment
+from ...render.session import panic_lines
 from ..reach import reach_cache
 from .bounded import MOST_ROWS, Some, number, some
 from .decided import DecisionRow, decision_rows
@@ -58,6 +59,7 @@ class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
     :param labels: what distinguishes them.
     :param difference: the number of the pair with the first difference; None if there is none.
     :param next: what to skip for the next difference after the shown ones; None if there is none.
+    :param panics: which of the two panic, in words.
     :param causes: of the behaviours that were checked there, those that alone make the difference.
     :param other_behaviours: behaviours that differ and that the sessions checked elsewhere.
     :param without_effect: how many more differ without any effect here.
@@ -65,6 +67,7 @@ class SideBySide(msgspec.Struct, frozen=True, kw_only=True):
 
     what: str
     labels: tuple[str, str]
+    panics: tuple[str, ...]
     versus: str
     decisions: Some[DecisionRow]
     pairs: Some[Pair]
@@ -127,6 +130,7 @@ def compare(log: Log, look: Look) -> SideBySide:
         what=what,
         versus=versus,
         labels=(found.sides[0].label, found.sides[-1].label),
+        panics=tuple(panic_lines((one.label, one.answer.result) for one in found.sides)),
         decisions=some(decision_rows(found.decisions), number(look, "decisions")),
         pairs=part,
         steps=(len(found.sides[0].answer.result.trace), len(found.sides[-1].answer.result.trace)),
