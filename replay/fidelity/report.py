@@ -95,7 +95,8 @@ class Difference(NamedTuple):
 
     :param session: its number. :param position: of the event that shows what was recorded; else
         of the one that shows the session. :param about: what was compared, as in ``binding``.
-    :param name: of the pod or PodGroup; empty for a panic. :param recorded: and ``again``: empty if there was none.
+    :param name: of the pod or PodGroup; empty for a panic.
+    :param recorded: and ``again``: empty if there was none.
     :param why: a sentence.
     """
 

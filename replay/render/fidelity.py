@@ -64,10 +64,11 @@ def _verdict(found: Fidelity) -> str:
     moved = sum(bool(one.deliveries) for one in found.sessions)
     ordered = sum(bool(one.order) for one in found.sessions)
     panics = found.panics.invented
-    worst = f"{found.release} panics in {counted(panics, 'session')} in which the log records no panic; "
+    sessions = counted(panics, "session")
+    worst = f"{found.release} panics in {sessions} in which the log records no panic; "
     return (
-        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} came out as recorded, as "
-        f"{found.release}: {moved} with other deliveries, {ordered} with another order of Go's maps"
+        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} "
+        f"came out as recorded, as {found.release}: {moved} with other deliveries, {ordered} with another order of Go's maps"
     )
 
 
