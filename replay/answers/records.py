@@ -360,11 +360,16 @@ class Drifted(Reason, frozen=True, kw_only=True, tag="drift"):
 
 
 class Recorded(Reason, frozen=True, kw_only=True, tag="recorded"):
-    """What the cluster's own scheduler wrote into the object."""
+    """What the cluster recorded of the object: in a condition, or in an Event.
+
+    :param time: as text; of an Event without a time, between which times it was recorded.
+    :param event_reason: of an Event; empty for a condition, which the scheduler wrote.
+    """
 
     about: str
     message: str
     time: str = ""
+    event_reason: str = ""
 
 
 class Crash(Reason, frozen=True, kw_only=True, tag="panic"):

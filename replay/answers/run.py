@@ -119,9 +119,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def waiting_pods(self, key: str) -> list[str]:
         """Return the pending pods of a job in the cache, by name."""
-        job = self.cache.jobs.get(key)
-        pending = {} if job is None else job.index.get(Status.PENDING, {})
-        return sorted(task.key for task in pending.values())
+        return pending(self.cache, key)
 
     def never_listed(self, pair: Pair) -> bool:
         """Return whether the log has no complete list of a kind, and no object of it either."""
@@ -171,6 +169,13 @@ def run_of(
     return Run(scene.moment, cache, answer, trace, conf, binds, pipelined, unknown, *ahead)
 
 
+def pending(cache: SchedulerCache, key: str) -> list[str]:
+    """Return the pending pods of a job in a cache, by name."""
+    job = cache.jobs.get(key)
+    tasks = {} if job is None else job.index.get(Status.PENDING, {})
+    return sorted(task.key for task in tasks.values())
+
+
 def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOSELY) -> set[str]:
     """Return the names to follow for a job: its PodGroup, its queue, and some pending pods.
 
@@ -179,5 +184,4 @@ def closely_of_job(cache: SchedulerCache, key: str, *pods: str, most: int = CLOS
     job = cache.jobs.get(key)
     if job is None:
         return {key, *pods}
-    pending = sorted(task.key for task in job.index.get(Status.PENDING, {}).values())
-    return {key, job.queue, *pending[:most], *pods}
+    return {key, job.queue, *pending(cache, key)[:most], *pods}

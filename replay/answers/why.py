@@ -22,15 +22,29 @@ from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import UNNAMED, marked
 from .carried import carried
+from .contradicting import with_recorded
 from .evidence import document_with_times, first_version, last_versions, of_the_last, versions_of
-from .finding import Finding
+from .finding import Finding, ObjectKey
 from .jobs import Subject, job_finding
+from .kubernetes_events import KubernetesEvents
 from .makers import makers_of
 from .nodes import node_finding, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
-from .run import CLOSELY, JOB, NODE, POD, PODGROUP, QUEUE, STORAGE, Run, closely_of_job, run_of
+from .run import (
+    CLOSELY,
+    JOB,
+    NODE,
+    POD,
+    PODGROUP,
+    QUEUE,
+    STORAGE,
+    Run,
+    closely_of_job,
+    pending,
+    run_of,
+)
 from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
 from .target import Target, target_of
 from .tasks import with_dependencies
@@ -108,7 +122,7 @@ def whys_at(
         sentences.append(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
-    behaviours = resolve(release)
+    behaviours, events = resolve(release), KubernetesEvents(log, moment)
     unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, STORAGE))
     asking = [
         _Asking(
@@ -122,6 +136,7 @@ def whys_at(
                 built_in,
                 tuple(sentences),
             ),
+            events,
         )
         for one in named
     ]
@@ -142,8 +157,8 @@ def whys_at(
 class _Asking:
     """A question while its sessions run: at earlier moments, ascending, and then at the present."""
 
-    def __init__(self, log: Log, question: Question) -> None:
-        self._log, self._question = log, question
+    def __init__(self, log: Log, question: Question, events: KubernetesEvents) -> None:
+        self._log, self._question, self._events = log, question, events
         self.plan = _plan(log, question)
         self._numbers = {earlier.revision: at for at, earlier in self.plan.moments}
         self._samples: list[Sample] = []
@@ -159,7 +174,15 @@ class _Asking:
         if self._finding is not None:
             present = then is self._question.scene.moment
             place = self.plan.last if present else self._numbers[then.revision]
+            if present:
+                self._finding = self._with_recorded(self._finding)
             self._samples.append(Sample(then, place, self._finding))
+
+    def _with_recorded(self, finding: Finding) -> Finding:
+        """Return the present answer with what the cluster recorded that contradicts it."""
+        target, cache = self._question.target, self._run.cache
+        events = self._events.newest(_recording(cache, target))
+        return with_recorded(self._run, finding, target, events)
 
     def answer(self) -> Why:
         """Put the answer together; the last session was that of the present."""
@@ -219,6 +242,23 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
         return {target.key, *waiting_pods(cache)}
     pods = [target.key] if target.pair == POD else []
     return closely_of_job(cache, target.podgroup, *pods)
+
+
+def _recording(cache: SchedulerCache, target: Target) -> dict[ObjectKey, str]:
+    """Return the objects whose Events matter for an object, with their uids."""
+    about: dict[ObjectKey, str] = {(target.pair, target.key): target.uid}
+    groups = [target.podgroup] if target.podgroup else []
+    if target.pair == QUEUE:
+        groups = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
+    about |= {(PODGROUP, key): _uid(cache, PODGROUP, key) for key in groups}
+    if target.pair in {JOB, PODGROUP}:
+        about |= {(POD, key): _uid(cache, POD, key) for key in pending(cache, target.podgroup)}
+    return about
+
+
+def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
+    found = cache.stores.get(pair[1], key)
+    return "" if found is None else found.metadata.uid
 
 
 def _finding(run: Run, target: Target) -> Finding | None:

@@ -453,6 +453,7 @@ class GangCounts(NamedTuple):
     :param statuses: how many tasks, by status.
     :param lacking: by role, (its minimum, how many are valid), if that is too few.
     :param planned: by pod, (status, node) that were planned and taken back.
+    :param message: what the session writes of the gang.
     """
 
     least: int
@@ -463,6 +464,7 @@ class GangCounts(NamedTuple):
     statuses: Mapping[str, int]
     lacking: Mapping[str, tuple[int, int]]
     planned: Mapping[str, tuple[str, str]]
+    message: str = ""
 
 
 Detail = (

@@ -29,6 +29,7 @@ def _counts(ssn: Session, job: int) -> GangCounts:
         statuses={name: n for name, n in zip(STATUS_NAMES, counts, strict=True) if n},
         lacking=_lacking(ssn, job),
         planned=_planned(ssn, job),
+        message=jobs.fit_error(job),
     )
 
 
