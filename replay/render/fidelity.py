@@ -67,8 +67,9 @@ def _verdict(found: Fidelity) -> str:
     sessions = counted(panics, "session")
     worst = f"{found.release} panics in {sessions} in which the log records no panic; "
     return (
-        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} "
-        f"came out as recorded, as {found.release}: {moved} with other deliveries, {ordered} with another order of Go's maps"
+        f"{worst if panics else ''}{exact} of {counted(len(found.sessions), 'session')} came out "
+        f"as recorded, as {found.release}: {moved} with other deliveries, {ordered} with another "
+        "order of Go's maps"
     )
 
 
