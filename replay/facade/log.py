@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from ...engine.errors import UsageError
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..moments.log import Progress
@@ -91,6 +92,26 @@ class Log(ForecastingLog):
         from ..moments.status import status_of  # noqa: PLC0415
 
         return status_of(self, self.moment(as_known_at=as_known_at))
+
+    def assumptions(
+        self, *, at: Point = "end", kinds: Sequence[str | GroupKind] | None = None
+    ) -> tuple[str, ...]:
+        """Return as sentences what answers rest on that no input shows.
+
+        These are the fields that objects lacked when they were ingested, and that were filled in as
+        an API server or a webhook does, and identities that were generated.
+
+        :param kinds: as in ``["nodes", "pods"]``; None is all.
+        :raises UsageError: there is no such kind.
+        """
+        from ..moments.assumptions import assumptions_at  # noqa: PLC0415
+
+        moment = self.moment(at)
+        chosen = None
+        if kinds is not None:
+            named = (self.kind(one, moment) if isinstance(one, str) else one for one in kinds)
+            chosen = list(named)
+        return assumptions_at(self, moment, chosen)
 
     def compare(
         self,

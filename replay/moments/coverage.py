@@ -99,10 +99,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         if broken is None:
             return self._when
         count = "1 record" if broken.records == 1 else f"{broken.records} records"
-        return (
-            f"{self._when}; a list is not complete because {count} of it was skipped: "
-            f"{broken.first}"
-        )
+        first = f": {broken.first}" if broken.first else ""  # A pack with new names lacks it.
+        return f"{self._when}; a list is not complete because {count} of it was skipped{first}"
 
     @property
     def _when(self) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Reference, canonical_json
+from ...engine.ingest.objects.defaults import FILLED
 from .api_words import EVENT_WORDS, is_amount, is_numbers, is_of_api
 from .conf import redacted_conf
 from .fields import KINDS, METADATA, REASONS, REQUEST, Fields, How
@@ -304,7 +305,13 @@ class NameRedaction:
         if event.kind == "config.applied":
             conf = redacted_conf(payload.get("parsed"), self)
             return {**payload, "text": conf.text, "parsed": conf.parsed, "configmap": ""}
-        return self._members(payload, event.reference.kind)
+        about = event.reference.kind
+        if event.kind == "input.assumed":
+            fields = [self._filled(one, about) for one in payload.pop("fields")]
+            return {**self._members(payload, about), "fields": fields}
+        if event.kind == "list.broken":  # What is wrong with a record is said in words.
+            return {**self._members(payload, about), "first": ""}
+        return self._members(payload, about)
 
     def _member(self, name: str, value: Any, payload: dict[str, Any], about: str) -> Any:
         """Return one member of a payload that is not an object."""
@@ -333,6 +340,13 @@ class NameRedaction:
             case "answer":
                 return self._answer(value)
         return self._nested(value)
+
+    def _filled(self, one: dict[str, Any], about: str) -> dict[str, Any]:
+        """Return a field that was filled in, with its path and what it got if packs know both."""
+        field, value, first = (one.pop(name) for name in ("field", "value", "first"))
+        path, said = (field, value) if (field, value) in FILLED else ("", "")
+        rest = self._members(one, about)
+        return {**rest, "field": path, "value": said, "first": self._name(first)}
 
     def _members(self, payload: dict[str, Any], about: str) -> dict[str, Any]:
         return {name: self._member(name, value, payload, about) for name, value in payload.items()}

@@ -30,9 +30,10 @@ _NO_DATE = 2**62
 """Greater than every revision: a query from here on finds events without one."""
 
 _OF_A_SLICE = ("slice.ended", "answer.expected", "names.redacted")
-_LEFT_OUT = frozenset({*COVERING, *_OF_A_SLICE, "input.redacted", "input.assumed"}) - {
-    "list.observed"
-}
+_OF_INPUTS = ("input.assumed", "list.broken")
+"""Kinds about whole inputs that answers name: what was filled in, and what was skipped."""
+
+_LEFT_OUT = frozenset({*COVERING, *_OF_A_SLICE, *_OF_INPUTS, "input.redacted"}) - {"list.observed"}
 """Kinds about whole inputs: the event ``slice.began`` has what they say of the slice."""
 
 _INPUTS = ("usage.measured", "extender.answered")
@@ -126,7 +127,7 @@ def slice_of(log: Log, wanted: Range) -> Slice:
     """Return the positions of the events that a slice of a log needs."""
     parts = _Parts(log, wanted)
     events = {*parts.dated(), *parts.undated(), *parts.notes()}
-    state = {*parts.state(), *parts.lasting()} - events
+    state = {*parts.state(), *parts.lasting(), *parts.of_inputs()} - events
     state |= {*parts.lists_before(sorted(events))} - events
     return Slice(sorted(state), sorted(events))
 
@@ -204,6 +205,11 @@ class _Parts:
             else:
                 newest[_subject(event)] = recorded.position
         yield from newest.values()
+
+    def of_inputs(self) -> Iterator[int]:
+        """Yield what inputs leave to be said wherever it matters."""
+        for recorded in self._read(kinds=_OF_INPUTS, about_kinds=True):
+            yield recorded.position
 
     def _is_before(self, event: Event) -> bool:
         if event.revision is not None:

@@ -24,6 +24,7 @@ from typing import Any, Final
 from ...events.kinds import NOUNS
 from ...kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ..reading.formats import Context
+from .identity import NO_UID, NO_VERSION
 
 Document = dict[str, Any]
 
@@ -34,6 +35,27 @@ _SCHEDULING, _BATCH = "scheduling.volcano.sh", "batch.volcano.sh"
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _RETRIES = 3
 """Source: pkg/webhooks/admission/jobs/mutate/mutate_job.go DefaultMaxRetry."""
+
+_NAMESPACE = ("metadata.namespace", "default")
+_ALLOCATABLE = ("status.allocatable", "the capacity")
+_PENDING = ("status.phase", "Pending")
+_REQUESTS = ("spec.containers[].resources.requests", "the limits")
+_HOST_PORTS = ("spec.containers[].ports[].hostPort", "the containerPort")
+_LABEL = (f"metadata.labels[{_NAME_LABEL}]", "its name")
+_IMMEDIATE = ("volumeBindingMode", "Immediate")
+_WEIGHT = ("spec.weight", "1")
+_TASK_NAME = ("spec.tasks[].name", "default with its place")
+_TASK_LEAST = ("spec.tasks[].minAvailable", "the replicas")
+_QUEUE = ("spec.queue", "default")
+_RETRY = ("spec.maxRetry", str(_RETRIES))
+_LEAST = ("spec.minAvailable", "the sum over its tasks")
+FILLED: Final[frozenset[Filled]] = frozenset(
+    {
+        *(_NAMESPACE, _ALLOCATABLE, _PENDING, _REQUESTS, _HOST_PORTS, _LABEL, _IMMEDIATE, _WEIGHT),
+        *(_TASK_NAME, _TASK_LEAST, _QUEUE, _RETRY, _LEAST, NO_UID, NO_VERSION),
+    }
+)
+"""All that can be filled in, with the parts of an identity."""
 
 
 def fill_in(document: Document, context: Context) -> None:
@@ -49,7 +71,7 @@ def fill_in(document: Document, context: Context) -> None:
     name = str(metadata.get("name") or "")
     if pair in NOUNS and pair not in CLUSTER_SCOPED and not metadata.get("namespace"):
         metadata["namespace"] = "default"
-        context.assume(pair, name, "metadata.namespace", "default")
+        context.assume(pair, name, *_NAMESPACE)
     if fill is not None:
         for path, value in fill(document):
             context.assume(pair, name, path, value)
@@ -62,7 +84,7 @@ def _node(node: Document) -> Iterator[Filled]:
         capacity = status.get("capacity")
         if isinstance(capacity, dict) and capacity:
             status["allocatable"] = dict(capacity)
-            yield "status.allocatable", "the capacity"
+            yield _ALLOCATABLE
 
 
 def _pod(pod: Document) -> Iterator[Filled]:
@@ -70,7 +92,7 @@ def _pod(pod: Document) -> Iterator[Filled]:
     status = pod.setdefault("status", {})
     if isinstance(status, dict) and not status.get("phase"):
         status["phase"] = "Pending"
-        yield "status.phase", "Pending"
+        yield _PENDING
     yield from _pod_spec(pod.get("spec"))
 
 
@@ -84,9 +106,9 @@ def _pod_spec(spec: Any) -> Iterator[Filled]:
         if spec.get("hostNetwork") is True:
             ports = _open_host_ports(container.get("ports")) or ports
     if requests:
-        yield "spec.containers[].resources.requests", "the limits"
+        yield _REQUESTS
     if ports:
-        yield "spec.containers[].ports[].hostPort", "the containerPort"
+        yield _HOST_PORTS
 
 
 def _containers(spec: Document) -> Iterator[Document]:
@@ -123,14 +145,14 @@ def _namespace(namespace: Document) -> Iterator[Filled]:
     name, labels = metadata.get("name"), metadata.setdefault("labels", {})
     if isinstance(name, str) and name and isinstance(labels, dict) and _NAME_LABEL not in labels:
         labels[_NAME_LABEL] = name
-        yield f"metadata.labels[{_NAME_LABEL}]", "its name"
+        yield _LABEL
 
 
 def _storage_class(storage_class: Document) -> Iterator[Filled]:
     """Source: SetDefaults_StorageClass."""
     if not storage_class.get("volumeBindingMode"):
         storage_class["volumeBindingMode"] = "Immediate"
-        yield "volumeBindingMode", "Immediate"
+        yield _IMMEDIATE
 
 
 def _queue(queue: Document) -> Iterator[Filled]:
@@ -138,7 +160,7 @@ def _queue(queue: Document) -> Iterator[Filled]:
     spec = queue.setdefault("spec", {})
     if isinstance(spec, dict) and spec.get("weight") is None:
         spec["weight"] = 1
-        yield "spec.weight", "1"
+        yield _WEIGHT
 
 
 def _job(job: Document) -> Iterator[Filled]:
@@ -154,17 +176,17 @@ def _job_spec(spec: Any) -> Iterator[Filled]:
     for index, task in enumerate(one for one in tasks if isinstance(one, dict)):
         if not task.get("name"):
             task["name"] = f"default{index}"
-            yield "spec.tasks[].name", "default with its place"
+            yield _TASK_NAME
         if task.get("minAvailable") is None:
             task["minAvailable"] = _least_of(task)
-            yield "spec.tasks[].minAvailable", "the replicas"
+            yield _TASK_LEAST
         if isinstance(task["minAvailable"], int):
             least += task["minAvailable"]
-    for field, value in (("queue", "default"), ("maxRetry", _RETRIES), ("minAvailable", least)):
+    for filled, value in ((_QUEUE, "default"), (_RETRY, _RETRIES), (_LEAST, least)):
+        field = filled[0].removeprefix("spec.")
         if not spec.get(field) and value:
             spec[field] = value
-            said = "the sum over its tasks" if field == "minAvailable" else str(value)
-            yield f"spec.{field}", said
+            yield filled
 
 
 def _least_of(task: Document) -> int:

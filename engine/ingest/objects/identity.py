@@ -20,6 +20,10 @@ FIRST_REVISION = 1
 FIRST_VERSION = str(FIRST_REVISION)
 """The resourceVersion of a version without one; no API server gives it to an object."""
 
+NO_UID = (UID_FIELD, "generated")
+NO_VERSION = (VERSION_FIELD, FIRST_VERSION)
+"""What an object without the field gets, as fields that are filled in are counted."""
+
 _DIGEST_BYTES = 16
 
 
@@ -38,11 +42,11 @@ def identify(document: dict[str, Any], context: Context) -> bool:
     pair = api_version.rpartition("/")[0], kind
     if metadata.get("uid") in (None, ""):
         metadata["uid"] = generated_uid(*pair, namespace, name)
-        context.assume(pair, name, UID_FIELD, "generated")
+        context.assume(pair, name, *NO_UID)
     if metadata.get("resourceVersion") not in (None, ""):
         return False
     metadata["resourceVersion"] = FIRST_VERSION
-    context.assume(pair, name, VERSION_FIELD, FIRST_VERSION)
+    context.assume(pair, name, *NO_VERSION)
     return True
 
 
