@@ -123,3 +123,43 @@ def test_a_single_object_with_a_status_is_read_without_identity(
     as_json.write_bytes(compact(neat("b")))
     ingest(log, [str(as_yaml), str(as_json)])
     assert len(pods(log)) == 2
+
+
+def watched(kind: str, *items: tuple[str, dict[str, Any]]) -> bytes:
+    """Return lines of a watch."""
+    lines = (
+        {"type": verb, "object": {"apiVersion": "v1", "kind": kind, **one}} for verb, one in items
+    )
+    return b"".join(compact(line) + b"\n" for line in lines)
+
+
+def test_a_watch_of_objects_without_a_uid_is_read(log: LogStore, tmp_path: Path) -> None:
+    place = tmp_path / "watch.jsonl"
+    changes = [
+        ("ADDED", "a", "5"),
+        ("ADDED", "b", "6"),
+        ("MODIFIED", "a", "7"),
+        ("DELETED", "b", "8"),
+    ]
+    place.write_bytes(
+        watched(
+            "Pod", *((verb, pod(name, revision=int(at), uid=None)) for verb, name, at in changes)
+        )
+    )
+    summary = ingest(log, [str(place)])
+    assert {one for one, _ in pods(log)} == {
+        one for one, _ in pods(log) if one.startswith(GENERATED)
+    }
+    assert [version for _, version in pods(log)] == ["5", "6", "7", "8"]
+    assert any("had no uid" in note for note in summary.notes)
+    with opened(tmp_path / "plinian.db", read_only=True) as read:
+        assert [one["metadata"]["name"] for one in read.get("pods")] == ["a"]
+
+
+def test_a_change_without_a_resource_version_has_no_place(log: LogStore, tmp_path: Path) -> None:
+    place = tmp_path / "watch.jsonl"
+    place.write_bytes(watched("Pod", ("ADDED", neat("a")), ("MODIFIED", neat("a"))))
+    with pytest.raises(EventMalformed, match="has no place among others"):
+        ingest(log, [str(place)])
+    summary = ingest(log, [str(place)], IngestOptions(skip_malformed=True))
+    assert summary.kinds == {"pod.observed": 1, "input.assumed": 1}

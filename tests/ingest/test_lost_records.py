@@ -24,7 +24,7 @@ from plinian.replay.moments.belief import belief_at
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))
 NOT_JSON = b'{"type":"ADDED","object":{"kind":"Pod",,}}\n'
-NO_UID = watched(("ADDED", pod("b", 2, uid=None)))
+WRONG_UID = watched(("ADDED", pod("b", 2, uid=7)))
 LONG = b'{"type":"ADDED","object":"' + b"x" * 4000 + b'"}\n'
 
 
@@ -55,7 +55,9 @@ def begun(context: Context) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("bad", [NOT_JSON, NO_UID, LONG], ids=["no json", "no uid", "too long"])
+@pytest.mark.parametrize(
+    "bad", [NOT_JSON, WRONG_UID, LONG], ids=["no json", "wrong uid", "too long"]
+)
 @pytest.mark.parametrize("place", [1, 2, 3])
 def test_a_list_of_which_a_record_was_left_out_is_not_complete(bad: bytes, place: int) -> None:
     data = watched(*BLOCK[:place]) + bad + watched(*BLOCK[place:], initial_end(5), CHANGE)

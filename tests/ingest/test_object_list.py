@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from clusters import compact, listed, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
@@ -16,6 +17,7 @@ from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved
 from plinian.engine.ingest.lists.json_objects import FORMAT
 from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.ingest.registry import recognise
 
 
 def read(data: bytes, **options: Any) -> tuple[list[Event], Context]:
@@ -197,3 +199,32 @@ def test_a_broken_document_is_passed_over_to_the_next() -> None:
     events, context = read(data, skip_malformed=True)
     assert [event.reference.name for event in events] == ["a", "b"]
     assert context.skipped == {"malformed": 1}
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"action": "Binding", "apiVersion": "events.k8s.io/v1", "kind": "Event"},
+        {"apiVersion": "v1", "count": 3, "kind": "Event"},
+        {"allowVolumeExpansion": True, "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass"},
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "one line", "yaml"])
+@pytest.mark.parametrize("neat", [False, True])
+def test_a_single_object_is_recognised_whatever_its_first_key(
+    before: dict[str, Any], form: str, *, neat: bool
+) -> None:
+    if neat and before["kind"] != "Event":
+        return  # As a file that someone wrote to be applied.
+    own = {"name": "x", "namespace": "ns", "uid": "u", "resourceVersion": "7"}
+    kept = {name: own[name] for name in ("name", "namespace")} if neat else own
+    value = {**before, "metadata": kept, "reason": "Scheduled"}
+    text = {
+        "json": json.dumps(value, indent=4),
+        "one line": json.dumps(value),
+        "yaml": yaml.safe_dump(value),
+    }[form].encode()
+    found = recognise(text, "x")
+    assert found is not None
+    events = list(found.events(io.BytesIO(text), Context(source="x")))
+    assert [event.reference.kind for event in events] == [before["kind"]]

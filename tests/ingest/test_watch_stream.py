@@ -201,7 +201,7 @@ def test_a_broken_line_in_the_middle_is_malformed_and_named() -> None:
             {"type": "ADDED", "object": {**pod(), "status": [1]}},
             "$.object.status: expected an object",
         ),
-        ({"type": "ADDED", "object": pod(uid=None)}, "$.object.metadata.uid: expected a non-empty"),
+        ({"type": "ADDED", "object": pod(uid=7)}, "$.object.metadata.uid: expected a non-empty"),
         (
             {"type": "ADDED", "object": pod(revision="abc")},
             "expected a decimal number, found 'abc'",

@@ -19,11 +19,17 @@ from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST_KEY = re.compile(
-    rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value)"\s*:'
+    rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value'
+    rb'|a[a-p][A-Za-z]*)"\s*:'
 )
+"""The first key of an object; keys in the order of the alphabet may begin before apiVersion."""
+
 _API_VERSION = re.compile(rb'"apiVersion"\s*:\s*"(?!audit\.k8s\.io/)[^"]+"')
-_STORED = re.compile(rb'"(?:resourceVersion|items)"|"status"\s*:\s*\{\s*"')
-"""A field of an object or a list that was stored; a manifest has at most an empty status."""
+_STORED = re.compile(rb'"(?:resourceVersion|items)"|"status"\s*:\s*\{\s*"|"kind"\s*:\s*"Event"')
+"""A field of an object or a list that was stored; a manifest has at most an empty status.
+
+Nobody writes an Event by hand, also if a tool has removed its resourceVersion.
+"""
 
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 

@@ -24,14 +24,17 @@ from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST = re.compile(
     rb"(?:[ \t\r\f\v]*(?:(?:#|---|%)[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
-    rb"(?:\[\s*)?(?:\{\s*)?(?:apiVersion|kind|metadata|items|spec|status|data)[ \t]*:(?:\s|$)"
+    rb"(?:\[\s*)?(?:\{\s*)?(?:apiVersion|kind|metadata|items|spec|status|data|a[a-p][A-Za-z]*)"
+    rb"[ \t]*:(?:\s|$)"
 )
+"""The first key of an object; keys in the order of the alphabet may begin before apiVersion."""
+
 _API_VERSION = re.compile(
     rb"(?m)(?:^[- ]*|[\[{,][ \t]*)apiVersion[ \t]*:[ \t]*(?!audit\.k8s\.io/)\S"
 )
 _STORED = re.compile(
     rb"(?m)(?:^[- ]*|[\[{,][ \t]*)"
-    rb"(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*\w*List\b"
+    rb"(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*(?:\w*List|Event)\b"
     rb"|status[ \t]*:[ \t]*(?:\{[ \t]*[\w\"]|\r?\n[ \t]+\w))"
 )
 """A key of an object or a list that was stored: at the start of a line, or in flow style."""

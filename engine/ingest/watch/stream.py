@@ -24,6 +24,7 @@ from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from ..lists.listing import list_event, scope
 from ..objects.defaults import fill_in
 from ..objects.derived import extra_events
+from ..objects.identity import first_version, identify
 from ..objects.versions import decode_slim, revision_of, version_event
 from ..reading.broken import BrokenLists
 from ..reading.formats import Context, InitialList
@@ -212,6 +213,7 @@ class _Reader:
             raise excerpt_refused(named, f"{self._context.source}:{line}")
         try:
             fill_in(document, self._context)
+            unversioned = self._identify(kind, document)
             event = version_event(
                 document,
                 verb=_VERBS[kind],
@@ -233,9 +235,27 @@ class _Reader:
         verb, latest = self.place(kind, event.reference, revision, event.earliest, line)
         noun = event.kind.partition(".")[0]
         event = msgspec.structs.replace(event, kind=f"{noun}.{verb}", latest=latest)
+        if unversioned:
+            event = first_version(event, self._context)
         if event.reference.kind == "ConfigMap":
             return [event, *extra_events(document, event)]
         return (event,)
+
+    def _identify(self, kind: str, document: dict[str, Any]) -> bool:
+        """Give an object the identity that it lacks; return whether it lacked a resourceVersion.
+
+        Only what existed before the stream gets one: changes would have no order.
+
+        :raises EventMalformed: a change has no resourceVersion.
+        """
+        metadata = document.get("metadata")
+        named = isinstance(metadata, dict) and metadata.get("resourceVersion") not in (None, "")
+        if not named and isinstance(metadata, dict) and not (kind == "ADDED" and self._initial):
+            raise EventMalformed(
+                "$.metadata.resourceVersion: a change without one has no place among others; "
+                "record the watch with whole objects: kubectl get -w -o json --output-watch-events"
+            )
+        return identify(document, self._context)
 
     def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
         key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
