@@ -64,6 +64,16 @@ _OTHERS: Final = (
         "read its message, and send the request again",
     ),
 )
+_CLOUD_AUDIT = re.compile(rb'"(?:@type|type_url)"\s*:\s*"type.googleapis.com/google.cloud.audit\.')
+_ENTRIES = (
+    "its records are audit entries of Google Cloud (protoPayload): they do not have the form of "
+    "kube-apiserver's audit log, and not all writes"
+)
+_RESPONSES = (
+    'take the objects out of them: jq -c \'(if type == "array" then .[] else . end).protoPayload '
+    '| select(.methodName | test("delete") | not) | .response '
+    '| select(.metadata.resourceVersion?) | del(."@type")\' FILE > objects.json'
+)
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -92,6 +102,8 @@ def why_unknown(head: bytes) -> tuple[str, str]:
         return f"its objects are excerpts ({excerpt})", WHOLE
     if printed := printed_for_people(head):
         return printed
+    if _CLOUD_AUDIT.search(head):
+        return _ENTRIES, _RESPONSES
     if b"\0" in head:
         return "it is binary", _SEE
     for pattern, why, now in _OTHERS:

@@ -16,10 +16,10 @@ import tempfile
 import time
 import traceback
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 from click.testing import CliRunner
@@ -244,6 +244,65 @@ def _replace_value(text: bytearray, place: int, chance: random.Random) -> None:
     text[begin:end] = chance.choice(whole)
 
 
+def _by_line(before: bytes, after: bytes = b"") -> Callable[[bytes], bytes]:
+    """Return what puts something before and after each line."""
+    return lambda data: b"".join(
+        before + line + after + b"\n" for line in data.removesuffix(b"\n").split(b"\n")
+    )
+
+
+def _in_records(record: Callable[[str], Any], *, array: bool = False) -> Callable[[bytes], bytes]:
+    """Return what makes a record in JSON of each line: one a line, or an array of all."""
+
+    def wrapped(data: bytes) -> bytes:
+        lines = data.decode(errors="replace").removesuffix("\n").split("\n")
+        records = [record(line) for line in lines]
+        return compact(records) if array else b"".join(compact(one) + b"\n" for one in records)
+
+    return wrapped
+
+
+_TIME_OF_A_RECORD = "2026-11-28T10:00:00.5Z"
+WRAPPERS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
+    {
+        "kubectl logs --prefix": _by_line(b"[pod/volcano-scheduler-7d9/volcano-scheduler] "),
+        "stern": _by_line(b"volcano-scheduler-7d9 volcano-scheduler "),
+        "stern with colours": _by_line(b"\x1b[36mscheduler-7d9\x1b[0m \x1b[32mscheduler\x1b[0m "),
+        "docker compose": _by_line(b"scheduler-1  | "),
+        "a quotation": _by_line(b"> "),
+        "a quotation of a quotation": _by_line(b"> > "),
+        "spaces": _by_line(b"    "),
+        "lines of Windows": _by_line(b"", b"\r"),
+        "a block of code": lambda data: b"```\n" + data + b"```\n",
+        "docker's json-file": _in_records(
+            lambda line: {"log": f"{line}\n", "stream": "stderr", "time": _TIME_OF_A_RECORD}
+        ),
+        "Cloud Logging": _in_records(
+            lambda line: {"textPayload": line, "timestamp": _TIME_OF_A_RECORD}, array=True
+        ),
+        "Cloud Logging, fields": _in_records(
+            lambda line: {
+                "jsonPayload": {"message": line, "pid": "1"},
+                "severity": "INFO",
+                "sourceLocation": {"file": "session.go", "line": "193"},
+                "timestamp": _TIME_OF_A_RECORD,
+            }
+        ),
+        "Elasticsearch": lambda data: compact(
+            {"hits": {"hits": [{"_source": {"log": data.decode(errors="replace")}}]}}
+        ),
+    }
+)
+"""What lines are wrapped in, by name: as people and collectors of logs do it."""
+
+
+def _wrapped(data: bytes, chance: random.Random) -> bytes:
+    """Return data as it is, or wrapped once, or twice."""
+    for _ in range(chance.choice((0, 0, 0, 1, 1, 2))):
+        data = WRAPPERS[chance.choice(list(WRAPPERS))](data)
+    return data
+
+
 def _packed(data: bytes, name: str, chance: random.Random) -> bytes:
     """Return data as it is, or compressed or in an archive, and that mutated."""
     way = chance.randrange(20)
@@ -332,7 +391,8 @@ def _one(number: int, folder: Path, given: dict[str, bytes], chance: random.Rand
     if number % 10 == 0:
         return _ask(str(folder / "asked.db"), CliRunner(), chance)
     name = chance.choice(sorted(given))
-    data = _packed(_mutated(given[name], chance, list(given.values())), name, chance)
+    data = _mutated(_wrapped(given[name], chance), chance, list(given.values()))
+    data = _packed(data, name, chance)
     path = folder / name
     path.write_bytes(data)
     # Each is of a cluster of its own, in a log that is not kept for long: to found one takes time.

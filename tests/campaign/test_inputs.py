@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from campaign import inputs
+from plinian.engine.log import open_log
+from plinian.replay.ingest.run import IngestOptions, ingest
 
 
 def test_a_short_run_finds_nothing() -> None:
@@ -30,6 +32,16 @@ def test_the_same_seed_gives_the_same_inputs(monkeypatch: pytest.MonkeyPatch) ->
         inputs.run(seed=7, count=30, seconds=600)
     assert one == other
     assert len(set(one)) > 20
+
+
+@pytest.mark.parametrize("name", inputs.WRAPPERS)
+def test_what_is_wrapped_reaches_the_formats(name: str, tmp_path: Path) -> None:
+    line = b"I1128 10:00:00.100002       1 enqueue.go:45] Enter Enqueue ...\n"
+    place = tmp_path / "log"
+    place.write_bytes(inputs.WRAPPERS[name](line * 3))
+    with open_log(tmp_path / "log.db", create=True) as log:
+        summary = ingest(log, [str(place)], IngestOptions(year=2026))
+    assert summary.formats == {"klog": 1}
 
 
 def test_a_traceback_and_a_hang_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,22 @@ def loki(*, indent: int | None = None) -> str:
     return json.dumps(data, indent=indent)
 
 
+def taken_apart(line: str, *, older: bool = False) -> dict[str, Any]:
+    """Return a record in which an agent of Cloud Logging has put the parts of a line into fields."""
+    header, _, message = line.partition("] ")
+    begin, clock, thread, place = header.split()
+    names = {"I": "INFO", "E": "ERROR"}
+    file, _, number = place.partition(":")
+    where = {"source": place} if older else {}
+    beside = {} if older else {"sourceLocation": {"file": file, "line": number}}
+    return {
+        "jsonPayload": {"message": message, "pid": thread, **where},
+        "severity": names[begin[0]],
+        "timestamp": f"2026-{begin[1:3]}-{begin[3:]}T{clock}Z",
+        **beside,
+    }
+
+
 CLOUD = each(lambda line, time: {"insertId": "x", "timestamp": time, "textPayload": line})
 PREFIXES = {
     "kubectl logs --prefix": "[pod/volcano-scheduler-7d9/volcano-scheduler] ",
@@ -76,6 +92,10 @@ WRAPPED = {
     "Cloud Logging, newest first": json.dumps(CLOUD[::-1], indent=2),
     "Cloud Logging, jsonPayload": json_lines(
         *each(lambda line, time: {"timestamp": time, "jsonPayload": {"message": line}})
+    ),
+    "Cloud Logging, fields of klog": json_lines(*map(taken_apart, LOG)),
+    "Cloud Logging, fields of klog by an older agent": json.dumps(
+        [taken_apart(line, older=True) for line in LOG], indent=2
     ),
     "Loki's answer": loki(),
     "Loki's answer, indented": loki(indent=2),
@@ -345,6 +365,18 @@ PRINTED = {
     "nothing found": ("No resources found in ml namespace.\n", "-A"),
     "an error": ("Error from server (Forbidden): pods is forbidden\n", "again"),
     "an empty array": ("[]\n", "look whether"),
+    "audit entries of Google Cloud": (
+        json_lines(
+            {
+                "protoPayload": {
+                    "@type": "type.googleapis.com/google.cloud.audit.AuditLog",
+                    "methodName": "io.k8s.core.v1.pods.create",
+                    "response": {"@type": "core.k8s.io/v1.Pod", **pod()},
+                }
+            }
+        ),
+        "protoPayload | select",
+    ),
 }
 
 

@@ -20,6 +20,7 @@ from ...kubernetes.units import SECOND_US, format_time, parse_time
 from .formats import Context
 from .json_text import json_documents, json_elements
 from .klog import HEADER, STAMP
+from .klog_fields import IN_FIELDS, klog_line
 from .sizes import hold_values
 
 MAX_TEXT = 64 * 2**20
@@ -85,7 +86,7 @@ class _Record(NamedTuple):
 
 def is_log_record(head: bytes) -> bool:
     """Say whether JSON has a record with text of a log near its begin."""
-    return _RECORD.search(head) is not None
+    return _RECORD.search(head) is not None or IN_FIELDS.search(head) is not None
 
 
 def has_one_a_line(head: bytes) -> bool:
@@ -183,11 +184,23 @@ def _of_documents(stream: BinaryIO, context: Context) -> Iterator[_Record]:
             continue
         line, place = number, 0
         for time, record in found:
-            at = text.find(_ENCODE(record.decode(errors="replace"))[1:-1], place)
+            at = _place_of(record, text, place)
             if at >= 0:
                 line += text.count(b"\n", place, at)
                 place = at
             yield _Record(time, line, record)
+
+
+def _place_of(record: bytes, text: bytes | bytearray, begin: int) -> int:
+    """Return where the text of a record is in its document, after a place; -1 if nowhere.
+
+    Of a line that was put together again the message is there, without the header.
+    """
+    for part in (record, record.partition(b"] ")[2]):
+        at = text.find(_ENCODE(part.decode(errors="replace"))[1:-1], begin) if part else -1
+        if at >= 0:
+            return at
+    return -1
 
 
 def _records(value: Any, depth: int) -> Iterator[tuple[int | None, bytes]]:
@@ -199,9 +212,10 @@ def _records(value: Any, depth: int) -> Iterator[tuple[int | None, bytes]]:
         for one in value:
             yield from _records(one, depth - 1)
     elif isinstance(value, dict) and depth:
-        text = _text(value, depth)
+        time = _time_in(value)
+        text = klog_line(value, time) or _text(value, depth)
         if text is not None:
-            yield _time_in(value), text
+            yield time, text
             return
         for holder in _HOLDERS:
             if isinstance(value.get(holder), (dict, list)):
