@@ -30,6 +30,14 @@ _METADATA = frozenset(
 _CLASS = ("value", "globalDefault", "description", "preemptionPolicy")
 _FIRST = str(RELEASES[0])
 _MARKS = frozenset("@*?=")
+_OF_METADATA: Mapping[str, Any] = MappingProxyType(
+    {name: MappingProxyType({"?": MappingProxyType({})}) for name in _METADATA}
+)
+_OF_NEWER_KUBERNETES = ("schedulingGroup",)
+"""Fields of a Pod that are newer than the definitions of the last release.
+
+Source: k8s.io/api/core/v1 PodSpec (Kubernetes 1.36).
+"""
 _KEPT = frozenset({"metadata", "status"})
 """Parts of an object that are not checked here."""
 
@@ -59,8 +67,7 @@ class OddField(NamedTuple):
 def odd_fields(manifest: Manifest) -> Iterator[OddField]:
     """Yield the fields of an object that its kind does not have in all releases.
 
-    Nothing of kinds whose fields are not listed. Of pods, only names that resemble a field: newer
-    versions of Kubernetes have more.
+    Nothing of kinds whose fields are not listed.
     """
     group, kind = manifest.group_kind
     tree = _tree(group, kind)
@@ -74,8 +81,8 @@ def odd_fields(manifest: Manifest) -> Iterator[OddField]:
     first = tree["kind"].get("@", _FIRST)
     if first != _FIRST:
         yield OddField("kind", since=first)
-    guessing = (group, kind) == ("", "Pod")
-    yield from (one for one in _walk(document, tree, "", guessing=guessing) if one.since != first)
+    of_pods = (group, kind) == ("", "Pod")
+    yield from (one for one in _walk(document, tree, "", of_pods=of_pods) if one.since != first)
 
 
 def unknown_fields(group: str, kind: str, document: Mapping[str, Any]) -> Iterator[OddField]:
@@ -84,21 +91,21 @@ def unknown_fields(group: str, kind: str, document: Mapping[str, Any]) -> Iterat
     yield from (one for one in odd_fields(Manifest(whole, None)) if not one.since)
 
 
-def _walk(value: Any, tree: Tree, path: str, *, guessing: bool = False) -> Iterator[OddField]:
-    """Yield the odd fields of a value. :param guessing: only those that resemble another."""
+def _walk(value: Any, tree: Tree, path: str, *, of_pods: bool = False) -> Iterator[OddField]:
+    """Yield the odd fields of a value. :param of_pods: it is of a pod: Kubernetes has the fields."""
     if isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _walk(item, tree, f"{path}[{number}]", guessing=guessing)
+            yield from _walk(item, tree, f"{path}[{number}]", of_pods=of_pods)
     elif isinstance(value, dict) and "*" in tree:
         for name, inner in value.items():
             if isinstance(inner, dict | list):
-                yield from _walk(inner, tree["*"], f"{path}.{name}", guessing=guessing)
+                yield from _walk(inner, tree["*"], f"{path}.{name}", of_pods=of_pods)
     elif isinstance(value, dict) and "?" not in tree:
         for name, inner in value.items():
             if name in tree and not isinstance(inner, dict | list) and _is_plain(tree[name]):
                 continue  # Most fields: a value that all releases have.
             here = f"{path}.{name}" if path else name
-            yield from _field(inner, tree, here, name, guessing=guessing)
+            yield from _field(inner, tree, here, name, of_pods=of_pods)
 
 
 def _is_plain(known: Any) -> bool:
@@ -106,29 +113,29 @@ def _is_plain(known: Any) -> bool:
     return isinstance(known, dict | MappingProxyType) and known.get("@", _FIRST) == _FIRST
 
 
-def _field(value: Any, tree: Tree, path: str, name: str, *, guessing: bool) -> Iterator[OddField]:
+def _field(value: Any, tree: Tree, path: str, name: str, *, of_pods: bool) -> Iterator[OddField]:
     """Yield a field if it is odd, else the odd fields in its value."""
     known = None if name in _MARKS else tree.get(name)
     if known is None:
         there = tuple(sorted(tree.keys() - _MARKS))
-        like = _similar(name, there)
-        if like or not guessing:
-            yield OddField(path, like, there=there)
+        yield OddField(path, _similar(name, there), there=there)
         return
     since = known.get("@", _FIRST)
-    if since not in (_FIRST, tree.get("@")) and not guessing:
+    if since not in (_FIRST, tree.get("@")) and not of_pods:
         yield OddField(path, since=since)
     if isinstance(value, dict | list) and path not in _KEPT:
-        yield from _inside(value, known, path, guessing=guessing)
+        yield from _inside(value, known, path, of_pods=of_pods)
 
 
-def _inside(value: Any, known: Tree, path: str, *, guessing: bool) -> Iterator[OddField]:
-    """Yield the odd fields of the value of a field; those of pods by guessing."""
+def _inside(value: Any, known: Tree, path: str, *, of_pods: bool) -> Iterator[OddField]:
+    """Yield the odd fields of the value of a field."""
     shared = known.get("=")
     if shared is not None:
-        yield from _walk(value, _all()[shared], path, guessing=True)
+        yield from _walk(value, _all()[shared], path, of_pods=True)
+    elif of_pods and path.endswith(".metadata"):
+        yield from _walk(value, _OF_METADATA, path, of_pods=True)
     else:
-        yield from _walk(value, known, path, guessing=guessing)
+        yield from _walk(value, known, path, of_pods=of_pods)
 
 
 def _similar(name: str, known: Any) -> str:
@@ -143,11 +150,19 @@ def _all() -> Tree:
 
 
 @cache
+def _pod_template() -> Tree:
+    """Return the fields of a pod: those of templates, and of newer versions of Kubernetes."""
+    template = _all()[_POD]
+    newer = {name: {"?": {}} for name in _OF_NEWER_KUBERNETES}
+    return MappingProxyType({**template, "spec": {**template["spec"], **newer}})
+
+
+@cache
 def _tree(group: str, kind: str) -> Tree | None:
     """Return the fields of a kind; None if they are not listed."""
     top = dict.fromkeys(("apiVersion", "kind", "metadata"), MappingProxyType[str, Any]({}))
     if (group, kind) == ("", "Pod"):
-        return MappingProxyType({**_all()[_POD], **top, "status": {}})
+        return MappingProxyType({**_pod_template(), **top, "status": {}})
     if (group, kind) == ("scheduling.k8s.io", "PriorityClass"):
         return MappingProxyType({**top, **{name: {} for name in _CLASS}})
     found: Tree | None = _all().get(f"{group}/{kind}")

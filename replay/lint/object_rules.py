@@ -63,15 +63,17 @@ def field_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A field that its kind has in no release, such as ``parrent``: kubectl refuses the object.
 
     Other clients write the object, and the API server drops the field. Fields are those of the
-    definitions of Volcano's kinds; in the template of pods, names that resemble a field.
+    definitions of Volcano's kinds, also in templates of pods. A Pod may have fields of a version of
+    Kubernetes that is newer than those that are known.
     """
     for subject, field in given.world.odd_fields:
         if not field.since:
+            until = " of Kubernetes up to 1.36" if subject.kind == "Pod" else ""
             yield Issue(
                 subject,
                 field.path,
                 Effect.INVALID,
-                f"a {subject.kind} has no field {field.path}{_hint(field.like)}: kubectl refuses "
+                f"a {subject.kind}{until} has no field {field.path}{_hint(field.like)}: kubectl refuses "
                 "the object, or the field is dropped",
                 f"write {field.like}" if field.like else "remove it",
             )

@@ -56,7 +56,7 @@ def loki(*, indent: int | None = None) -> str:
 
 
 def taken_apart(line: str, *, older: bool = False) -> dict[str, Any]:
-    """Return a record in which an agent of Cloud Logging has put the parts of a line into fields."""
+    """Return a record of Cloud Logging whose agent has put the parts of a line into fields."""
     header, _, message = line.partition("] ")
     begin, clock, thread, place = header.split()
     names = {"I": "INFO", "E": "ERROR"}

@@ -66,6 +66,43 @@ def test_a_misspelt_field_is_told_with_the_name_that_is_meant(
     assert {like for _, like in odd(document)} == expected
 
 
+DEEP: Document = {
+    "hostIpc": True,
+    "zebra": 1,
+    "containers": [
+        {
+            "name": "main",
+            "envVars": [],
+            "resources": {"requests": {"acme.example/card": 1}, "request": {}},
+            "env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "kei": "k"}}}],
+        }
+    ],
+    "volumes": [
+        {"name": "v", "emptyDirectory": {}},
+        {"name": "e", "ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}}}},
+    ],
+    "affinity": {"nodeAffinity": {"required": {}}},
+}
+ODD = {
+    *("hostIpc", "zebra", "containers[0].envVars", "containers[0].resources.request"),
+    *("containers[0].env[0].valueFrom.secretKeyRef.kei", "volumes[0].emptyDirectory"),
+    "affinity.nodeAffinity.required",
+}
+
+
+def test_fields_of_pods_are_checked_without_a_near_name_too() -> None:
+    template = "spec.tasks[0].template.spec"
+    assert {path for path, _ in odd(with_pod(**DEEP))} == {f"{template}.{one}" for one in ODD}
+    assert {path for path, _ in odd(pod("p", **DEEP))} == {f"spec.{one}" for one in ODD}
+
+
+def test_metadata_of_templates_has_the_fields_of_metadata() -> None:
+    document = with_pod()
+    own = document["spec"]["tasks"][0]["template"]
+    own["metadata"] = {"labels": {"zebra": "x"}, "annotations": {"a": "b"}, "zebra": 1}
+    assert odd(document) == [("spec.tasks[0].template.metadata.zebra", "")]
+
+
 def test_fields_of_hypernodes_and_flows_are_checked_too() -> None:
     wrong = hypernode("h", 1, {"type": "Node", "selector": {"exactMach": {"name": "n"}}})
     assert odd(wrong) == [("spec.members[0].selector.exactMach", "exactMatch")]
@@ -79,8 +116,8 @@ def test_names_that_people_choose_are_no_fields() -> None:
         queue("a", capability={"example.com/anything": 1}, annotations={"x": "y"}),
         group("g", minResources={"foo": 1}, minTaskMember={"worker": 1}),
         job("j", task("w", 1), plugins={"ssh": [], "anything": []}),
-        with_pod(nodeSelector={"any": "label"}, newFieldOfKubernetes=True),
-        pod("p", newFieldOfKubernetes={"a": 1}),
+        with_pod(nodeSelector={"any": "label"}, overhead={"acme.example/x": 1}),
+        pod("p", schedulingGroup={"podGroupName": "a"}),
         node("n"),
         hypernode("h", 1, member(labelMatch={"matchLabels": {"rack": "a"}})),
     )
