@@ -68,9 +68,7 @@ def job_finding(run: Run, key: str, subject: Subject) -> Finding:
     blocked = None if blocked is None else with_further(run, key, blocked)
     links = [*_head(run, key, group), *enqueue_links(run, key)]
     if blocked is not None:
-        left = (pod for pod in run.waiting_pods(key) if placed(run, pod) is None)
-        waiting = _first_refused(run, key, group) or next(left, "")
-        blocked = with_evictions(run, blocked, waiting, key)
+        blocked = with_evictions(run, blocked, first_waiting(run, key, group), key)
         tail = (*blocked.links, *_tail(run, key, group))
         partly = _partly(run, key)
         begin = f"{subject.name} {partly}" if partly else subject.because
@@ -165,6 +163,12 @@ def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     nodes = set(run.pipelined.values())
     yield from drift_links(run, key, sorted(nodes))
     yield from recorded_links(run, key)
+
+
+def first_waiting(run: Run, key: str, group: PodGroup) -> str:
+    """Return the pod as which a job waits: the first that is refused, or without a place."""
+    left = (pod for pod in run.waiting_pods(key) if placed(run, pod) is None)
+    return _first_refused(run, key, group) or next(left, "")
 
 
 def _first_refused(run: Run, key: str, group: PodGroup) -> str:

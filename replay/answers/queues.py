@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.model.status import Status
 from ...engine.session.framework.details import QueueCheck, QueueLevel
 from .amounts import apart, counted, in_order, joined, words
+from .awaited import with_evictions
 from .drift import differences
 from .enqueueing import state_words
+from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
-from .jobs import job_blocked, panics
+from .jobs import first_waiting, job_blocked, panics
 from .queue_words import account_of, held_of
 from .records import Link, QueuePath, QueueState, Waiting
 from .run import QUEUE, Run
@@ -42,6 +44,7 @@ def queue_finding(run: Run, name: str) -> Finding:
         return crash.finding(f"every job of {subject}").after([state], *about)
     blocked = {key: found for key in waiting_jobs(run, name) if (found := _blocked(run, key))}
     links: list[Link] = [state, *_account_links(run, name), *_waiting_links(run, blocked)]
+    links += _evictions(run, blocked)
     links += differences(run, [("Queue", name)])
     if not blocked:
         return _idle(run, subject, name).after(links, *about)
@@ -80,8 +83,22 @@ def may_wait(cache: SchedulerCache, key: str) -> bool:
 
 
 def _blocked(run: Run, key: str) -> Blocked | None:
+    """Return why a job waits; of those followed fully, also what stops actions that evict for it."""
     group = run.group(key)
-    return None if group is None else job_blocked(run, key, group)
+    found = None if group is None else job_blocked(run, key, group)
+    if found is None or group is None or key not in run.trace.fully:
+        return found
+    return with_evictions(run, found, first_waiting(run, key, group), key)
+
+
+def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
+    """Yield what the actions that evict did for the first job of each cause."""
+    firsts = {found.cause: key for key, found in reversed(blocked.items())}
+    for key in sorted(run.trace.fully.intersection(firsts.values())):
+        group = run.group(key)
+        waiting = "" if group is None else first_waiting(run, key, group)
+        if waiting:
+            yield from eviction_links(run, waiting, key)
 
 
 def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:

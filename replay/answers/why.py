@@ -229,8 +229,15 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
     if not goes_on:
         scene = scene._replace(moment=then, now=present(log.store, then))
     names = closely(cache, question.target)
-    unknown, fully = (*question.unknown, *question.storage), {question.target.podgroup} - {""}
+    unknown, fully = (*question.unknown, *question.storage), _fully(cache, question.target)
     return run_of(scene, question.behaviours, cache, names, unknown, fully=fully, goes_on=goes_on)
+
+
+def _fully(cache: SchedulerCache, target: Target) -> Collection[str]:
+    """Return the PodGroups of which also that is kept what a session does not ask."""
+    if target.pair == QUEUE:
+        return [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:_FEW]
+    return {target.podgroup} - {""}
 
 
 def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
@@ -313,7 +320,7 @@ def _of_group(run: Run, target: Target) -> Finding:
 
 
 _FEW = 3
-"""How many pending pods of each job of a queue are followed."""
+"""How many jobs of a queue are followed fully, and how many pending pods of each job."""
 
 _ENDED = frozenset({"Completed", "Failed", "Aborted", "Terminated"})
 _RESTARTING = "Restarting"

@@ -304,6 +304,9 @@ def test_the_first_sentence_says_what_stops_reclaim(
     assert found.sentence.endswith(f"; reclaim makes no room for it: {why}")
     (tried,) = links(found, EvictionTry)
     assert tried.text == f"reclaim: {why}"
+    of_queue = ask("queue/qb", conf, *documents, release=release)
+    assert of_queue.sentence.endswith(f"; reclaim makes no room for it: {why}")
+    assert [one.text for one in links(of_queue, EvictionTry)] == [tried.text]
 
 
 def test_what_a_plugin_compared_is_in_the_record(ask: Any) -> None:
