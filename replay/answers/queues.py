@@ -93,7 +93,7 @@ def _blocked(run: Run, key: str) -> Blocked | None:
 
 def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
     """Yield what the actions that evict did for the first job of each cause."""
-    firsts = {found.cause: key for key, found in reversed(blocked.items())}
+    firsts = {found.cause: key for key, found in reversed(list(blocked.items()))}
     for key in sorted(run.trace.fully.intersection(firsts.values())):
         group = run.group(key)
         waiting = "" if group is None else first_waiting(run, key, group)
