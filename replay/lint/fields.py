@@ -92,7 +92,7 @@ def unknown_fields(group: str, kind: str, document: Mapping[str, Any]) -> Iterat
 
 
 def _walk(value: Any, tree: Tree, path: str, *, of_pods: bool = False) -> Iterator[OddField]:
-    """Yield the odd fields of a value. :param of_pods: it is of a pod: Kubernetes has the fields."""
+    """Yield the odd fields of a value. :param of_pods: it is of a pod, as Kubernetes has it."""
     if isinstance(value, list):
         for number, item in enumerate(value):
             yield from _walk(item, tree, f"{path}[{number}]", of_pods=of_pods)
@@ -153,7 +153,7 @@ def _all() -> Tree:
 def _pod_template() -> Tree:
     """Return the fields of a pod: those of templates, and of newer versions of Kubernetes."""
     template = _all()[_POD]
-    newer = {name: {"?": {}} for name in _OF_NEWER_KUBERNETES}
+    newer: dict[str, Tree] = {name: {"?": {}} for name in _OF_NEWER_KUBERNETES}
     return MappingProxyType({**template, "spec": {**template["spec"], **newer}})
 
 

@@ -73,8 +73,8 @@ def field_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                 subject,
                 field.path,
                 Effect.INVALID,
-                f"a {subject.kind}{until} has no field {field.path}{_hint(field.like)}: kubectl refuses "
-                "the object, or the field is dropped",
+                f"a {subject.kind}{until} has no field {field.path}{_hint(field.like)}: kubectl "
+                "refuses the object, or the field is dropped",
                 f"write {field.like}" if field.like else "remove it",
             )
 
