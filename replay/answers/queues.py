@@ -83,7 +83,7 @@ def may_wait(cache: SchedulerCache, key: str) -> bool:
 
 
 def _blocked(run: Run, key: str) -> Blocked | None:
-    """Return why a job waits; of those followed fully, also what stops actions that evict for it."""
+    """Return why a job waits; of one followed fully, also what stops actions that evict for it."""
     group = run.group(key)
     found = None if group is None else job_blocked(run, key, group)
     if found is None or group is None or key not in run.trace.fully:
