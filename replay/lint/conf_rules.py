@@ -123,11 +123,17 @@ def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
 
 
 def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
-    """A key that its mapping has twice: the last one counts."""
+    """A key that its mapping has twice, also in values of Helm: the last one counts."""
     for conf in given.world.confs:
         for key in outline(conf.text).repeated:
             message = f"the key {key.path[-1]!r} occurs twice; the last one counts"
             yield Issue(conf.place(key.line), shown(key.path), Effect.DIFFERS, message)
+        place = conf.subject.place
+        for line, name in conf.repeated if place is not None else ():
+            assert place is not None
+            message = f"the key {name[:60]!r} occurs twice in these values; the last one counts"
+            subject = conf.subject._replace(place=place._replace(line=line))
+            yield Issue(subject, "", Effect.DIFFERS, message)
 
 
 def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:

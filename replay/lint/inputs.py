@@ -36,6 +36,7 @@ from .objects import (
     Flow,
     Job,
     Manifest,
+    RepeatedKey,
     jobs_in,
     topologies_in,
 )
@@ -55,11 +56,13 @@ class Configuration(NamedTuple):
     """A scheduler configuration and its place.
 
     :param line: the line of the file before the text begins; -1 if not known.
+    :param repeated: keys that the values around it have twice, such as those of Helm.
     """
 
     text: str
     subject: Subject
     line: int = 0
+    repeated: tuple[RepeatedKey, ...] = ()
 
     def place(self, line: int) -> Subject:
         """Return the subject at a line of the text, from 1."""

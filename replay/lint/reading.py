@@ -23,6 +23,7 @@ from ...engine.ingest.reading.json_text import json_documents
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
 from .findings import FilePlace, Subject
 from .inputs import Configuration
+from .json_keys import repeated_keys
 from .nested_confs import nested_confs
 from .objects import Manifest, RepeatedKey
 
@@ -158,7 +159,7 @@ def _confs_in(item: _Item) -> list[Configuration]:
                 where=str(item.place),
                 now=f"if these are values of Helm, {_RENDER}; else {_NOW}",
             )
-        return found
+        return [found[0]._replace(repeated=item.repeated), *found[1:]]
     manifest = Manifest(_object(item), item.place)
     if manifest.group_kind != ("", "ConfigMap"):
         return []
@@ -200,7 +201,11 @@ def _json_items(document: Document) -> Iterator[_Item]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             raise _unreadable(document, f"not JSON: {fault}", str(place)) from fault
         listed = value if isinstance(value, list) else _listed(value)
-        yield from (_Item(each, place) for each in ([value] if listed is None else listed))
+        twice: dict[int, list[RepeatedKey]] = {}
+        for item, key in repeated_keys(text, line):
+            twice.setdefault(0 if listed is None else item, []).append(key)
+        for item, each in enumerate([value] if listed is None else listed):
+            yield _Item(each, place, repeated=tuple(twice.get(item, ())))
 
 
 def _listed(value: Any) -> list[Any] | None:

@@ -232,6 +232,41 @@ def test_a_key_that_occurs_twice_is_noted_and_its_last_value_counts(tmp_path: Pa
     assert told == [f"{path}:7", f"{path}:13"]
 
 
+OF_JSON = """\
+{"kind": "List", "apiVersion": "v1",
+ "items": [
+  {"kind": "Queue", "apiVersion": "scheduling.volcano.sh/v1beta1",
+   "metadata": {"name": "a"}, "spec": {"weight": 1}},
+  {"kind": "Queue", "apiVersion": "scheduling.volcano.sh/v1beta1",
+   "metadata": {"name": "b", "labels": {"x": "\\"x\\":", "y": "{"}},
+   "spec": {"weight": 1,
+            "we\\u0069ght": 2}}
+ ]}
+"""
+
+
+def told_twice(path: Path) -> list[tuple[str, str]]:
+    """Return what lint says of repeated keys: where, and of what."""
+    report = check(LintTask(read_files([str(path)])), [])
+    issues = [one.issue for one in report.findings if "occurs twice" in one.issue.message]
+    return [(str(one.subject.place), one.subject.name) for one in issues]
+
+
+def test_a_key_that_occurs_twice_in_json_is_told_of_its_object(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.json"
+    path.write_text(OF_JSON, "utf-8")
+    assert told_twice(path) == [(f"{path}:8", "b")]
+    path.write_text(OF_JSON.replace("we\\u0069ght", "other"), "utf-8")
+    assert told_twice(path) == []
+
+
+def test_a_key_that_occurs_twice_in_values_of_helm_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "values.yaml"
+    conf = 'custom:\n  scheduler_config: |\n    actions: "allocate"\n    tiers: []\n'
+    path.write_text(f"{conf}basic:\n  tag: a\n  image: b\n  tag: c\n", "utf-8")
+    assert [place for place, _ in told_twice(path)] == [f"{path}:8"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
