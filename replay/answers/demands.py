@@ -25,12 +25,10 @@ from ...engine.session.plugins.predicates.taint_toleration import CORDONED, mess
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from .amounts import joined
 from .capacities import given_before, request_of
+from .coded_words import Phrases
 from .device_words import no_devices
 from .limits import releases_like
 from .run import Run
-
-Phrases = Mapping[str, tuple[str, str]]
-"""By a filter's reason: what is said of one node, and of several."""
 
 Given = tuple[str, Mapping[str, float]]
 """A pod, and what it requests."""

@@ -18,8 +18,8 @@ from ...engine.session.plugins.nodegroup import (
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
-from ...engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS
 from .amounts import amounts_of, counted, in_order, joined, word
+from .coded_words import coded
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason
 
@@ -69,14 +69,6 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         NOT_ALLOWED: (
             "is in a revocable zone (plugin tdm), and the pod is not revocable",
             "are in a revocable zone (plugin tdm), and the pod is not revocable",
-        ),
-        CPU_EXCEEDS: (
-            "uses more CPU than plugin usage allows (argument thresholds)",
-            "use more CPU than plugin usage allows (argument thresholds)",
-        ),
-        MEMORY_EXCEEDS: (
-            "uses more memory than plugin usage allows (argument thresholds)",
-            "use more memory than plugin usage allows (argument thresholds)",
         ),
         LABEL_NOT_FOUND: (
             f"is in no node group (label {GROUP_LABEL}), and plugin nodegroup wants one",
@@ -230,6 +222,7 @@ def _far(group: NodeGroup) -> int:
 
 
 def _text(group: NodeGroup, own: Demands) -> str:
+    own = own._replace(phrases={**coded(group), **own.phrases})
     count = len(group.nodes)
     if group.of:
         return _of_another(group, own)
@@ -250,8 +243,9 @@ def _text(group: NodeGroup, own: Demands) -> str:
 def _of_another(group: NodeGroup, own: Demands) -> str:
     """Return that nodes are not checked for a pod, because they refused another one before."""
     alone, count = len(group.nodes) == 1, len(group.nodes)
+    coded_only = NO_DEMANDS._replace(phrases=coded(group))
     who = f"{group.nodes[0]} is" if alone else f"{count} nodes are"
-    says = joined(phrase(reason, one=alone) for reason in group.reasons)
+    says = joined(phrase(reason, coded_only, one=alone) for reason in group.reasons)
     before = f"{'it' if alone else 'they'} refused pod {group.of} ({says})"
     return f"{who} not checked for it: {before}, and the scheduler {own.shares}"
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from answer_worlds import NODES, PROPORTION, Document
 
-from sessions import document, group, node, pod, queue
+from plinian.engine.session.framework.details import NodeGroup
+from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS
+from plinian.replay.answers.node_words import refusals
+from sessions import NOW, document, group, node, opened, pod, queue
 
 WORLD = (queue("default"), group("pg", 1))
 ZONE = "topology.kubernetes.io/zone"
@@ -220,3 +225,86 @@ class TestVolumes:
         assert because(found) == (
             f"n1 cannot reach the pod's volume v-1 ({ZONE}=z9), with room for it"
         )
+
+
+def numa_pod(policy: str = "single-numa-node") -> dict[str, Any]:
+    amounts = {"cpu": "2", "memory": "1Gi"}
+    made = pod("a", "pg", annotations={"volcano.sh/numa-topology-policy": policy})
+    resources = {"requests": amounts, "limits": amounts}
+    made["spec"]["containers"] = [{"name": "main", "resources": resources}]
+    return made
+
+
+def numa_report(
+    manager: str = "static", policy: str = "single-numa-node", free: str = "0-3"
+) -> Any:
+    detail = {str(cpu): {"numa": cpu, "socket": cpu, "core": cpu} for cpu in range(4)}
+    return document(
+        "Numatopology",
+        "n1",
+        apiVersion="nodeinfo.volcano.sh/v1alpha1",
+        spec={
+            "policies": {"CPUManagerPolicy": manager, "TopologyManagerPolicy": policy},
+            "numares": {"cpu": {"allocatable": free, "capacity": 4}},
+            "cpuDetail": detail,
+        },
+    )
+
+
+NUMA = NODES + "  - name: numa-aware\n"
+
+
+@pytest.mark.parametrize("release", ["v1.9.0", "v1.12.1"])
+@pytest.mark.parametrize(
+    ("reports", "says"),
+    [
+        ((), "has no Numatopology, so the scheduler does not know its CPUs"),
+        ((numa_report("none"),), "has a kubelet whose CPU manager policy is not static"),
+        (
+            (numa_report(policy="restricted"),),
+            "has the topology policy restricted, and the pod wants single-numa-node",
+        ),
+        ((numa_report(policy=""),), "has the topology policy none, and the pod wants single-numa"),
+        ((numa_report(free=""),), "has no CPU left to assign to one pod alone"),
+        (
+            (numa_report(),),
+            "has no CPUs free for container main as its topology policy single-numa-node wants",
+        ),
+    ],
+)
+def test_a_refusal_of_numa_aware_is_said_by_its_code(
+    ask: Any, release: str, reports: Any, says: str
+) -> None:
+    world = (node("n1"), queue("default"), group("pg"), *reports, numa_pod())
+    found = ask("pod/a", NUMA, *world, release=release)
+    assert f"n1 {says}" in found.sentence
+    assert "(plugin numa-aware)" in found.sentence
+
+
+def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:
+    process = ProcessState(
+        external=ExternalValues(
+            node_usage={
+                "n1": NodeUsage(NOW, {"10m": 71.5}, {"10m": 0.0}),
+                "n2": NodeUsage(NOW, {"10m": 1.0}, {"10m": 90.0}),
+                "n3": NodeUsage(NOW, {"10m": 1.0}, {"10m": 91.0}),
+            }
+        )
+    )
+    conf = (
+        "actions: allocate\ntiers:\n- plugins:\n  - name: usage\n    arguments:\n"
+        "      thresholds: {cpu: 70, mem: 60}\n"
+    )
+    nodes = [node(f"n{number}") for number in (1, 2, 3)]
+    ssn, _ = opened(conf, *nodes, queue("default"), group("g"), pod("p", "g"), process=process)
+    meanings = ssn.reasons.meanings((CPU_EXCEEDS, MEMORY_EXCEEDS))
+    alone, several = (
+        NodeGroup((reason,), True, names, (), "", meanings)
+        for reason, names in ((CPU_EXCEEDS, ("n1",)), (MEMORY_EXCEEDS, ("n2", "n3")))
+    )
+    assert refusals([alone]) == (
+        "n1 uses 71.5 % CPU, and 70 % is what plugin usage allows (argument thresholds)"
+    )
+    assert refusals([several]) == (
+        "2 nodes use more memory than the 60 % that plugin usage allows (argument thresholds)"
+    )

@@ -12,6 +12,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..reasons.meanings import Meaning
+
 Amounts = Mapping[str, float]
 
 NOTHING: Amounts = MappingProxyType({})
@@ -135,6 +137,8 @@ class NodeGroup(NamedTuple):
     :param nearest: those that lack least, the nearest first.
     :param of: the pod of the same job, of another kind, for which that was found; empty if it was
         found for the task itself.
+    :param meanings: by reason, its code and numbers, as far as the plugins give them; also of
+        further reasons of the nearest.
     """
 
     reasons: tuple[str, ...]
@@ -142,6 +146,7 @@ class NodeGroup(NamedTuple):
     nodes: tuple[str, ...]
     nearest: tuple[NodeMiss, ...]
     of: str = ""
+    meanings: Mapping[str, Meaning] = MappingProxyType({})
 
 
 class NodesChecked(NamedTuple):

@@ -67,7 +67,9 @@ def nodes_checked(
         order = np.argsort(_distance(request, missing[members]), kind="stable")[:NEAREST]
         nearest = tuple(miss(row, reasons) for row in members[order].tolist())
         named = tuple(names[members].tolist())
-        groups.append(NodeGroup(reasons, final, named, nearest, of))
+        also = (text for one in nearest for text in one.also)
+        meanings = ssn.reasons.meanings((*reasons, *also))
+        groups.append(NodeGroup(reasons, final, named, nearest, of, meanings))
     groups.sort(key=lambda group: (-len(group.nodes), group.reasons, group.of))
     passing = tuple(names[rows[verdicts == PASS]].tolist())
     info = ssn.tasks.info[task].request

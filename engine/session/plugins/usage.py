@@ -15,6 +15,7 @@ from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
 from ..framework.process import NodeUsage
 from ..framework.session import Session
+from ..reasons.meanings import Meaning, NodeCode
 from ..reasons.statuses import StatusCode
 from .shared.filter_errors import error_code
 from .shared.node_usage import NODE_METRICS_PERIOD, node_usage
@@ -75,11 +76,20 @@ class Usage:
             for text in (CPU_EXCEEDS, MEMORY_EXCEEDS)
         )
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
+        cpu, memory = dict[str, float](), dict[str, float]()
         for row, usage in fresh:
-            if usage.cpu.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["cpu"]:
+            name = ssn.nodes.names[row]
+            cpu[name] = usage.cpu.get(NODE_METRICS_PERIOD, 0.0)
+            memory[name] = usage.memory.get(NODE_METRICS_PERIOD, 0.0)
+            if cpu[name] > self._thresholds["cpu"]:
                 verdicts[row] = cpu_exceeds
-            elif usage.memory.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["mem"]:
+            elif memory[name] > self._thresholds["mem"]:
                 verdicts[row] = memory_exceeds
+        for text, what, limit, measured in (
+            (CPU_EXCEEDS, NodeCode.CPU_USE, self._thresholds["cpu"], cpu),
+            (MEMORY_EXCEEDS, NodeCode.MEMORY_USE, self._thresholds["mem"], memory),
+        ):
+            ssn.reasons.mean(text, Meaning(what, self.name, {"limit": limit}, measured))
         return verdicts
 
     def _scores(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Floats:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .meanings import Meaning
+
 
 class StatusCode(IntEnum):
     """Code of a status, as in kube-scheduler's framework."""
@@ -52,6 +54,7 @@ class Reasons:
         self._statuses: list[tuple[NodeStatus, ...]] = [()]
         self._stops: list[bool] = [False]
         self._plain: dict[str, tuple[str, ...]] = {}
+        self._meanings: dict[str, Meaning] = {}
 
     def intern(self, code: StatusCode, *messages: str) -> int:
         """Return the id of a verdict with one status of this code for each message."""
@@ -79,6 +82,19 @@ class Reasons:
         """Yield messages as the filters gave them, without what a release puts around them."""
         for message in messages:
             yield from self._plain.get(message, (message,))
+
+    def mean(self, message: str, meaning: Meaning) -> str:
+        """Note what a filter's message means; return the message."""
+        self._meanings[message] = meaning
+        return message
+
+    def meanings(self, messages: Iterable[str]) -> dict[str, Meaning]:
+        """Return what messages mean, of those with a known meaning.
+
+        :param messages: as of :meth:`of_filters`.
+        """
+        known = self._meanings
+        return {message: known[message] for message in messages if message in known}
 
     def statuses(self, verdict: int) -> tuple[NodeStatus, ...]:
         """Return the statuses of a verdict."""

@@ -19,6 +19,7 @@ from ....model.panic import NIL_POINTER, Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
 from ...framework.session import Session
+from ...reasons.meanings import Meaning, NodeCode
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.filter_errors import error_code
 from ..shared.pod_qos import GUARANTEED, pod_qos
@@ -140,9 +141,10 @@ class NumaAware:
         fits.refused.pop(node, None)
         info, numa = self._ssn.tasks.info[task], self._numa[node]
         free: CpuSet | None = self._free[node].get(CPU)
-        error = _policy_error(info.numa_policy, numa, free) if self._has_policy(task) else ""
-        if error:
-            return self._policy_refusal(error)
+        if self._has_policy(task):
+            error, meaning = _policy_error(info.numa_policy, numa, free)
+            if error:
+                return self._policy_refusal(error, meaning)
         if numa is None or not _is_simulated(numa):
             return PASS
         reserved = _reserved(numa)
@@ -154,17 +156,17 @@ class NumaAware:
             hint, admitted = admit(policy, numa.details.numa_nodes(), hints)
             if not admitted:
                 fits.refused[node] = container.name
-                return self._ssn.reasons.intern(
-                    StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
-                    f"container {container.name} cannot be assigned by numa",
-                )
+                text = f"container {container.name} cannot be assigned by numa"
+                data = {"container": container.name, "policy": policy}
+                self._ssn.reasons.mean(text, Meaning(NodeCode.NUMA_CONTAINER, self.name, data))
+                return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, text)
             cpus = assign_cpus(container, hint, numa.details, (free or NONE) - reserved)
             given |= cpus
             free = (free or NONE) - cpus
         fits.assigned[node] = given
         return PASS
 
-    def _policy_refusal(self, error: str) -> int:
+    def _policy_refusal(self, error: str, meaning: Meaning) -> int:
         """Return the verdict on a node that cannot serve the policy of a task.
 
         If errors do not exclude evictions, preemption is tried on the node.
@@ -175,7 +177,7 @@ class NumaAware:
         code = StatusCode.ERROR
         if how.pod_message_shows_filter_errors:
             code = error_code(self._ssn, StatusCode.UNSCHEDULABLE)
-        return self._ssn.reasons.intern(code, error)
+        return self._ssn.reasons.intern(code, self._ssn.reasons.mean(error, meaning))
 
     def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:
         """Return (100 − 100 × NUMA nodes needed / the most needed) × weight, in whole numbers.
@@ -230,19 +232,24 @@ class NumaAware:
         self._version[node] += 1
 
 
-def _policy_error(policy: str, numa: SchedulerNuma | None, free: CpuSet | None) -> str:
-    """Return why a node cannot serve a task that has a topology policy; empty if it can.
+def _policy_error(
+    policy: str, numa: SchedulerNuma | None, free: CpuSet | None
+) -> tuple[str, Meaning]:
+    """Return why a node cannot serve a task that has a topology policy; an empty text if it can.
 
     Source: numaaware.go filterNodeByPolicy.
     """
     if numa is None:
-        return "numa info is empty"
+        return "numa info is empty", Meaning(NodeCode.NUMA_UNREPORTED, NumaAware.name)
     if numa.policy(CPU_MANAGER_POLICY) != "static":
-        return "cpu manager policy isn't static"
+        return "cpu manager policy isn't static", Meaning(NodeCode.CPU_MANAGER, NumaAware.name)
     own = numa.policy(TOPOLOGY_MANAGER_POLICY)
     if policy != own:
-        return f"task topology policy[{policy}] is different with node[{own}]"
-    return "" if free else "cpu allocatable map is empty"
+        data = {"has": own, "wanted": policy}
+        text = f"task topology policy[{policy}] is different with node[{own}]"
+        return text, Meaning(NodeCode.NUMA_POLICY, NumaAware.name, data)
+    text = "" if free else "cpu allocatable map is empty"
+    return text, Meaning(NodeCode.NUMA_NO_CPU, NumaAware.name)
 
 
 def _is_simulated(numa: SchedulerNuma) -> bool:

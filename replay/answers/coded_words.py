@@ -1,0 +1,66 @@
+"""Why plugins refuse nodes, in words: from the codes and numbers of their refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...engine.session.framework.details import NodeGroup
+from ...engine.session.reasons.meanings import Meaning, NodeCode
+
+Phrases = Mapping[str, tuple[str, str]]
+"""By a filter's reason: what is said of one node, and of several."""
+
+
+def coded(group: NodeGroup) -> Phrases:
+    """Return what is said of the nodes of a group, of the reasons that have a code."""
+    return {reason: _words(meaning, group) for reason, meaning in group.meanings.items()}
+
+
+def _words(meaning: Meaning, group: NodeGroup) -> tuple[str, str]:
+    if meaning.code in _USES:
+        return _use(meaning, group)
+    one, many = _FIXED[meaning.code]
+    data = {name: value or "none" for name, value in meaning.data.items()}
+    by = f" (plugin {meaning.by})"
+    return one.format(**data) + by, many.format(**data) + by
+
+
+def _use(meaning: Meaning, group: NodeGroup) -> tuple[str, str]:
+    """Return which use of nodes is above a limit; of a node alone, how much it is."""
+    what, limit = _USES[meaning.code], f"{meaning.data['limit']:g} %"
+    by = f"plugin {meaning.by} allows (argument thresholds)"
+    alone = meaning.at.get(group.nodes[0]) if len(group.nodes) == 1 else None
+    more = f"more {what} than the {limit} that {by}"
+    one = f"uses {more}" if alone is None else f"uses {alone:g} % {what}, and {limit} is what {by}"
+    return one, f"use {more}"
+
+
+_USES: Mapping[NodeCode, str] = MappingProxyType(
+    {NodeCode.CPU_USE: "CPU", NodeCode.MEMORY_USE: "memory"}
+)
+_FIXED: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
+    {
+        NodeCode.NUMA_UNREPORTED: (
+            "has no Numatopology, so the scheduler does not know its CPUs",
+            "have no Numatopology, so the scheduler does not know their CPUs",
+        ),
+        NodeCode.CPU_MANAGER: (
+            "has a kubelet whose CPU manager policy is not static",
+            "have kubelets whose CPU manager policy is not static",
+        ),
+        NodeCode.NUMA_POLICY: (
+            "has the topology policy {has}, and the pod wants {wanted}",
+            "have the topology policy {has}, and the pod wants {wanted}",
+        ),
+        NodeCode.NUMA_NO_CPU: (
+            "has no CPU left to assign to one pod alone",
+            "have no CPU left to assign to one pod alone",
+        ),
+        NodeCode.NUMA_CONTAINER: (
+            "has no CPUs free for container {container} as its topology policy {policy} wants",
+            "have no CPUs free for container {container} as their topology policy {policy} wants",
+        ),
+    }
+)
+"""What is said of one node, and of several; names in braces are data of the refusal."""
