@@ -17,12 +17,10 @@ from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import span_text
+from ..moments.verbs import with_verbs
 from .dated import Dated
 from .finding import ObjectKey
 from .records import Evidence, Since
-
-OBSERVED = ".observed"
-"""How kinds of events end that say what a list showed, and not what happened then."""
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
@@ -42,7 +40,8 @@ def versions_of(log: Log, moment: Moment, about: ObjectKey) -> list[Recorded]:
         namespace=namespace,
         name=name,
     )
-    found = [one for one in log.store.read(query) if KINDS[one.event.kind].effect in _CHANGING]
+    read = with_verbs(log.store, moment, log.store.read(query))
+    found = [one for one in read if KINDS[one.event.kind].effect in _CHANGING]
     dated = [one for one in found if one.event.revision is not None]
     if not dated:
         return found
@@ -82,7 +81,8 @@ def first_version(log: Log, moment: Moment, about: ObjectKey, uid: str = "") -> 
 def evidence_of(log: Log, moment: Moment, events: list[Recorded]) -> Iterator[Evidence]:
     """Yield events as records, with their times."""
     clock = clock_of(log.store, branch=moment.branch, cluster=moment.cluster)
-    for recorded in attributed(log.store, clock, events, branch=moment.branch):
+    named = with_verbs(log.store, moment, events)
+    for recorded in attributed(log.store, clock, named, branch=moment.branch):
         event, reference = recorded.event, recorded.event.reference
         place = f"{reference.namespace}/" if reference.namespace else ""
         yield Evidence(

@@ -13,9 +13,10 @@ from ...engine.session.plugins.shared.amounts import plain
 from ...engine.state.coverage import Pair
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.verbs import OBSERVED
 from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
-from .evidence import OBSERVED, evidence_of, versions_of
+from .evidence import evidence_of, versions_of
 from .finding import Finding, ObjectKey
 from .node_words import LACKS
 from .records import (

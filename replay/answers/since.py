@@ -18,7 +18,8 @@ from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import is_known
-from .evidence import OBSERVED, dated, evidence_of
+from ..moments.verbs import OBSERVED, with_verbs
+from .evidence import dated, evidence_of
 from .finding import Finding, ObjectKey
 from .records import Since, Stage
 from .run import NODE, POD, PODGROUP, QUEUE
@@ -222,7 +223,8 @@ def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]
         objects=_DECIDING,
         revisions=(before.revision + 1, after.revision),
     )
-    found = [one for one in log.store.read(query) if KINDS[one.event.kind].effect in _CHANGING]
+    read = with_verbs(log.store, after, log.store.read(query))
+    found = [one for one in read if KINDS[one.event.kind].effect in _CHANGING]
     return _first([one for one in found if _matters(one, set(about))])
 
 

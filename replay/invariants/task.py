@@ -414,4 +414,6 @@ def severity_of(breach: Breach) -> Severity:
 
 def _rank(breach: Breach) -> tuple[object, ...]:
     severity = _SEVERITIES.index(severity_of(breach))
-    return severity, breach.invariant.id, breach.since.position, breach.violation.place
+    since = breach.since
+    revision = -1 if since.revision is None else since.revision
+    return severity, breach.invariant.id, revision, since.time or 0, breach.violation.place

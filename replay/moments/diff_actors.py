@@ -17,6 +17,7 @@ from .changes import payload_changes
 from .clock import clock_of
 from .diff import Diff, ObjectChanged
 from .moment import Moment
+from .verbs import with_verbs
 
 _ASKED = ("pod.bound", "pod.evicted", "request.accepted")
 """Requests that name the actor of a change that a version shows without one."""
@@ -109,9 +110,8 @@ class _Events:
         self._clock = clock_of(store, branch=after.branch, cluster=after.cluster)
         self._versions: dict[Reference, list[Recorded]] = defaultdict(list)
         self._gone: dict[Reference, Recorded] = {}
-        self._attributions: dict[tuple[Reference, int | None], Recorded] = {}
         self._asked: dict[Reference, list[Recorded]] = defaultdict(list)
-        for recorded in store.read(_between(before, after, wanted)):
+        for recorded in with_verbs(store, after, store.read(_between(before, after, wanted))):
             if recorded.event.reference in wanted:
                 self._take(recorded)
         names = {(*_name(reference),): reference for reference in sorted(wanted)}
@@ -131,8 +131,6 @@ class _Events:
             self._versions[event.reference].append(recorded)
         elif effect is Effect.DELETED:
             self._gone[event.reference] = recorded
-        elif effect is Effect.ATTRIBUTED:
-            self._attributions[event.reference, event.revision] = recorded
 
     def versions_of(self, one: ObjectChanged) -> list[Recorded]:
         """Return the versions of an object after the first compared one, up to the second."""
@@ -150,12 +148,12 @@ class _Events:
         if not versions:
             return UNKNOWN_MAKER
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
-        attributed = self._attributions.get((reference, first.event.revision))
-        created = first.event.kind.endswith(".created") or (
-            attributed is not None and b'"created"' in attributed.event.payload
-        )
         maker = self._maker(first)
-        return maker if created else msgspec.structs.replace(maker, actor="")
+        return (
+            maker
+            if first.event.kind.endswith(".created")
+            else msgspec.structs.replace(maker, actor="")
+        )
 
     def went(self, reference: Reference) -> Maker:
         """Return who deleted an object: by the deletion itself, else by the request."""

@@ -15,8 +15,6 @@ import msgspec
 import numpy as np
 
 from ...engine.events import Reference
-from ...engine.events.payloads import VersionAttributed
-from ...engine.log.store import Chunk
 from ...engine.state.coverage import Pair, Why
 from ...engine.state.facts import PodFact
 from ...engine.state.fold import Record
@@ -34,6 +32,7 @@ from .diff import (
     queue_holdings,
 )
 from .moment import Moment
+from .verbs import OBSERVED, VersionPlace, place_of, verbs_at
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -152,23 +151,22 @@ def _made_between(
         extent = log.store.extent(known=before.known, cluster=before.cluster, branch=before.branch)
         first = -1 if extent.last_revision is None else extent.last_revision
     window = after.window(first)
-    ids = [record.object for record in records]
+    by_id = {record.object: record.reference for record in records}
+    ids = list(by_id)
     found: set[int] = set()
+    seen: dict[VersionPlace, int] = {}
     for chunk in log.store.scan(window):
         rows = np.flatnonzero(np.isin(chunk.objects, ids) & (chunk.revisions > first))
-        found |= {
-            int(chunk.objects[row])
-            for row in rows.tolist()
-            if chunk.kinds[row].endswith(_CREATED) or _says_created(chunk, row)
-        }
-    return frozenset(found)
-
-
-def _says_created(chunk: Chunk, row: int) -> bool:
-    """Return whether an event says that a version came into being that was only seen before."""
-    return chunk.kinds[row] == "version.attributed" and (
-        msgspec.json.decode(chunk.load(row), type=VersionAttributed).verb == _CREATED[1:]
-    )
+        for row in rows.tolist():
+            number = int(chunk.objects[row])
+            if chunk.kinds[row].endswith(_CREATED):
+                found.add(number)
+            elif chunk.kinds[row].endswith(OBSERVED):
+                seen[place_of(by_id[number], int(chunk.revisions[row]))] = number
+    told = verbs_at(log.store, after, seen)
+    return frozenset(found) | {
+        seen[place] for place, some in told.items() if any(one.verb == _CREATED[1:] for one in some)
+    }
 
 
 def _joined(

@@ -21,6 +21,7 @@ from .contradictions import Contents, Version, contradictions
 from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
+from .verbs import Told, VersionPlace, called, verbs_told
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
@@ -62,6 +63,7 @@ class ObjectEvents(NamedTuple):
     """The events of all objects of one name.
 
     :param events: by position. :param namespace: empty for kinds without one.
+    :param told: what other events say that happened at versions.
     """
 
     store: LogStore
@@ -69,6 +71,7 @@ class ObjectEvents(NamedTuple):
     namespace: str
     clock: Clock
     events: tuple[Recorded, ...]
+    told: Mapping[VersionPlace, Sequence[Told]]
 
     def by(self, moment: Moment) -> list[Placed]:
         """Return the events that had happened by a moment, in order.
@@ -77,7 +80,11 @@ class ObjectEvents(NamedTuple):
 
         :param moment: known by no later position than these events.
         """
-        events = [one for one in self.events if one.position <= moment.known]
+        events = [
+            called(one, self.told, moment.known)
+            for one in self.events
+            if one.position <= moment.known
+        ]
         about = (self.store, moment, self.named)
         events += collection_deletions(*about, self.namespace, events)
         absent = self._absent(moment, events)
@@ -106,7 +113,8 @@ def events_of(
         name=named.name,
     )
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    return ObjectEvents(store, named, namespace, clock, tuple(store.read(query)))
+    events = tuple(store.read(query))
+    return ObjectEvents(store, named, namespace, clock, events, verbs_told(store, moment, events))
 
 
 def effect_of(recorded: Recorded) -> Effect:

@@ -34,6 +34,7 @@ from ...engine.state.clock import Clock
 from .clock import clock_of
 from .inferred_sessions import Write, grouped
 from .moment import Moment
+from .verbs import with_verbs
 from .written_groups import KINDS as GROUP_KINDS
 from .written_groups import (
     ComparedStatus,
@@ -211,7 +212,7 @@ class _Reader:
 
     def _read_pods(self) -> None:
         """Note of each pod its scheduler, and its first version that has a node."""
-        for recorded in self._read(*_POD_VERSIONS):
+        for recorded in with_verbs(self._store, self._moment, self._read(*_POD_VERSIONS)):
             event = recorded.event
             uid = event.reference.uid
             first = self._bound_at.get(uid)
@@ -294,7 +295,7 @@ class _Reader:
         Those with its id are certain. Others that only a scheduler writes belong to the session
         that was running, as it writes them when it ends.
         """
-        groups = versions_of(self._read(*GROUP_KINDS))
+        groups = versions_of(with_verbs(self._store, self._moment, self._read(*GROUP_KINDS)))
         first = list(with_session(groups))
         times = self._clock.times_of([version.revision for _, version in first])
         for (uid, version), time in zip(first, times, strict=True):

@@ -20,6 +20,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
 from ..moments.times import AT_ONCE, with_spans
+from ..moments.verbs import with_verbs
 from ..series.period import observed_from
 from .question import time_at
 from .records import Lane, Mark, Stretch, Timeline, Waiting
@@ -153,7 +154,7 @@ def _events(log: Log, moment: Moment, extent: Extent) -> Iterator[_Dated]:
             Cut(clock.revision_at(extent.end), extent.end),
         ),
     )
-    events = iter(log.store.read(query))
+    events = with_verbs(log.store, moment, log.store.read(query))
     while some := list(islice(events, AT_ONCE)):
         for recorded, span in with_spans(some, clock):
             if span.estimate is not None:

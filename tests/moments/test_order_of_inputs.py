@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 
 import pytest
+from click.testing import CliRunner
 
 import plinian
 from plinian import Log
+from plinian.engine.events import Event, Reference, canonical_json
+from plinian.replay.cli.main import app
 from plinian.replay.moments.recorded_sessions import recorded_sessions
 
 RECORDING = Path(str(files("plinian.replay"))) / "recordings" / "quickstart"
@@ -19,6 +24,33 @@ TOLD = ("version.timed", "version.attributed")
 """Kinds of events that say more of a version; they differ, and what they lead to does not."""
 
 Orders = dict[str, Sequence[Sequence[str]]]
+
+DATA = sorted(
+    str(one)
+    for pattern in ("list-*", "watch-*", "audit-*")
+    for one in (Path(__file__).parents[1] / "data").glob(pattern)
+)
+COMMANDS = (
+    "status",
+    "session list",
+    "session",
+    "fidelity session:6",
+    "check",
+    *(f"get {kind} -A -o json" for kind in ("pods", "podgroups", "jobs")),
+    *(f"get {kind} -o json" for kind in ("nodes", "queues")),
+    "diff -30s end -o json",
+)
+OF_LOG = re.compile(
+    r"@\d+|^events .*|^INPUT(.|\n)*?\n\n"
+    r'|"(position|known|source|line|recorded_at|attributed_at)": [^,\n]*|\b\S+\.db\b',
+    re.MULTILINE,
+)
+"""What an answer says of the log itself: positions, inputs, how many events it holds."""
+
+
+def drawn(names: Sequence[str]) -> Sequence[str]:
+    return Random(len(names)).sample(names, len(names))
+
 
 ORDERS: Orders = {
     "together": [NAMES],
@@ -38,6 +70,83 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Log]]:
                 log.ingest([str(RECORDING / one) for one in some], no_checkpoint=True, year=2026)
             found.append(log)
         yield found
+
+
+LISTED, WATCHED = "list", "watch"
+
+
+def version(verb: str, revision: int, source: str, actor: str = "") -> Event:
+    """Return a version of a node, as a list, a watch or an audit log has it."""
+    document = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "at": revision}
+    time = 1_750_000_000_000_000 + revision * 1_000_000
+    return Event(
+        kind=f"node.{verb}",
+        reference=Reference("", "Node", "", "n", "uid-of-n"),
+        payload=canonical_json(document),
+        resource_version=str(revision),
+        revision=revision,
+        earliest=None if verb == "observed" else time,
+        latest=time,
+        actor=actor,
+        source=source,
+        line=revision,
+    )
+
+
+@pytest.mark.parametrize("actor", ["", "alice"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_version_is_called_by_what_happened_also_if_a_list_came_first(
+    tmp_path: Path, actor: str, order: int
+) -> None:
+    lists = [version("observed", 3, LISTED), version("observed", 5, LISTED)]
+    writes = [version("created", 3, WATCHED, actor), version("updated", 5, WATCHED, actor)]
+    with plinian.open(tmp_path / "a.db", create=True) as log:
+        for some in (lists, writes)[::order]:
+            log.store.append(some)
+        kinds = [one.kind for one in log.history("node/n").happenings]
+        assert kinds == ["node.created", "node.updated"]
+        before = [one.kind for one in log.history("node/n", at="@2").happenings]
+        assert before == (["node.observed"] * 2 if order == 1 else kinds), "as known then"
+
+
+def answers(log: Log, place: str) -> dict[str, str]:
+    """Return what commands print of a cluster, without what they say of the log itself."""
+    found = {}
+    names = [
+        f"{kind} {word}/{one.reference.namespace}/{one.reference.name}"
+        for kind in ("history -o json", "why")
+        for word, resource in (("pod", "pods"), ("podgroup", "podgroups"))
+        for one in list(log.entries(resource))[:2]
+    ]
+    names += [f"history node/{one.reference.name} -o json" for one in log.entries("nodes")[:2]]
+    for command in (*COMMANDS, *names):
+        result = CliRunner().invoke(app, [*command.split(), "--log", place])
+        assert result.exit_code in {0, 1, 2}, result.output
+        text = OF_LOG.sub("_", result.stdout + result.stderr)
+        found[command] = re.sub(r"(\n +\d+,?)+|[ ─]+", " ", text)
+    return found
+
+
+def ingested(place: Path, calls: Sequence[Sequence[str]]) -> dict[str, str]:
+    with plinian.open(place, create=True) as log:
+        for some in calls:
+            log.ingest(some, no_checkpoint=True, year=2026)
+        return answers(log, str(place))
+
+
+@pytest.mark.parametrize("names", [[str(RECORDING / one) for one in NAMES], DATA])
+def test_every_answer_is_the_same_in_any_order(tmp_path: Path, names: list[str]) -> None:
+    first = ingested(tmp_path / "first.db", [names])
+    assert any("created" in text for text in first.values())
+    orders = {
+        "together, the last first": [names[::-1]],
+        "one after the other": [[one] for one in names],
+        "drawn": [[one] for one in drawn(names)],
+    }
+    for number, (order, calls) in enumerate(orders.items()):
+        other = ingested(tmp_path / f"{number}.db", calls)
+        for command, text in first.items():
+            assert other[command] == text, (order, command)
 
 
 def told(log: Log) -> set[tuple[object, ...]]:

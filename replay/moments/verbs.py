@@ -1,0 +1,112 @@
+"""What happened at a version that a list showed: other events may say that it was a write.
+
+A log keeps the first event of each version. If a list came before the watch or the audit log that
+has the write, a later event says so: ``version.attributed`` or ``version.timed``. With it the
+version is called by the same kind in whatever order inputs are ingested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from ...engine.events import Recorded, Reference
+from ...engine.log.store import LogStore, Query
+from .moment import Moment
+from .times import AT_ONCE
+
+OBSERVED = ".observed"
+"""How the kind of an event ends whose version was only seen."""
+
+_TELLING = ("version.attributed", "version.timed")
+_VERBS = ("created", "updated")
+_FEW = 64
+"""So many revisions are looked up one by one."""
+
+VersionPlace: TypeAlias = tuple[str, str, str, int | None]
+"""API group, kind, namespace and revision."""
+
+
+class Told(NamedTuple):
+    """What an event says that happened at a version. :param position: of the event."""
+
+    position: int
+    verb: str
+
+
+class _Verb(msgspec.Struct):
+    verb: str = ""
+
+
+_DECODE = msgspec.json.Decoder(_Verb).decode
+
+
+def with_verbs(store: LogStore, moment: Moment, events: Iterable[Recorded]) -> Iterator[Recorded]:
+    """Yield events, with the kinds of versions as all that is known at a moment says."""
+    source = iter(events)
+    while some := list(islice(source, AT_ONCE)):
+        told = verbs_told(store, moment, some)
+        yield from (called(one, told, moment.known) for one in some)
+
+
+def verbs_told(
+    store: LogStore, moment: Moment, events: Sequence[Recorded]
+) -> Mapping[VersionPlace, Sequence[Told]]:
+    """Return what the log says that happened at the versions that were only seen."""
+    return verbs_at(
+        store, moment, {_place(one) for one in events if one.event.kind.endswith(OBSERVED)}
+    )
+
+
+def verbs_at(
+    store: LogStore, moment: Moment, places: Collection[VersionPlace]
+) -> Mapping[VersionPlace, Sequence[Told]]:
+    """Return what the log says that happened at some versions."""
+    revisions = sorted({place[-1] for place in places if place[-1] is not None})
+    found: dict[VersionPlace, list[Told]] = {}
+    for low, high in _ranges(revisions):
+        query = Query(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            until=moment.known,
+            kinds=_TELLING,
+            revisions=(low, high),
+        )
+        for recorded in store.read(query):
+            verb = _DECODE(recorded.event.payload).verb
+            if verb in _VERBS and _place(recorded) in places:
+                found.setdefault(_place(recorded), []).append(Told(recorded.position, verb))
+    return found
+
+
+def called(recorded: Recorded, told: Mapping[VersionPlace, Sequence[Told]], known: int) -> Recorded:
+    """Return an event with the kind that what is known by a position gives it."""
+    kind = recorded.event.kind
+    if not told or not kind.endswith(OBSERVED):
+        return recorded
+    verbs = [one.verb for one in told.get(_place(recorded), ()) if one.position <= known]
+    if not verbs:
+        return recorded
+    event = msgspec.structs.replace(
+        recorded.event, kind=f"{kind.removesuffix(OBSERVED)}.{min(verbs)}"
+    )
+    return msgspec.structs.replace(recorded, event=event)
+
+
+def place_of(reference: Reference, revision: int | None) -> VersionPlace:
+    """Return the place of an object's version; no other object of its kind has it."""
+    return reference.group, reference.kind, reference.namespace, revision
+
+
+def _place(recorded: Recorded) -> VersionPlace:
+    return place_of(recorded.event.reference, recorded.event.revision)
+
+
+def _ranges(revisions: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the ranges of revisions to read: each alone, or from the first to the last."""
+    if len(revisions) <= _FEW:
+        return [(one, one) for one in revisions]
+    return [(revisions[0], revisions[-1])]
