@@ -1,4 +1,4 @@
-"""Keys that an object of JSON has twice, with their lines; decoders keep the last without a word."""
+"""Keys that an object of JSON has twice, with their lines; decoders keep the last one."""
 
 from __future__ import annotations
 
