@@ -74,6 +74,8 @@ def events(
     They are listed by position: the order in which they were appended. A request in the audit log
     is shown with the event of the version that it made, if that is known: *makes @56*. Times as
     bounds refer to when something happened, so they leave out events of unknown time.
+
+    With -o wide each event is one line, which may be wider than the terminal.
     """
     from ...engine.errors import UsageError
     from ..moments.event_filters import about, bounds, known_kinds

@@ -119,6 +119,7 @@ def get(
     --plot draws queues, nodes, or one named job or PodGroup over time until the moment.
 
     A watch with --at first prints what the log holds after that moment, and then waits for more.
+    With -o wide each of its rows is one line, which may be wider than the terminal.
     """
     from .open_log import opened
     from .pictures import check_plot

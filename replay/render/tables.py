@@ -115,7 +115,8 @@ def stream_lines(
 ) -> Iterator[str]:
     """Yield the lines of a table of any length; its first rows decide the width of its columns.
 
-    A few very long cells do not widen a column; they reach into the next one.
+    A few very long cells do not widen a column; they reach into the next one. If all columns are
+    wanted, a row is one line, also if it is wider than the terminal.
 
     :param table: the columns; it has no rows.
     :param endless: name the columns that are not shown above the table, as no line is the last.
@@ -123,9 +124,9 @@ def stream_lines(
     rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(table.headers, first)]
-    layout, *more = _layouts(table, first, usual, style)
-    if more:  # Rows that are still to come cannot be shown twice.
-        layout = Layout(range(len(usual)), usual, whole=True)
+    layout = _layouts(table, first, usual, style)[0]
+    if style.whole:  # Rows that are still to come cannot be shown twice: each is one line.
+        layout, style = Layout(range(len(usual)), usual, whole=True), style._replace(width=None)
     left_out = list(_left_out(table.headers, layout, style))
     yield from left_out if endless else ()
     yield from _lines(table.headers, chain(first, rows), layout, no_headers=no_headers, style=style)

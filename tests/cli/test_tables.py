@@ -204,7 +204,7 @@ def fidelity_rows(found: Json) -> Rows:
 
 
 def count_rows(found: Json) -> Rows:
-    return [{"about": of, **found[of]} for of in ("bindings", "evictions", "phases", "conditions")]
+    return [{"about": of, **found[of]} for of in ("bindings", "evictions", "phases", "conditions", "panics")]
 
 
 def listed_rows(found: Json) -> Rows:

@@ -212,3 +212,22 @@ def test_advice_goes_on_in_the_next_line_on_a_terminal_only() -> None:
     lines = list(paragraph(text, Style(width=40)))
     assert max(len(line.rstrip("\n")) for line in lines) <= 40
     assert " ".join(line.strip() for line in lines) == text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_rows_that_follow_fit_a_narrow_terminal_and_are_one_line_each_with_all_columns(
+    width: int,
+) -> None:
+    rows = [("default", "a", "Running"), ("volcano-system", "x" * 70, "waits for " * 12)]
+    table = Table(("NAMESPACE", "NAME", "STATUS"), [], keep=("NAME",))
+
+    def lines(*, whole: bool) -> list[str]:
+        style = Style(width=width, whole=whole)
+        return list(stream_lines(table, iter(rows), style=style, look_ahead=1, endless=True))
+
+    assert all(len(line.rstrip("\n")) <= width for line in lines(whole=False))
+    shown = lines(whole=True)
+    assert len(shown) == 1 + len(rows)
+    assert all(
+        cell.strip() in line for row, line in zip(rows, shown[1:], strict=True) for cell in row
+    )
