@@ -204,7 +204,10 @@ def fidelity_rows(found: Json) -> Rows:
 
 
 def count_rows(found: Json) -> Rows:
-    return [{"about": of, **found[of]} for of in ("bindings", "evictions", "phases", "conditions", "panics")]
+    return [
+        {"about": of, **found[of]}
+        for of in ("bindings", "evictions", "phases", "conditions", "panics")
+    ]
 
 
 def listed_rows(found: Json) -> Rows:
