@@ -12,6 +12,7 @@ from doors import Doors, differences, doors_of, objects_of, positions_of
 import plinian
 from plinian.engine.events import Reference
 from plinian.replay.moments.kinds import ObjectName
+from plinian.replay.moments.times import span_words
 
 DATA = Path(__file__).parents[1] / "data"
 POD = Reference("", "Pod", "default", "train-b-worker-3")
@@ -76,6 +77,17 @@ def test_doors_agree_about_poor_logs(tmp_path: Path, calls: tuple[str, ...]) -> 
         assert sample
         for one, at in sample:
             assert not differences(doors.all(one, at, commands=at % 6 == 0)), (one, at)
+
+
+def test_the_panel_says_between_which_times_an_object_changed(tmp_path: Path) -> None:
+    with doors_of(_ingested(tmp_path / "between.db", "list-*", "watch-*")) as doors:
+        (one,) = [each for each in _several(doors.log) if each.kind == "Pod"]
+        (last,) = doors.log.history(ObjectName("", "Pod", one.name, one.namespace)).happenings[-1:]
+        query = {"sel": f"pod/{one.namespace}/{one.name}", "pane": "diff"}
+        path = f"/@{doors.log.store.last()}.json"
+        says = doors.client.get(path, params=query).json()["data"]["pane"]["says"]
+        assert f" at {span_words(last.span)}" in says
+        assert "at a time between 2026" in says
 
 
 def _several(log: plinian.Log) -> Iterator[Reference]:

@@ -13,7 +13,7 @@ from ...facade.log import Log
 from ...moments.changes import Change, changes
 from ...moments.history import Happening, History
 from ...moments.lives import Life, State
-from ...moments.times import time_text
+from ...moments.times import is_known, span_words
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut
@@ -190,7 +190,7 @@ def _diff(log: Log, look: Look, base: Pane, life: Life) -> Pane:
     says = ""
     if last is not None:
         found = last.changes
-        time = f" at {time_text(last.time)}" if last.time is not None else ""
+        time = f" at {span_words(last.span)}" if is_known(last.span) else ""
         says = f"Last changed by @{last.position} {last.kind}{time}{_by(last)}."
         says += f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
         if not found and not last.note:
