@@ -29,7 +29,8 @@ from .collections import collection_of
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
-_WEAK = (Effect.BOUND, Effect.TOUCHED, Effect.COLLECTED)
+_BOUND, _COLLECTED = int(Effect.BOUND), int(Effect.COLLECTED)
+_WEAK = (_BOUND, int(Effect.TOUCHED), _COLLECTED)
 ListShape = tuple[str, str, tuple[str, ...]]
 
 
@@ -223,8 +224,19 @@ class Fold:
                 )
                 self._put(record)
         self._bound_at = {}
-        for row in np.flatnonzero(np.isin(rows.effects, _WEAK)).tolist():
-            self._apply_weak(rows, row, (int(keys[row]), int(times[row])))
+        weak = np.flatnonzero(np.isin(rows.effects, _WEAK))
+        for effect, number, position, key, time in zip(
+            rows.effects[weak].tolist(),
+            rows.objects[weak].tolist(),
+            rows.positions[weak].tolist(),
+            keys[weak].tolist(),
+            times[weak].tolist(),
+            strict=True,
+        ):
+            if effect == _COLLECTED:
+                self._collect(self._known[number], position, key)
+            else:
+                self._apply_weak(number, position, (key, time), bound=effect == _BOUND)
         for key, reference in by_name:
             self._delete_by_name(reference, key)
 
@@ -270,18 +282,15 @@ class Fold:
         if record is not None and record.key < key:
             self._remove(record.object)
 
-    def _apply_weak(self, rows: Columns, row: int, moment: tuple[int, int]) -> None:
-        number = int(rows.objects[row])
-        if rows.effects[row] == Effect.COLLECTED:
-            self._collect(self._known[number], int(rows.positions[row]), moment[0])
-            return
+    def _apply_weak(
+        self, number: int, position: int, moment: tuple[int, int], *, bound: bool
+    ) -> None:
         record = self.records.get(number)
         if record is None and not self._known[number].uid:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
         if record is None or record.key >= moment[0]:
             return
-        position = int(rows.positions[row])
-        if rows.effects[row] != Effect.BOUND:
+        if not bound:
             record.touched, record.touches = moment[0], (*record.touches, position)
             return
         tied = self._bound_at.get(number) == moment

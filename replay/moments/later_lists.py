@@ -35,6 +35,8 @@ class _Made(NamedTuple):
 
 def later_lists(store: LogStore, moment: Moment) -> list[LaterList]:
     """Return the lists that are later than a moment and would count at its revision."""
+    if moment.time is None and moment.revision is None:  # The end of the log.
+        return []
     made = _made(StoreKey(store), moment.branch, moment.cluster, moment.known)
     return [LaterList(one.position, one.revision) for one in made if _is_later(one, moment, made)]
 
