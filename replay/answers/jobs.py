@@ -17,6 +17,7 @@ from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
 from .further import gates_of, lacking_pods, with_further
 from .hypernodes import no_hypernode
+from .other_schedulers import pods_of_others, whose_they_are
 from .outlook import releasing
 from .placing import (
     REASONS,
@@ -183,7 +184,7 @@ def _first_refused(run: Run, key: str, group: PodGroup) -> str:
 
 def gang_link(gang: GangCounts) -> Gang:
     """Return the counts of a gang as a record."""
-    states = joined(f"{n} {name}" for name, n in gang.statuses.items()) or "none exists"
+    states = joined(f"{n} {name}" for name, n in gang.statuses.items()) or "none that sessions see"
     text = f"gang: minMember {gang.least}; pods: {states}"
     return Gang(
         text=text,
@@ -283,6 +284,12 @@ def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
 
 
 def _no_pods(run: Run, key: str) -> Blocked:
+    foreign = pods_of_others(run, key)
+    if foreign:
+        text = f"sessions see none of its pods: {whose_they_are(run, foreign)}"
+        cause = f"other-scheduler {' '.join(sorted(set(foreign.values())))}"
+        about = tuple((POD, name) for name in list(foreign)[:1])
+        return Blocked(text, cause, (Note(text=text, blocks=True),), about)
     group = run.group(key)
     owner = None if group is None else group.metadata.controller
     maker = f"the controller of its {owner.kind}" if owner else "a controller"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from ...engine.cache.cache import SchedulerCache
@@ -102,24 +103,35 @@ def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
 
 
 def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
-    by_cause: dict[str, list[str]] = {}
+    """Return the finding about jobs that wait: those with the same reason are counted together.
+
+    Reasons of one cause may have other numbers, and then they are other reasons; they come after
+    those of other causes.
+    """
+    size = Counter(found.cause for found in blocked.values())
+    causes = sorted(size, key=lambda cause: (-size[cause], cause))
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for key, found in blocked.items():
-        by_cause.setdefault(found.cause, []).append(key)
-    order = sorted(by_cause.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+        by_reason.setdefault((found.cause, found.because), []).append(key)
+    alike = sorted(
+        by_reason.items(), key=lambda entry: (causes.index(entry[0][0]), -len(entry[1]), entry[1])
+    )
+    firsts = {cause: reason for (cause, _), reason in reversed(alike)}
+    order = sorted(alike, key=lambda entry: firsts[entry[0][0]] is not entry[1])
     parts = []
-    for _, keys in order[:NAMED]:
+    for (_, because), keys in order[:NAMED]:
         more = f" and {counted(len(keys) - 1, 'more', 'more')}" if len(keys) > 1 else ""
         verb = "wait" if more else "waits"
-        parts.append(f"{run.title(keys[0])}{more} {verb} because {blocked[keys[0]].because}")
+        parts.append(f"{run.title(keys[0])}{more} {verb} because {because}")
     rest = sum(len(keys) for _, keys in order[NAMED:])
     if rest:
-        parts.append(f"{rest} more wait for other reasons")
+        parts.append(f"{counted(rest, 'more waits', 'more wait')} for other reasons")
     text = f"{counted(len(blocked), 'job')} of {subject} wait: {'; '.join(parts)}"
     if len(blocked) == 1:
         ((key, only),) = blocked.items()
         text = f"{run.title(key)} of {subject} waits because {only.because}"
     about = tuple(one for _, keys in order for one in blocked[keys[0]].about)
-    return Finding(text, True, " ".join(cause for cause, _ in order[:NAMED]), (), about)
+    return Finding(text, True, " ".join(causes[:NAMED]), (), about)
 
 
 def _waiting_links(run: Run, blocked: dict[str, Blocked]) -> Iterator[Link]:

@@ -311,6 +311,35 @@ class TestGangs:
             "controller of its Job has to make them"
         )
 
+    @pytest.mark.parametrize(("seen", "least"), [((), 1), (("b",), 2)])
+    def test_pods_that_name_another_scheduler_are_no_missing_pods(
+        self, ask: Any, seen: tuple[str, ...], least: int
+    ) -> None:
+        other = pod("a", "pg", 1)
+        other["spec"]["schedulerName"] = "default-scheduler"
+        own = [pod(name, "pg", 1) for name in seen]
+        world = (node("n1"), queue("default"), group("pg", least), other, *own, OTHER)
+        found = ask("podgroup/pg", PROPORTION, *world)
+        assert "pod ns/a has the schedulerName default-scheduler, not volcano" in found.sentence
+        assert "exists yet" not in found.sentence
+        assert ("sessions see none of its pods" in found.sentence) is (not seen)
+
+    def test_jobs_with_the_same_cause_and_other_numbers_are_not_counted_together(
+        self, ask: Any
+    ) -> None:
+        found = ask(
+            "queue/default",
+            PROPORTION,
+            node("n1", 1),
+            queue("default"),
+            *(group(name, 1) for name in "abc"),
+            *(pod(f"{name}-0", name, cpu) for name, cpu in (("a", 2), ("b", 3), ("c", 3))),
+        )
+        assert "podgroup ns/b and 1 more wait because" in found.sentence
+        assert "needs 3 more" in found.sentence
+        assert "podgroup ns/a waits because" in found.sentence
+        assert "needs 2 more" in found.sentence
+
 
 class TestQueuesAndNodesThemselves:
     def test_a_queue_counts_its_waiting_jobs_by_reason(self, ask: Any) -> None:
