@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .objects import RepeatedKey
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:\n]')
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"?|[{}\[\]:\n]')
 
 
 class _Open(NamedTuple):

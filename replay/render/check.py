@@ -65,8 +65,11 @@ def check_notes(report: CheckReport) -> Iterator[str]:
 
 
 def _summary(report: CheckReport) -> str:
-    count = len(report.violations)
+    count, short = len(report.violations), len(report.unsettled)
     found = "no violations" if not count else "1 violation" if count == 1 else f"{count} violations"
+    if short:
+        found += "" if count else f" known to have lasted {_seconds(report.settle)}"
+        found += f", and {short} that {'is' if short == 1 else 'are'} left out,"
     ran = "1 session" if report.sessions == 1 else f"{report.sessions} sessions"
     invariants = "1 invariant" if len(report.checked) == 1 else f"{len(report.checked)} invariants"
     return f"{found} of {invariants} by {report.at}; {ran} run as {report.release}"

@@ -56,7 +56,7 @@ def check_fields(named: ObjectName, document: Document) -> None:
     :raises UsageError: there is one; the error lists the fields that there are in its place.
     """
     for field in unknown_fields(named.group, named.kind, document):
-        before = field.path.rpartition(field.name)[0]
+        before = field.path[: len(field.path) - len(field.name)]
         what = f"a {named.kind} has no field {field.path}"
         raise UsageError(what, now=there_are(field.name, field.there, before=before))
 

@@ -33,6 +33,11 @@ def test_a_field_that_a_kind_does_not_have(text: str, said: str) -> None:
         list(checked([set_field(text)]))
 
 
+def test_a_field_without_a_name_does_not_exist() -> None:
+    with pytest.raises(UsageError, match=r"a Pod has no field spec\."):
+        checked_patches(['pod/a={"spec":{"":{}}}'])
+
+
 def test_a_manifest_with_a_field_that_its_kind_does_not_have() -> None:
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
     with pytest.raises(UsageError, match=r"has no field spec\.parrent"):
@@ -40,5 +45,6 @@ def test_a_manifest_with_a_field_that_its_kind_does_not_have() -> None:
 
 
 def test_fields_that_exist_pass_also_if_no_session_reads_them() -> None:
-    for text in ("queue/a.spec.extendClusters=[]", "node/a.spec.podCIDR=x", "pod/a.spec.someday=x"):
+    own = "pod/a.spec.hostname=x"
+    for text in ("queue/a.spec.extendClusters=[]", "node/a.spec.podCIDR=x", own):
         assert len(list(checked([set_field(text)]))) == 1

@@ -28,7 +28,7 @@ _API_VERSION = re.compile(rb'"apiVersion"\s*:\s*"(?!audit\.k8s\.io/)[^"]+"')
 _STORED = re.compile(rb'"(?:resourceVersion|items)"|"status"\s*:\s*\{\s*"|"kind"\s*:\s*"Event"')
 """A field of an object or a list that was stored; a manifest has at most an empty status.
 
-Nobody writes an Event by hand, also if a tool has removed its resourceVersion.
+No one writes an Event by hand, so one without a resourceVersion was stored too.
 """
 
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

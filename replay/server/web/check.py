@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,7 @@ class Violated(msgspec.Struct, frozen=True, kw_only=True):
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """An invariant. :param violations: how many; None if it was not checked.
 
+    :param unsettled: how many more did not last, as far as is known.
     :param reason: why it was not checked.
     """
 
@@ -69,6 +71,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     needs: str
     statement: str
     violations: int | None
+    unsettled: int
     reason: str
 
 
@@ -176,11 +179,13 @@ def _known(report: CheckReport | None) -> tuple[Known, ...]:
     """Return all invariants, with how many violations each has."""
     counts: dict[str, int] = {}
     reasons: dict[str, str] = {}
+    short = Counter[str]()
     if report is not None:
         counts = {one.id: 0 for one in report.checked}
         for breach in report.violations:
             counts[breach.invariant.id] = counts.get(breach.invariant.id, 0) + 1
         reasons = {one.invariant.id: one.reason for one in report.not_checked}
+        short.update(breach.invariant.id for breach in report.unsettled)
     return tuple(
         Known(
             id=one.id,
@@ -189,6 +194,7 @@ def _known(report: CheckReport | None) -> tuple[Known, ...]:
             needs=one.needs.value,
             statement=one.statement,
             violations=counts.get(one.id),
+            unsettled=short[one.id],
             reason=reasons.get(one.id, one.unseen),
         )
         for one in ALL
