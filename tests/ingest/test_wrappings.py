@@ -162,13 +162,37 @@ def test_records_show_the_year_of_their_lines(tmp_path: Path) -> None:
     assert str(summary.first_observed).startswith("2026-11-28T10:00:00.100001")
 
 
-def test_a_line_that_docker_divided_is_one_line(tmp_path: Path) -> None:
-    whole = docker(LOG[3], TIMES[3])
-    begin, end = {**whole, "log": LOG[3][:60]}, {**whole, "log": f"{LOG[3][60:]}\n"}
-    rest = [docker(LOG[0], TIMES[0]), begin, end]
-    events, _ = read(tmp_path, json_lines(*rest))
+@pytest.mark.parametrize(
+    ("most", "padded", "marks"),
+    [(16 * 1024, 20_000, ({}, {})), (60, 0, ({"_p": "P"}, {"_p": "F"}))],
+    ids=["by its length", "by a mark"],
+)
+def test_a_line_that_was_divided_is_one_line(
+    tmp_path: Path, most: int, padded: int, marks: tuple[dict[str, str], dict[str, str]]
+) -> None:
+    line = LOG[3] + " " * (padded > 0) + "x" * padded
+    whole = docker(line, TIMES[3])
+    begin = {**whole, **marks[0], "log": line[:most]}
+    end = {**whole, **marks[1], "log": f"{line[most:]}\n"}
+    events, _ = read(tmp_path, json_lines(docker(LOG[0], TIMES[0]), begin, end))
     logged = [event for event in events if event.kind == "message.logged"]
     assert [b"failed to update the job <ml/a>" in event.payload for event in logged] == [True]
+
+
+@pytest.mark.parametrize("mark", [{}, {"_p": "F"}, {"logtag": "F"}])
+def test_records_of_a_collector_without_line_breaks_are_lines(
+    tmp_path: Path, mark: dict[str, str]
+) -> None:
+    records = [{**docker(*one), **mark, "log": one[0]} for one in zip(LOG, TIMES, strict=True)]
+    found = kinds_of(tmp_path / "collected", json_lines(*records))
+    assert found == kinds_of(tmp_path / "docker", json_lines(*each(docker)))
+    assert len(found) > 1
+
+
+def kinds_of(folder: Path, text: str) -> list[str]:
+    folder.mkdir()
+    events, _ = read(folder, text)
+    return [event.kind for event in events]
 
 
 def audit(number: int) -> dict[str, Any]:

@@ -70,6 +70,8 @@ _TIME = re.compile(
     rb'"(?:time|timestamp|@timestamp|ts)"\s*:\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^"]{0,20})"'
 )
 _LEAST_TIMES = 2
+_LEAST_PART = 16 * 1024 - 4
+"""Bytes: parts are of 16 KiB, and end before a character that does not fit whole."""
 _DIGITS_OF_SECONDS = 10
 _DECODE = msgspec.json.Decoder().decode
 _ENCODE = msgspec.json.Encoder().encode
@@ -145,7 +147,7 @@ def _in_order(records: list[_Record]) -> list[_Record]:
 def _by_line(stream: BinaryIO) -> Iterator[_Record]:
     """Yield the records of a document with one a line; other lines stay as they are.
 
-    Docker divides lines of more than 16 KiB: only the last part then ends with a line break.
+    Docker and containerd divide lines of more than 16 KiB.
     """
     number, begun = 0, None
     while line := stream.readline(_MAX_LINE):
@@ -160,13 +162,26 @@ def _by_line(stream: BinaryIO) -> Iterator[_Record]:
             if begun is not None:
                 record = begun._replace(text=begun.text + text)
             begun = None
-            divided = isinstance(value, dict) and "stream" in value and "log" in value
-            if divided and not text.endswith(b"\n") and len(record.text) < _MAX_LINE:
+            if _goes_on(value, text) and len(record.text) < _MAX_LINE:
                 begun = record
             else:
                 yield record
     if begun is not None:
         yield begun
+
+
+def _goes_on(value: Any, text: bytes) -> bool:
+    """Return whether a container's runtime divided a line, and the next record goes on with it.
+
+    Collectors keep the runtime's mark, ``F`` for a full line and ``P`` for a part. Without one, a
+    part is as long as parts are, and ends without a line break; collectors remove those, too.
+    """
+    if not (isinstance(value, dict) and "stream" in value and "log" in value):
+        return False
+    mark = value.get("_p", value.get("logtag"))
+    if mark in {"F", "P"}:
+        return bool(mark == "P")
+    return not text.endswith(b"\n") and len(text) >= _LEAST_PART
 
 
 def _of_documents(stream: BinaryIO, context: Context) -> Iterator[_Record]:
