@@ -31,7 +31,7 @@ def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> I
     headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
     headers += ["FIELD", "EFFECT", "MESSAGE", "DO"] if wide else ["MESSAGE"]
     rows = [_row(finding, report.releases, wide=wide) for finding in report.findings]
-    table = Table(headers, rows, keep=("OBJECT", "RULE", "MESSAGE"))
+    table = Table(headers, rows, keep=("WHERE", "RULE", "RELEASES", "MESSAGE"))
     yield from lines_of(table, style=style)
 
 
