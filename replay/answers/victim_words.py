@@ -190,13 +190,16 @@ def _may_not(run: Run, gated: Gated, queue: str, pod: str) -> str:
         verb = "reclaim" if gated.gate is Gate.MAY_NOT_RECLAIM else "take more"
         return f"plugin {gated.by} does not let {where} {verb} for {who}"
     does = "may use" if compared == "realCapability" else "deserves"
-    parts = []
-    for name in beyond:
-        most, has = apart(limit.get(name, 0.0), allocated.get(name, 0.0), name)
-        more = asked.get(name, 0.0)
-        wants = f", and {who} requests {word(more, name)}" if more else ""
-        parts.append(f"{most} {name} and holds {has}{wants}")
-    return f"{where} {does} {joined(parts)} (plugin {gated.by})"
+    most = {one: apart(limit.get(one, 0.0), allocated.get(one, 0.0), one) for one in beyond}
+    wants = [f"{word(asked[one], one)} {one}" for one in beyond if asked.get(one)]
+    if len(beyond) == 1:
+        ((one, (of, has)),) = most.items()
+        more = f", and {who} requests {word(asked[one], one)}" if wants else ""
+        return f"{where} {does} {of} {one} and holds {has}{more} (plugin {gated.by})"
+    ofs = joined(f"{of} {one}" for one, (of, _) in most.items())
+    holds = joined(f"{has} {one}" for one, (_, has) in most.items())
+    more = f", and {who} requests {joined(wants)}" if wants else ""
+    return f"{where} {does} {ofs}, holds {holds}{more} (plugin {gated.by})"
 
 
 def _is_beyond(allocated: Amounts, asked: Amounts, limit: Amounts, name: str) -> bool:

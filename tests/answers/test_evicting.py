@@ -295,6 +295,15 @@ NEVER = {"preemptionPolicy": "Never", **of(LOW)}
             )
             for release in ("v1.12.1", "v1.15.1")
         ),
+        (
+            "v1.12.1",
+            AMOUNTS,
+            lent(deserving("2", "1"), cpu=2, wants={"requests": {"memory": "1Gi"}}),
+            (
+                "its queue qb deserves 1 cpu and 0 memory, holds 0 cpu and 0 memory, and the pod "
+                "requests 2 cpu and 1Gi memory (plugin capacity)"
+            ),
+        ),
     ],
 )
 def test_the_first_sentence_says_what_stops_reclaim(
