@@ -80,10 +80,11 @@ def _has(seen: HypernodesChecked, one: HypernodeTry) -> str:
         return f"{one.name} has a place for {one.places}"
     room = seen.room.get(one.name, {})
     parts = [
-        f"{word(max(room.get(name, 0.0), 0.0), name)} of the {word(seen.wanted[name], name)} {name}"
+        f"{word(max(room.get(name, 0.0), 0.0), name)} {name} free of the "
+        f"{word(seen.wanted[name], name)} that the job needs"
         for name in _short(seen, one)
     ]
-    return f"{one.name} has {joined(parts)} free" if parts else f"{one.name} was not tried"
+    return f"{one.name} has {joined(parts)}" if parts else f"{one.name} was not tried"
 
 
 def _short(seen: HypernodesChecked, one: HypernodeTry) -> list[str]:
