@@ -79,12 +79,12 @@ _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "are in a node group, and the queue names none (spec.affinity, plugin nodegroup)",
         ),
         UNSATISFIED: (
-            "is in a node group that the queue's affinity excludes (plugin nodegroup)",
-            "are in node groups that the queue's affinity excludes (plugin nodegroup)",
+            "is in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
+            "are in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
         ),
         NOT_SATISFIED: (
-            "is in a node group that the queue's affinity excludes (plugin nodegroup)",
-            "are in node groups that the queue's affinity excludes (plugin nodegroup)",
+            "is in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
+            "are in no node group that the affinity of the pod's queue allows (plugin nodegroup)",
         ),
         "node(s) were out of sync": (
             "uses more than it has, so sessions skip it",

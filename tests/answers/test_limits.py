@@ -298,6 +298,21 @@ def test_nodes_that_a_plugin_keeps_for_others(
     )
 
 
+@pytest.mark.parametrize("labels", [{}, {"volcano.sh/nodegroup-name": "g1"}])
+def test_a_queue_without_affinity_allows_no_group_and_is_not_said_to_exclude_one(
+    ask: Any, labels: dict[str, str]
+) -> None:
+    made = node("n1", 4)
+    made["metadata"]["labels"] = labels
+    wants = pod("a", "pg", annotations={"volcano.sh/queue-name": "default"})
+    documents = (made, queue("default"), group("pg"), wants)
+    found = ask("pod/a", GROUPS, *documents, release="v1.12.1")
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 is in no node group that the "
+        "affinity of the pod's queue allows (plugin nodegroup), with room for it"
+    )
+
+
 @pytest.mark.parametrize("release", ["v1.8.0", "v1.9.0", "v1.12.1", "v1.15.1"])
 def test_a_claim_that_does_not_exist_is_named_in_all_releases(ask: Any, release: str) -> None:
     wants = pod("a", "pg")
