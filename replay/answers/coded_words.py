@@ -61,6 +61,10 @@ _FIXED: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
             "has no CPUs free for container {container} as its topology policy {policy} wants",
             "have no CPUs free for container {container} as their topology policy {policy} wants",
         ),
+        NodeCode.CARDS_FULL: (
+            "has no cards with room for the virtual GPUs of the pod",
+            "have no cards with room for the virtual GPUs of the pod",
+        ),
     }
 )
 """What is said of one node, and of several; names in braces are data of the refusal."""

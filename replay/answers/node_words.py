@@ -18,6 +18,7 @@ from ...engine.session.plugins.nodegroup import (
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
+from ...engine.session.reasons.meanings import NodeCode
 from .amounts import amounts_of, counted, in_order, joined, word
 from .coded_words import coded
 from .demands import NO_DEMANDS, Demands
@@ -326,9 +327,15 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
     says = _of_one(_further(name, (*group.reasons, *further), own), own, name)
     if name in own.excluded:
         says.append(phrase(_UNSELECTED, own, one=True))
-    lacks_devices = not _WITHOUT_DEVICES.isdisjoint(group.reasons)
+    lacks_devices = _lacks_devices(group)
     room = near is not None and not near.missing and name not in own.excluded and not lacks_devices
     return f"{name} {joined(dict.fromkeys(says))}{', with room for it' if room else ''}"
+
+
+def _lacks_devices(group: NodeGroup) -> bool:
+    """Return whether nodes have no room for the devices of a pod, which their resources hide."""
+    full = any(one.code is NodeCode.CARDS_FULL for one in group.meanings.values())
+    return full or not _WITHOUT_DEVICES.isdisjoint(group.reasons)
 
 
 def _nearest(group: NodeGroup, own: Demands) -> str:
@@ -337,7 +344,7 @@ def _nearest(group: NodeGroup, own: Demands) -> str:
     if near is not None and _lacking(near):
         says = f"the nearest, {near.node}, {joined(_lacks(near, own, *near.also))}"
         return f" ({says}{_nearest_open(group, near, own)})"
-    if _far(group) == 0:
+    if _far(group) == 0 and not _lacks_devices(group):
         roomy = _roomy(group, own)
         shown, rest = roomy[:_NAMED], len(group.nodes) - _NAMED
         more = [f"perhaps {rest} more"] if len(roomy) >= _NAMED and rest > 0 else []

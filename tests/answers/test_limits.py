@@ -235,16 +235,34 @@ LATER = "Requesting_2125.08.04 02:27:07"
     ],
 )
 def test_why_a_node_has_no_virtual_gpus(ask: Any, annotations: dict[str, str], why: str) -> None:
+    found = ask("pod/a", SHARED, *sharing(annotations), release="v1.12.1")
+    assert found.sentence == (f"pod ns/a waits because the only node does not take it: n1 {why}")
+
+
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
+@pytest.mark.parametrize(("cards", "memory"), [("2", "10"), ("1", "7000")])
+def test_cards_without_room_are_no_room(ask: Any, release: str, cards: str, memory: str) -> None:
+    marks = {"volcano.sh/node-vgpu-register": SIX, "volcano.sh/node-vgpu-handshake": LATER}
+    documents = sharing(marks, cards=cards, memory=memory)
+    found = ask("pod/a", SHARED, *documents, release=release)
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: n1 has no cards with room for the "
+        "virtual GPUs of the pod (plugin deviceshare)"
+    )
+
+
+def sharing(
+    annotations: dict[str, str], cards: str = "1", memory: str = "10"
+) -> tuple[Document, ...]:
+    """Return a node that has such annotations, and pod ``a``, which asks for virtual GPUs."""
     names = ("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory", "volcano.sh/vgpu-cores")
     made = node("n1", 4)
-    made["status"]["allocatable"] |= dict.fromkeys(names, "100")
+    made["status"]["allocatable"] |= dict.fromkeys(names, "10000")
     made["metadata"]["annotations"] = annotations
-    asks = {"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "10"}
+    asks = {"volcano.sh/vgpu-number": cards, "volcano.sh/vgpu-memory": memory}
     wants = pod("a", "pg", 1, requests=asks)
     wants["spec"]["containers"][0]["resources"]["limits"] = asks
-    documents = (made, queue("default"), group("pg"), wants)
-    found = ask("pod/a", SHARED, *documents, release="v1.12.1")
-    assert found.sentence == (f"pod ns/a waits because the only node does not take it: n1 {why}")
+    return made, queue("default"), group("pg"), wants
 
 
 ZONE = (

@@ -28,6 +28,8 @@ class NodeCode(StrEnum):
     """More CPU is used on average than ``limit``, in percent."""
     MEMORY_USE = "memory-use"
     """More memory is used on average than ``limit``, in percent."""
+    CARDS_FULL = "cards-full"
+    """The node's cards do not have room for the virtual GPUs of the pod."""
 
 
 class Meaning(NamedTuple):

@@ -22,6 +22,7 @@ from ....volcano.conf import Arguments
 from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.registry import Per
 from ...framework.session import Session
+from ...reasons.meanings import Meaning, NodeCode
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
@@ -274,9 +275,10 @@ class DeviceShare:
             self._scores[node] = score
             return ""
         tells = self._devices in MODELESS
-        return self._reported(
+        fault = self._reported(
             f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
         )
+        return self._ssn.reasons.mean(fault, Meaning(NodeCode.CARDS_FULL, self.name))
 
     def _missing(self, device: str) -> str:
         """Return the fault of a node without a kind of device; empty if that is none."""
