@@ -113,7 +113,7 @@ def _names(some: Sequence[str]) -> str:
 _UNCHANGED = MappingProxyType(
     {
         NOW: "No change is needed: this session lets it start.",
-        AFTER_EVICTIONS: "No change is needed: it starts when the pods that leave their nodes are gone.",
+        AFTER_EVICTIONS: "No change is needed: it starts when the pods that leave are gone.",
         ENQUEUED: "No change is needed: this session enqueues it, and then its pods are created.",
     }
 )

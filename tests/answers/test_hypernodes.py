@@ -68,8 +68,8 @@ def test_no_hypernode_of_the_tier_has_room_for_the_gang(ask: Any) -> None:
 def test_newer_releases_try_only_hypernodes_with_enough_free(ask: Any, release: str) -> None:
     found = ask("podgroup/pg", CONF, *NODES, *ROOT, *TREE, *gang(3), release=release)
     assert found.sentence.endswith(
-        "none of 2 takes them: s0 has 8 cpu free of the 12 that the job needs and s1 has 8 cpu free "
-        "of the 12 that the job needs"
+        "none of 2 takes them: s0 has 8 cpu free of the 12 that the job needs and s1 has 8 cpu "
+        "free of the 12 that the job needs"
     )
     (link,) = links(found, Hypernodes)
     assert [one.places for one in link.tried] == [None, None]

@@ -115,6 +115,14 @@ WRAPPED = {
             )
         }
     ),
+    "Datadog": json.dumps(
+        {"data": each(lambda line, at: {"attributes": {"timestamp": at, "message": line}})}
+    ),
+    "journald": json_lines(
+        *each(
+            lambda line, at: {"__REALTIME_TIMESTAMP": f"179586000{at[-2]}000000", "MESSAGE": line}
+        )
+    ),
     "a quotation of lines with a prefix": prefixed(f"> {PREFIXES['stern']}"),
 }
 
@@ -154,9 +162,10 @@ def test_a_line_keeps_its_number_in_the_input(case: str, tmp_path: Path) -> None
                 assert "failed to update" in lines[event.line - 1]
 
 
-def test_records_show_the_year_of_their_lines(tmp_path: Path) -> None:
-    path = tmp_path / "docker.log"
-    path.write_text(json_lines(*each(docker)))
+@pytest.mark.parametrize("case", ["docker's json-file", "journald"])
+def test_records_show_the_year_of_their_lines(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrapped.log"
+    path.write_text(WRAPPED[case])
     with open_log(tmp_path / "a.db", create=True) as log:
         summary = ingest(log, [str(path)])
     assert str(summary.first_observed).startswith("2026-11-28T10:00:00.100001")

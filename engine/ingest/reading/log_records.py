@@ -28,8 +28,14 @@ MAX_TEXT = 64 * 2**20
 
 _MAX_LINE = 8 * 2**20
 _TEXTS: Final = ("log", "textPayload", "message", "msg", "line", "MESSAGE", "_raw", "body", "text")
-_INNER: Final = ("jsonPayload", "_source", "result", "log", "message", "event", "fields", "record")
-_TIMES: Final = ("time", "timestamp", "@timestamp", "ts", "Timestamp", "_time", "datetime")
+_INNER: Final = (
+    *("jsonPayload", "_source", "result", "log", "message", "event", "fields", "record"),
+    "attributes",
+)
+_TIMES: Final = (
+    *("time", "timestamp", "@timestamp", "ts", "Timestamp", "_time", "datetime"),
+    "__REALTIME_TIMESTAMP",
+)
 _HOLDERS: Final = (
     *("data", "result", "results", "streams", "entries", "events", "hits", "logs", "values"),
     "messages",
