@@ -15,11 +15,12 @@ import msgspec
 import yaml
 
 from ...engine.errors import EventMalformed, InputError, InputTruncated
+from ...engine.events import canonical_json
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.objects.scheduler_conf import MAX_BYTES, configs_in
 from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import Document, documents, find_files
-from ...engine.ingest.reading.json_text import json_documents
+from ...engine.ingest.reading.json_text import json_documents, repeated_key
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
 from .findings import FilePlace, Subject
 from .inputs import Configuration
@@ -202,10 +203,18 @@ def _json_items(document: Document) -> Iterator[_Item]:
             raise _unreadable(document, f"not JSON: {fault}", str(place)) from fault
         listed = value if isinstance(value, list) else _listed(value)
         twice: dict[int, list[RepeatedKey]] = {}
-        for item, key in repeated_keys(text, line):
+        for item, key in repeated_keys(text, line) if _repeats(text, value) else ():
             twice.setdefault(0 if listed is None else item, []).append(key)
         for item, each in enumerate([value] if listed is None else listed):
             yield _Item(each, place, repeated=tuple(twice.get(item, ())))
+
+
+def _repeats(text: bytes | bytearray, value: Any) -> bool:
+    """Return whether a key occurs twice in an object of JSON: few texts have to be walked for it.
+
+    :param value: the decoded text. If it has quotes in another form, it encodes to more of them.
+    """
+    return b"\\u0022" in text or repeated_key(bytes(text), canonical_json(value)) is not None
 
 
 def _listed(value: Any) -> list[Any] | None:

@@ -256,6 +256,8 @@ def test_a_key_that_occurs_twice_in_json_is_told_of_its_object(tmp_path: Path) -
     path = tmp_path / "bundle.json"
     path.write_text(OF_JSON, "utf-8")
     assert told_twice(path) == [(f"{path}:8", "b")]
+    path.write_text(OF_JSON.replace('"y": "{"', r'"y": "\u0022\u0022"'), "utf-8")
+    assert told_twice(path) == [(f"{path}:8", "b")], "as many quotes as without the key"
     path.write_text(OF_JSON.replace("we\\u0069ght", "other"), "utf-8")
     assert told_twice(path) == []
 
