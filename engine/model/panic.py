@@ -45,6 +45,12 @@ class Panic(Exception):
         """Return the same crash with what the process does; an inner text is kept."""
         return Panic(self.message, self.place, fatal=self.fatal, during=self.during or does)
 
+    @property
+    def sentence(self) -> str:
+        """What happens, in words and without its place."""
+        when = f" while {self.during}" if self.during else ""
+        return f"the scheduler panics{when}: {self.message}"
+
     def __str__(self) -> str:
         at = f"{self.message} at {' < '.join(self.place)}" if self.place else self.message
         return f"{at}, while {self.during}" if self.during else at

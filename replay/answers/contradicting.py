@@ -86,17 +86,15 @@ _PARTS = re.compile("[,;:.] ?")
 _OF_JOB = "reason: "
 """Before the PodGroup's message in that of its job. Source: ``job_controller_actions.go``."""
 
-_THAT: Mapping[tuple[Says, bool], str] = MappingProxyType(
+_THAT: Mapping[Says, str] = MappingProxyType(
     {
-        (Says.PLACED, True): ", that it was placed",
-        (Says.PLACED, False): ", that it was placed",
-        (Says.EVICTED, True): ", that it was evicted",
-        (Says.EVICTED, False): ", that pods of it were evicted",
-        (Says.CLOSED, True): ", that it was closed",
-        (Says.CLOSED, False): ", that it was closed",
+        Says.PLACED: ", that it was placed",
+        Says.EVICTED: ", that it was evicted",
+        Says.CLOSED: ", that it was closed",
     }
 )
-"""By what an Event says, and whether it is about one object without parts."""
+"""What an Event says, in words, where that is no reason to wait."""
+_OF_PARTS = ", that pods of it were evicted"
 
 
 def with_recorded(
@@ -234,7 +232,8 @@ def _link(run: Run, event: KubernetesEvent, messages: Sequence[str], *, compared
     """
     who, other = _who(event), compared and event.says in _REASONS
     another = " another reason" if other else ""
-    that = _THAT.get((event.says, event.about[0] in {POD, QUEUE}), "")
+    of_parts = event.says is Says.EVICTED and event.about[0] not in {POD, QUEUE}
+    that = _OF_PARTS if of_parts else _THAT.get(event.says, "")
     text = (
         f"the cluster recorded{another} at {event.time}, in an Event of {who} ({event.reason})"
         f'{that}: "{event.message}"'

@@ -12,7 +12,7 @@ from ...engine.session.framework.details import GangCounts
 from .amounts import counted, joined
 from .enqueueing import closed
 from .finding import Blocked
-from .other_schedulers import pods_of_others, whose_they_are
+from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
 from .run import JOB, POD, PODGROUP, Run
@@ -66,9 +66,9 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
         if gang.lacking:
             roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
             text += f": task {joined(roles)}"
-    foreign = pods_of_others(run, key)
-    if foreign:
-        text += f"; sessions do not see {whose_they_are(run, foreign)}"
+    unseen = run.unseen.get(key)
+    if unseen:
+        text += f"; sessions do not see {whose_they_are(run, unseen)}"
     return Blocked(text, _OF_GANG, (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 

@@ -17,7 +17,7 @@ from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
 from .further import gates_of, lacking_pods, with_further
 from .hypernodes import no_hypernode
-from .other_schedulers import pods_of_others, whose_they_are
+from .other_schedulers import cause_of, whose_they_are
 from .outlook import releasing
 from .placing import (
     REASONS,
@@ -284,12 +284,11 @@ def too_few_pods(run: Run, key: str, job: JobInfo) -> Blocked | None:
 
 
 def _no_pods(run: Run, key: str) -> Blocked:
-    foreign = pods_of_others(run, key)
-    if foreign:
-        text = f"sessions see none of its pods: {whose_they_are(run, foreign)}"
-        cause = f"other-scheduler {' '.join(sorted(set(foreign.values())))}"
-        about = tuple((POD, name) for name in list(foreign)[:1])
-        return Blocked(text, cause, (Note(text=text, blocks=True),), about)
+    unseen = run.unseen.get(key)
+    if unseen:
+        text = f"sessions see none of its pods: {whose_they_are(run, unseen)}"
+        about = ((POD, unseen[0].key),)
+        return Blocked(text, cause_of(unseen), (Note(text=text, blocks=True),), about)
     group = run.group(key)
     owner = None if group is None else group.metadata.controller
     maker = f"the controller of its {owner.kind}" if owner else "a controller"

@@ -132,8 +132,7 @@ def _fails(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
     last = ahead.sessions[-1].answer.result
     said = next((last.fit_errors[pod] for pod in pods if pod in last.fit_errors), "")
     if last.panic is not None:
-        when = f" while {last.panic.during}" if last.panic.during else ""
-        said = f"the scheduler panics{when}: {last.panic.message}"
+        said = last.panic.sentence
     end = f"; the last one says: {said}" if said else ""
     return (
         f"{subject} waits: this session keeps {_to(nodes)} for it{evicts}, but does not bind it, "

@@ -14,6 +14,7 @@ from .finding import Blocked, Finding
 from .further import with_further
 from .hypernodes import no_hypernode
 from .jobs import Subject, job_finding, missing_group, panics, pod_conditions
+from .other_schedulers import cause_of, own_schedulers, scheduler_of
 from .outlook import releasing
 from .placing import (
     gang_short,
@@ -120,12 +121,11 @@ def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
     """Return the answer for a pod that another scheduler has to place."""
     if run.cache.job_cache.handles(pod):
         return None
-    name = pod.spec.scheduler_name or "default-scheduler"
-    own = joined(run.cache.options.scheduler_names, "or")
+    name, own = scheduler_of(pod), own_schedulers(run)
     text = f"{subject} waits for another scheduler: its schedulerName is {name}, not {own}"
     own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
     note = Note(text=own_words, blocks=True)
-    return Finding(text, True, f"other-scheduler {name}", (note,))
+    return Finding(text, True, cause_of([pod]), (note,))
 
 
 def _gated(pod: Pod) -> Blocked | None:

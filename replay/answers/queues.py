@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.model.status import Status
@@ -108,18 +108,17 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
     Reasons of one cause may have other numbers, and then they are other reasons; they come after
     those of other causes.
     """
-    size = Counter(found.cause for found in blocked.values())
-    causes = sorted(size, key=lambda cause: (-size[cause], cause))
-    by_reason: dict[tuple[str, str], list[str]] = {}
+    by_cause: dict[str, dict[str, list[str]]] = {}
     for key, found in blocked.items():
-        by_reason.setdefault((found.cause, found.because), []).append(key)
-    alike = sorted(
-        by_reason.items(), key=lambda entry: (causes.index(entry[0][0]), -len(entry[1]), entry[1])
-    )
-    firsts = {cause: reason for (cause, _), reason in reversed(alike)}
-    order = sorted(alike, key=lambda entry: firsts[entry[0][0]] is not entry[1])
+        by_cause.setdefault(found.cause, {}).setdefault(found.because, []).append(key)
+    causes = sorted(by_cause, key=lambda cause: (-_count(by_cause[cause]), cause))
+    groups = [
+        sorted(by_cause[cause].items(), key=lambda reason: (-len(reason[1]), reason[1]))
+        for cause in causes
+    ]
+    order = [group[0] for group in groups] + list(chain.from_iterable(one[1:] for one in groups))
     parts = []
-    for (_, because), keys in order[:NAMED]:
+    for because, keys in order[:NAMED]:
         more = f" and {counted(len(keys) - 1, 'more', 'more')}" if len(keys) > 1 else ""
         verb = "wait" if more else "waits"
         parts.append(f"{run.title(keys[0])}{more} {verb} because {because}")
@@ -130,8 +129,13 @@ def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:
     if len(blocked) == 1:
         ((key, only),) = blocked.items()
         text = f"{run.title(key)} of {subject} waits because {only.because}"
-    about = tuple(one for _, keys in order for one in blocked[keys[0]].about)
+    told = order[: max(NAMED, len(causes))]
+    about = tuple(one for _, keys in told for one in blocked[keys[0]].about)
     return Finding(text, True, " ".join(causes[:NAMED]), (), about)
+
+
+def _count(reasons: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, reasons.values()))
 
 
 def _waiting_links(run: Run, blocked: dict[str, Blocked]) -> Iterator[Link]:

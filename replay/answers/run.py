@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.objects import Pod, PodGroup
 from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo
@@ -78,6 +79,18 @@ class Run(msgspec.Struct, frozen=True, dict=True):
             for name, info in self.cache.nodes.items()
             if info.node is not None and (info.node.spec.unschedulable or info.taints)
         }
+
+    @cached_property
+    def unseen(self) -> Mapping[str, Sequence[Pod]]:
+        """Return by PodGroup the pods that name it and another scheduler, so sessions see none.
+
+        Source: pkg/scheduler/cache/util.go responsibleForPod.
+        """
+        found: dict[str, list[Pod]] = {}
+        for pod in self.cache.stores.of("Pod").values():
+            if not self.cache.job_cache.handles(pod):
+                found.setdefault(job_of(pod), []).append(pod)
+        return {group: sorted(pods, key=lambda pod: pod.key) for group, pods in found.items()}
 
     @cached_property
     def largest(self) -> Resource:

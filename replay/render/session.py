@@ -40,20 +40,11 @@ def session_lines(
             yield from lines_of(table, style=style)
 
 
-def panic_text(result: SessionResult) -> str:
-    """Return in one line that the scheduler panics, and while it does what; empty if not."""
-    panic = result.panic
-    if panic is None:
-        return ""
-    when = f" while {panic.during}" if panic.during else ""
-    return f"the scheduler panics{when}: {panic.message}"
-
-
 def panic_lines(results: Iterable[tuple[str, SessionResult]]) -> Iterator[str]:
     """Yield which of some sessions panic, by their names."""
     for name, result in results:
         if result.panic is not None:
-            yield f"{name}: {panic_text(result)}\n"
+            yield f"{name}: {result.panic.sentence}\n"
 
 
 def panic_place_lines(place: str, during: str) -> Iterator[str]:

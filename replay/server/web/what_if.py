@@ -15,7 +15,6 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...forecast.run import Forecast
 from ...render.forecast import certainty_texts, course_table, event_table, panic_texts, use_table
-from ...render.session import panic_text
 from ...render.tables import Table
 from ...what_if.run import WhatIf
 from ..reach import reach_cache
@@ -188,7 +187,7 @@ def _sides(found: WhatIf) -> Iterator[Side]:
         yield Side(
             name=one.name,
             changes=one.texts,
-            panic=panic_text(result),
+            panic="" if result.panic is None else result.panic.sentence,
             enqueued=len(result.enqueued),
             binds=len(result.binds),
             evictions=len(result.evictions),
