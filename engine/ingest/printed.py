@@ -19,6 +19,13 @@ _QUEUES = re.compile(rb"Name +(?:Weight|State|Creation|Status|Job Type|Queue)\b"
 _ROW = re.compile(rb"(?:[a-z0-9][a-z0-9.-]* +){1,2}\d+/\d+ +[A-Z][A-Za-z]+ +\d+ ")
 """A row of a table of pods, without the head of the table."""
 
+_HEAD_OF_TABLE = re.compile(rb"[A-Z][A-Z0-9()%/-]*")
+_BORDERS = re.compile(rb"[^\x20-\x7e]+|[|,]")
+"""What k9s draws around a table and beside the column that sorts it; commas in what it saves."""
+
+_LINES_SEEN, _LEAST_COLUMNS = 5, 3
+_OF_OBJECTS = frozenset({b"READY", b"STATUS", b"AGE", b"PHASE", b"STATE", b"PODS"})
+
 _DESCRIBED = re.compile(rb"Name: +(\S+)[ \t]*\r?\n")
 _FIELD = re.compile(
     rb"(?m)^(?:Namespace|Labels|Annotations|Roles|API Version|Status|Events|Priority|Kind):"
@@ -48,9 +55,9 @@ def printed_for_people(head: bytes) -> tuple[str, str] | None:
             "it is a table of events for people, as kubectl get events or kubectl events print it",
             "fetch the events as objects: kubectl get events -A -o json",
         )
-    elif _TABLE.match(text) or _QUEUES.match(text) or _ROW.match(text):
+    elif any(pattern.match(text) for pattern in (_TABLE, _QUEUES, _ROW)) or _is_of_k9s(text):
         return (
-            "it is a table for people, as kubectl prints without -o json",
+            "it is a table for people, as kubectl prints it without -o json, or k9s",
             f"fetch whole objects: kubectl get {_WANTED}",
         )
     elif _NONE_FOUND.match(text):
@@ -61,6 +68,15 @@ def printed_for_people(head: bytes) -> tuple[str, str] | None:
     elif _ERROR.match(text):
         return "it is an error of kubectl", "read its message, and run the command again"
     return None
+
+
+def _is_of_k9s(text: bytes) -> bool:
+    """Say whether a text is a table of k9s: copied, or saved with commas."""
+    for line in text.split(b"\n", _LINES_SEEN)[:_LINES_SEEN]:
+        words = _BORDERS.sub(b" ", line).split()
+        if b"NAME" in words and _OF_OBJECTS.intersection(words) and len(words) >= _LEAST_COLUMNS:
+            return all(_HEAD_OF_TABLE.fullmatch(word) for word in words)
+    return False
 
 
 def _instead(name: bytes, text: bytes) -> str:

@@ -14,6 +14,8 @@ from .lists.excerpts import excerpt_in
 from .objects import scheduler_conf
 from .printed import WHOLE, printed_for_people
 from .reading.formats import Format
+from .reading.klog import HEADER
+from .reading.wrappings import CLOUD_YAML, JOURNAL_FIELDS
 from .scenario import external_inputs, scenario
 from .watch import stream as watch_stream
 
@@ -74,7 +76,22 @@ _RESPONSES = (
     '| select(.methodName | test("delete") | not) | .response '
     '| select(.metadata.resourceVersion?) | del(."@type")\' FILE > objects.json'
 )
-_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+_RECORDS: Final = (
+    (_CLOUD_AUDIT, _ENTRIES, _RESPONSES),
+    (
+        CLOUD_YAML,
+        "it is records of Cloud Logging in YAML",
+        "write them as JSON: gcloud logging read ... --format=json",
+    ),
+    (
+        JOURNAL_FIELDS,
+        "it is a journal with a field a line",
+        "write it as JSON: journalctl ... -o json",
+    ),
+)
+_IN_IT = "lines of a log are in it, but what is around them is not known"
+_LEFT = "leave only the lines: sed -E 's/^.*([IWEF][0-9]{4} [0-9:.]{15} )/\\1/' FILE > plain.log"
 
 
 def recognise(head: bytes, name: str) -> Format | None:
@@ -92,18 +109,14 @@ def why_unknown(head: bytes) -> tuple[str, str]:
     """Return for a document without a format: what it seems to be, and what to do."""
     if not head:
         return "it is empty", "look whether the command that wrote it failed"
-    if head.startswith(_BYTE_ORDER_MARKS) or _is_utf16(head):
-        return (
-            "it is UTF-16 text, as PowerShell writes it",
-            "write it as UTF-8: kubectl ... | Out-File -Encoding utf8 FILE",
-        )
     excerpt = excerpt_in(head)
     if excerpt:
         return f"its objects are excerpts ({excerpt})", WHOLE
     if printed := printed_for_people(head):
         return printed
-    if _CLOUD_AUDIT.search(head):
-        return _ENTRIES, _RESPONSES
+    for pattern, why, now in _RECORDS:
+        if pattern.search(head):
+            return why, now
     if b"\0" in head:
         return "it is binary", _SEE
     for pattern, why, now in _OTHERS:
@@ -114,13 +127,4 @@ def why_unknown(head: bytes) -> tuple[str, str]:
             "its objects have no resourceVersion: a manifest, not what a cluster stored",
             "fetch the objects from the cluster: kubectl get ... -o json",
         )
-    return "no format recognises it", _SEE
-
-
-def _is_utf16(head: bytes) -> bool:
-    """Say whether bytes begin like UTF-16 without a byte order mark: every other byte is zero."""
-    start = head[:4]
-    words = start[::2], start[1::2]
-    return b"\0\0" in words and any(
-        len(word) == 2 and word.isascii() and min(word) >= 32 for word in words
-    )
+    return (_IN_IT, _LEFT) if HEADER.search(head) else ("no format recognises it", _SEE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .reading.formats import Context, Format
 from .reading.inputs import Document
-from .reading.wrappings import Unwrapped, Wrapping, cut_begin, wrapping_of
+from .reading.wrappings import Unwrapped, Wrapping, cut_begin, hides_lines, wrapping_of
 from .registry import recognise
 
 _LIKE_WRAPPED = frozenset({"audit-log", "object-list"})
@@ -13,7 +13,8 @@ _LIKE_WRAPPED = frozenset({"audit-log", "object-list"})
 _BY_LINE = frozenset({"audit-log", "watch-stream"})
 """Formats with one record a line, which can be read from any line on."""
 
-_MOST = 3
+_OF_LINES = "klog"
+_MOST = 6
 """Wrappings around each other."""
 
 
@@ -24,6 +25,8 @@ def recognise_document(document: Document, context: Context) -> Format | None:
 
     :raises EventMalformed: JSON around the lines is malformed (through ``context.reject``).
     """
+    if document.encoding:
+        context.notes.append(f"decoded from {document.encoding}")
     found = _plain(document, context)
     if found is not None:
         return found
@@ -41,7 +44,9 @@ def _plain(document: Document, context: Context) -> Format | None:
     """Return the format of a document, after all wrappings were removed."""
     for _ in range(_MOST):
         found = recognise(document.head, document.name)
-        if found is not None and found.name not in _LIKE_WRAPPED:
+        if found is not None and found.name == _OF_LINES and not hides_lines(document.head):
+            return found
+        if found is not None and found.name not in {_OF_LINES, *_LIKE_WRAPPED}:
             return found
         wrapping = wrapping_of(document.head)
         if wrapping is None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from ...engine.text_encodings import text_of
 from .findings import FilePlace
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -54,7 +55,7 @@ def _objects_in(path: Path) -> Iterator[tuple[int, yaml.Node]]:
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return
-        text = path.read_text("utf-8-sig")
+        text = text_of(path.read_bytes())
         documents = list(yaml.compose_all(text, Loader=_LOADER))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return

@@ -13,6 +13,7 @@ from ...engine.events import Event
 from ...engine.events.input_names import without_folders
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
+from ...engine.text_encodings import text_of
 from .clock import StoreKey
 from .log import Log
 from .moment import Moment
@@ -47,7 +48,7 @@ def conf_file(path: Path) -> ConfText:
     :raises InputError: it is not text.
     """
     try:
-        return ConfText(path.read_text(encoding="utf-8"), without_folders(str(path)))
+        return ConfText(text_of(path.read_bytes()), without_folders(str(path)))
     except UnicodeDecodeError as fault:
         raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
 

@@ -42,8 +42,6 @@ BAD = {
     "yaml that is cut off": (recorded("list-all.managed.yaml.gz")[:-40], InputTruncated),
     "gzip that is cut off": (gzip.compress(recorded("list-all.json.gz"))[:-30], InputTruncated),
     "gzip that is damaged": (gzip.compress(GOOD)[:40] + b"\0" * 60, InputError),
-    "UTF-16": (GOOD.decode().encode("utf-16"), FormatUnknown),
-    "UTF-16 without a mark": (GOOD.decode().encode("utf-16-le"), FormatUnknown),
     "latin-1": (
         watched(("ADDED", pod("a", 1, annotations={"by": "José"}))).decode().encode("latin-1"),
         EventMalformed,

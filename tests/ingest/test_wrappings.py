@@ -12,7 +12,7 @@ import pytest
 from clusters import compact, listed, pod, watched
 from plinian.engine.errors import EventMalformed, FormatUnknown, InputTruncated
 from plinian.engine.events import Event
-from plinian.engine.ingest.reading import log_records
+from plinian.engine.ingest.reading import log_lines
 from plinian.engine.log import Query, open_log
 from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
 
@@ -365,9 +365,9 @@ def test_a_log_inside_of_an_object_is_no_wrapping(tmp_path: Path) -> None:
 
 
 def test_lines_of_one_document_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_records, "MAX_TEXT", 2**20)
+    monkeypatch.setattr(log_lines, "MAX_TEXT", 2**20)
     many = [{"textPayload": "x" * 2**16, "timestamp": TIMES[0]}] * 20
-    with pytest.raises(EventMalformed, match="of lines in one JSON document") as fault:
+    with pytest.raises(EventMalformed, match="of lines in one document") as fault:
         read(tmp_path, json.dumps([CLOUD[0], *many]))
     assert "jq" in fault.value.now
 

@@ -24,7 +24,9 @@ import msgspec
 
 from ...errors import FormatUnknown, InputDamaged, InputError, InputTruncated
 from ...events.storable import printable
+from ...text_encodings import UTF_8_MARK, wide_encoding
 from .compression import BUFFER, Guarded, Source, decompressor, moved
+from .wide_text import Narrowed
 
 if TYPE_CHECKING:
     from io import BufferedIOBase
@@ -58,7 +60,6 @@ _ZIP_FAULTS = (
 """Errors of the library for a damaged archive, or for one that it cannot unpack."""
 
 _CHECK = "check the path, and that you may read it"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 _SPECIAL = (
@@ -92,6 +93,7 @@ class Document(msgspec.Struct):
     :param name: its file name without compression suffixes, as a hint.
     :param head: its first bytes, up to 64 KiB; ``stream`` still begins with them.
     :param named: it was given by itself.
+    :param encoding: from which ``stream`` was decoded to UTF-8; empty if it was not.
     """
 
     source: str
@@ -99,6 +101,7 @@ class Document(msgspec.Struct):
     head: bytes
     stream: BinaryIO
     named: bool
+    encoding: str = ""
 
     def replace(self, stream: BinaryIO) -> None:
         """Continue with another stream, such as one without what its lines were wrapped in."""
@@ -107,7 +110,7 @@ class Document(msgspec.Struct):
     def look_further(self) -> bool:
         """Make the head longer; return False if it has all of the document already."""
         before = len(self.head)
-        if before < HEAD - len(_BYTE_ORDER_MARK) or before > HEAD:
+        if before < HEAD - len(UTF_8_MARK) or before > HEAD:
             return False
         self.head = self.stream.read(LONG_HEAD)
         self.stream = _Counted(self.stream, lambda _size: None, ahead=self.head).buffered()
@@ -223,7 +226,7 @@ def _buffered(stream: BinaryIO, source: str, read: Callable[[int], None]) -> Bin
 
 def _with_head(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
     """Read the first bytes of a stream; return them, and a stream that still begins with them."""
-    head = stream.read(HEAD).removeprefix(_BYTE_ORDER_MARK)
+    head = stream.read(HEAD).removeprefix(UTF_8_MARK)
     return head, _Counted(stream, lambda _size: None, ahead=head).buffered()
 
 
@@ -242,7 +245,12 @@ def _unpack(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Itera
     elif head.startswith(_ZIP_MAGICS):
         yield from _zip_members(whole, source, file, depth)
     else:
-        yield Document(source, _plain_name(source), head, whole, file.named and "!" not in source)
+        encoding = wide_encoding(head)
+        if encoding:
+            head, whole = _with_head(Narrowed(whole, encoding).buffered())
+        named = file.named and "!" not in source
+        shown = encoding.upper()[: len("UTF-16")]
+        yield Document(source, _plain_name(source), head, whole, named, shown)
 
 
 def _plain_name(source: str) -> str:

@@ -1,63 +1,60 @@
 """Lines of a log in JSON: of a container runtime (docker's json-file) or a collector of logs.
 
-The records of Docker, Cloud Logging, Loki, Elasticsearch, CloudWatch and stern are read: an object
-a line, an array, or one answer with all of them. A record has its text in a field such as
-``log`` or ``textPayload``, and often its time. If the newest record comes first, they are turned
-round. A line with a header of klog gets its time with the year before it, as of
-``kubectl logs --timestamps``.
+The records of Docker, Cloud Logging, Loki, Elasticsearch, CloudWatch, Azure and others are read: an
+object a line, an array, an answer with all of them, or one with columns and rows. A record has its
+text in a field such as ``log`` or ``textPayload``, or in any field in which the text of a log
+begins, and often its time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, BinaryIO, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from ...errors import EventMalformed
-from ...kubernetes.units import SECOND_US, format_time, parse_time
 from .formats import Context
 from .json_text import json_documents, json_elements
-from .klog import HEADER, STAMP
 from .klog_fields import IN_FIELDS, klog_line
+from .log_lines import BEGINS, LogRecord, held, in_order, lines_of, newest_first, time_of
 from .sizes import hold_values
 
-MAX_TEXT = 64 * 2**20
-"""Bytes of all lines in one document of which the order is not known."""
-
 _MAX_LINE = 8 * 2**20
-_TEXTS: Final = ("log", "textPayload", "message", "msg", "line", "MESSAGE", "_raw", "body", "text")
+_TEXTS: Final = (
+    *("log", "textPayload", "message", "msg", "line", "MESSAGE", "_raw", "body", "text"),
+    *("@message", "_msg", "short_message", "LogMessage", "LogEntry", "stringValue", "original"),
+)
 _INNER: Final = (
     *("jsonPayload", "_source", "result", "log", "message", "event", "fields", "record"),
-    "attributes",
+    *("attributes", "body", "LogMessage", "data", "lines"),
 )
 _TIMES: Final = (
-    *("time", "timestamp", "@timestamp", "ts", "Timestamp", "_time", "datetime"),
-    "__REALTIME_TIMESTAMP",
+    *("time", "timestamp", "@timestamp", "ts", "Timestamp", "_time", "datetime", "TimeGenerated"),
+    *("timeUnixNano", "observedTimeUnixNano", "__REALTIME_TIMESTAMP"),
 )
 _HOLDERS: Final = (
     *("data", "result", "results", "streams", "entries", "events", "hits", "logs", "values"),
-    "messages",
+    *("messages", "tables", "Tables", "resourceLogs", "scopeLogs", "logRecords"),
 )
-_DEPTH = 6
+_COLUMNS: Final = (("columns", "rows"), ("fields", "rows"), ("Columns", "Rows"))
+"""Where an answer names its columns, and where their values are."""
+
+_NAMES: Final = ("name", "ColumnName")
+_DEPTH = 8
 _KEYS = b"|".join(key.encode() for key in _TEXTS)
 _OBJECTS = b"|".join(key.encode() for key in _INNER)
-_BEGINS = (
-    rb"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [^:\]\s]+:\d+\]"
-    rb"|panic: |fatal error: |goroutine \d+ \["
-)
-FIRST_OF_A_LOG = re.compile(
-    rb"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) )?(?:"
-    + _BEGINS
-    + rb'|\{\s*"kind"\s*:\s*"Event"\s*,\s*"apiVersion"\s*:\s*"audit\.k8s\.io/)'
-)
-"""Where the text of a log begins in a line; of an audit log, too."""
-
 _TEXT_OF_A_LOG = (
     rb'"(?:[^"IWEFpfg{]{0,80}(?:'
-    + _BEGINS
-    + rb')|\{[^{}]{0,400}\\"apiVersion\\"\s*:\s*\\"audit\.k8s\.io/)'
+    + BEGINS
+    + rb')|\{[^{}]{0,400}\\"apiVersion\\"\s*:\s*\\"audit\.k8s\.io/'
+    + rb'|\{\s*\\"(?:'
+    + _KEYS
+    + rb')\\"\s*:\s*\\"(?:'
+    + BEGINS
+    + rb"))"
 )
 _RECORD = re.compile(
     rb'"(?:'
@@ -72,108 +69,114 @@ _RECORD = re.compile(
 )
 """A field of a record with text of a log, or with an audit event."""
 
-_TIME = re.compile(
-    rb'"(?:time|timestamp|@timestamp|ts)"\s*:\s*"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^"]{0,20})"'
-)
-_LEAST_TIMES = 2
+_ANY_FIELD = re.compile(rb'"([^"\\]{1,100})"\s*:\s*' + _TEXT_OF_A_LOG)
+_ANY_VALUE = re.compile(rb"(?:\A|[\[,])\s*" + _TEXT_OF_A_LOG)
+_OBJECT = re.compile(rb'"apiVersion"\s*:')
+_MOST_FIELDS = 5
+
+_LINES_SEEN = 50
 _LEAST_PART = 16 * 1024 - 4
 """Bytes: parts are of 16 KiB, and end before a character that does not fit whole."""
-_DIGITS_OF_SECONDS = 10
 _DECODE = msgspec.json.Decoder().decode
 _ENCODE = msgspec.json.Encoder().encode
 _AUDIT = "audit.k8s.io/"
 
 
-class _Record(NamedTuple):
-    """A line of a log. :param time: microseconds, if the record has one."""
-
-    time: int | None
-    line: int
-    text: bytes
-
-
 def is_log_record(head: bytes) -> bool:
     """Say whether JSON has a record with text of a log near its begin."""
-    return _RECORD.search(head) is not None or IN_FIELDS.search(head) is not None
-
-
-def has_one_a_line(head: bytes) -> bool:
-    """Say whether JSON has one record a line, the oldest first."""
-    first, _, _ = head.lstrip().partition(b"\n")
-    try:
-        record = _DECODE(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    if not isinstance(record, dict) or _text(record, _DEPTH) is None:
-        return False
-    times = [match[1] for match in _TIME.finditer(head)]
-    return len(times) < _LEAST_TIMES or times[0] <= times[-1]
+    if _RECORD.search(head) is not None or IN_FIELDS.search(head) is not None:
+        return True
+    if _OBJECT.search(head) is not None:
+        return False  # An object of a cluster, which may hold a log.
+    return _ANY_FIELD.search(head) is not None or _ANY_VALUE.search(head) is not None
 
 
 class LogRecords:
-    """Reads records. :param in_lines: one a line, oldest first; else all are read, and ordered."""
+    """Reads records: one a line, if they are written so and the oldest is the first; or all.
 
-    def __init__(self, *, in_lines: bool) -> None:
-        self._in_lines = in_lines
+    :param head: the first bytes of a document.
+    """
+
+    def __init__(self, head: bytes) -> None:
+        self._fields = _fields_in(head)
+        self._in_lines = self._has_one_a_line(head)
 
     def lines(self, stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of the log, each with the line of its record.
 
         :raises EventMalformed: the JSON is malformed, or too large (through ``context.reject``).
         """
-        if self._in_lines:
-            for record in _by_line(stream):
-                yield from _lines_of(record)
-            return
-        records, size = list[_Record](), 0
-        for record in _of_documents(stream, context):
-            records.append(record)
-            size += len(record.text)
-            if size > MAX_TEXT:
-                context.reject(
-                    f"more than {MAX_TEXT // 2**20} MiB of lines in one JSON document",
-                    line=record.line,
-                    now="write one record a line: jq -c '.[]' FILE",
-                )
-                break
-        for record in _in_order(records):
-            yield from _lines_of(record)
+        records: Iterable[LogRecord] = self._by_line(stream)
+        if not self._in_lines:
+            now = "write one record a line: jq -c '.[]' FILE"
+            records = in_order(held(self._of_documents(stream, context), context, now))
+        for record in records:
+            yield from lines_of(record)
+
+    def _has_one_a_line(self, head: bytes) -> bool:
+        """Say whether a document has one record a line, the oldest first."""
+        seen = list[LogRecord]()
+        for line in head.lstrip().split(b"\n", _LINES_SEEN)[:_LINES_SEEN]:
+            try:
+                found = list(_records(_DECODE(line), self._fields, _DEPTH))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                break  # The last one is cut off.
+            seen += [LogRecord(time, 0, text) for time, text in found[:1]]
+            if not seen or len(found) > 1:
+                return False
+        return bool(seen) and not newest_first(seen)
+
+    def _by_line(self, stream: BinaryIO) -> Iterator[LogRecord]:
+        """Yield the records of a document with one a line; other lines stay as they are.
+
+        Docker and containerd divide lines of more than 16 KiB.
+        """
+        number, begun = 0, None
+        while line := stream.readline(_MAX_LINE):
+            number += 1
+            try:
+                value = _DECODE(line)
+                found = list(_records(value, self._fields, _DEPTH))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                value, found = None, []
+            for time, text in found or [(None, line)]:
+                record = LogRecord(time, number, text)
+                if begun is not None:
+                    record = begun._replace(text=begun.text + text)
+                begun = None
+                if _goes_on(value, text) and len(record.text) < _MAX_LINE:
+                    begun = record
+                else:
+                    yield record
+        if begun is not None:
+            yield begun
+
+    def _of_documents(self, stream: BinaryIO, context: Context) -> Iterator[LogRecord]:
+        """Yield the records of an array, or of documents one after the other."""
+        begin = stream.read(1)
+        while begin.isspace():
+            begin = stream.read(1)
+        read = json_elements if begin == b"[" else json_documents
+        for number, text in read(stream, context, head=begin):
+            try:
+                hold_values(text)
+                found = list(_records(_DECODE(text), self._fields, _DEPTH))
+            except (EventMalformed, UnicodeDecodeError, RecursionError) as fault:
+                context.reject(str(getattr(fault, "what", fault)), line=number)
+                continue
+            line, place = number, 0
+            for time, record in found:
+                at = _place_of(record, text, place)
+                if at >= 0:
+                    line += text.count(b"\n", place, at)
+                    place = at
+                yield LogRecord(time, line, record)
 
 
-def _in_order(records: list[_Record]) -> list[_Record]:
-    """Return records oldest first; in their own order if one has no time."""
-    times = [record.time for record in records if record.time is not None]
-    if len(times) < len(records) or not records:
-        return records
-    newest_first = times[0] > times[-1]
-    oldest_first = list(reversed(records)) if newest_first else records
-    return sorted(oldest_first, key=lambda record: record.time or 0)
-
-
-def _by_line(stream: BinaryIO) -> Iterator[_Record]:
-    """Yield the records of a document with one a line; other lines stay as they are.
-
-    Docker and containerd divide lines of more than 16 KiB.
-    """
-    number, begun = 0, None
-    while line := stream.readline(_MAX_LINE):
-        number += 1
-        try:
-            value = _DECODE(line)
-            found = list(_records(value, _DEPTH))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            value, found = None, []
-        for time, text in found or [(None, line)]:
-            record = _Record(time, number, text)
-            if begun is not None:
-                record = begun._replace(text=begun.text + text)
-            begun = None
-            if _goes_on(value, text) and len(record.text) < _MAX_LINE:
-                begun = record
-            else:
-                yield record
-    if begun is not None:
-        yield begun
+def _fields_in(head: bytes) -> tuple[str, ...]:
+    """Return the fields in which the text of a log begins, the first first."""
+    found = (match[1].decode(errors="replace") for match in _ANY_FIELD.finditer(head))
+    return tuple(islice(dict.fromkeys(found), _MOST_FIELDS))
 
 
 def _goes_on(value: Any, text: bytes) -> bool:
@@ -190,28 +193,6 @@ def _goes_on(value: Any, text: bytes) -> bool:
     return not text.endswith(b"\n") and len(text) >= _LEAST_PART
 
 
-def _of_documents(stream: BinaryIO, context: Context) -> Iterator[_Record]:
-    """Yield the records of an array, or of documents one after the other."""
-    begin = stream.read(1)
-    while begin.isspace():
-        begin = stream.read(1)
-    read = json_elements if begin == b"[" else json_documents
-    for number, text in read(stream, context, head=begin):
-        try:
-            hold_values(text)
-            found = list(_records(_DECODE(text), _DEPTH))
-        except (EventMalformed, UnicodeDecodeError, RecursionError) as fault:
-            context.reject(str(getattr(fault, "what", fault)), line=number)
-            continue
-        line, place = number, 0
-        for time, record in found:
-            at = _place_of(record, text, place)
-            if at >= 0:
-                line += text.count(b"\n", place, at)
-                place = at
-            yield _Record(time, line, record)
-
-
 def _place_of(record: bytes, text: bytes | bytearray, begin: int) -> int:
     """Return where the text of a record is in its document, after a place; -1 if nowhere.
 
@@ -224,36 +205,76 @@ def _place_of(record: bytes, text: bytes | bytearray, begin: int) -> int:
     return -1
 
 
-def _records(value: Any, depth: int) -> Iterator[tuple[int | None, bytes]]:
+def _records(value: Any, fields: tuple[str, ...], depth: int) -> Iterator[tuple[int | None, bytes]]:
     """Yield the time and the text of each record in a JSON value."""
-    if isinstance(value, list) and depth:
-        if len(value) > 1 and isinstance(value[0], str) and isinstance(value[1], str):
-            yield _time(value[0]), value[1].encode()
-            return
-        for one in value:
-            yield from _records(one, depth - 1)
+    if isinstance(value, str):
+        yield None, value.encode()
+    elif isinstance(value, list) and depth:
+        yield from _of_list(value, fields, depth)
     elif isinstance(value, dict) and depth:
         time = _time_in(value)
-        text = klog_line(value, time) or _text(value, depth)
+        text = klog_line(value, time) or _text(value, fields, depth)
         if text is not None:
             yield time, text
             return
-        for holder in _HOLDERS:
-            if isinstance(value.get(holder), (dict, list)):
-                yield from _records(value[holder], depth - 1)
+        rows = list(_rows(value))
+        for holder in [rows] if rows else map(value.get, _HOLDERS):
+            if isinstance(holder, (dict, list)):
+                yield from _records(holder, fields, depth - 1)
 
 
-def _text(record: dict[str, Any], depth: int) -> bytes | None:
+def _of_list(
+    value: list[Any], fields: tuple[str, ...], depth: int
+) -> Iterator[tuple[int | None, bytes]]:
+    if len(value) > 1 and isinstance(value[0], str) and isinstance(value[1], str):
+        time = time_of(value[0])
+        if time is not None:  # Loki has a time and a line.
+            yield time, value[1].encode()
+            return
+    named = _of_pairs(value)
+    for one in value if named is None else [named]:
+        yield from _records(one, fields, depth - 1)
+
+
+def _of_pairs(value: list[Any]) -> dict[str, Any] | None:
+    """Return the fields of a record in pairs, as CloudWatch Insights has them; None if it is none.
+
+    Source: GetQueryResults, ResultField.
+    """
+    pairs = [one for one in value if isinstance(one, dict) and {"field", "value"} == one.keys()]
+    if not pairs or len(pairs) < len(value):
+        return None
+    return {str(one["field"]): one["value"] for one in pairs}
+
+
+def _rows(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an answer that names its columns apart, as Azure, Kusto and Splunk do."""
+    for columns, rows in _COLUMNS:
+        if isinstance(value.get(columns), list) and isinstance(value.get(rows), list):
+            names = [_name_of(column) for column in value[columns]]
+            yield from (
+                dict(zip(names, row, strict=False)) for row in value[rows] if isinstance(row, list)
+            )
+            return
+
+
+def _name_of(column: Any) -> str:
+    if not isinstance(column, dict):
+        return str(column)
+    return next((str(column[key]) for key in _NAMES if key in column), "")
+
+
+def _text(record: dict[str, Any], fields: tuple[str, ...], depth: int) -> bytes | None:
     """Return the text of a record, or the audit event in it; None if it has none."""
     if str(record.get("apiVersion") or "").startswith(_AUDIT):
         return _ENCODE(record) + b"\n"
-    for field in _TEXTS:
+    for field in (*fields, *_TEXTS):
         if isinstance(record.get(field), str):
             return str(record[field]).encode()
     for field in _INNER:
         inner = record.get(field)
         if isinstance(inner, dict) and depth:
-            found = _text(inner, depth - 1)
+            found = _text(inner, fields, depth - 1)
             if found is not None:
                 return found
     return None
@@ -263,42 +284,7 @@ def _time_in(record: dict[str, Any]) -> int | None:
     holders = [record, *(record[key] for key in _INNER if isinstance(record.get(key), dict))]
     for holder in holders:
         for field in _TIMES:
-            time = _time(holder.get(field))
+            time = time_of(holder.get(field))
             if time is not None:
                 return time
     return None
-
-
-def _time(value: Any) -> int | None:
-    """Return a time in microseconds: RFC 3339, or a number since 1970 of any usual unit."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, str) and not value.isdecimal():
-        try:
-            return parse_time(value)
-        except ValueError:
-            return None
-    if not isinstance(value, (int, str)):
-        return None
-    digits = str(value)
-    if not _DIGITS_OF_SECONDS <= len(digits) <= _DIGITS_OF_SECONDS + 9:
-        return None
-    return int(int(digits) * SECOND_US // 10 ** (len(digits) - _DIGITS_OF_SECONDS))
-
-
-def _lines_of(record: _Record) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a record; a stack is several lines in one record."""
-    for line in record.text.removesuffix(b"\n").split(b"\n"):
-        header = None if record.time is None or STAMP.match(line) else HEADER.match(line)
-        yield record.line, (b"" if header is None else _stamp(header, record)) + line + b"\n"
-
-
-def _stamp(header: re.Match[bytes], record: _Record) -> bytes:
-    """Return the time of a header with its year, as ``kubectl logs --timestamps`` writes it.
-
-    The year is that of the record, which a collector received at once.
-    """
-    received = format_time(record.time or 0)
-    month, day, hour, minute, second, micros = (header[group].decode() for group in range(2, 8))
-    year = int(received[:4]) - (month == "12" and received[5:7] == "01")
-    return f"{year:04d}-{month}-{day}T{hour}:{minute}:{second}.{micros}Z ".encode()

@@ -4,52 +4,42 @@ A log seldom arrives as it was written: with a prefix before each line (``kubect
 stern), quoted, indented, or as JSON of a container runtime or of a collector of logs. The first
 lines show it. The formats then read plain lines; numbers of lines stay those of the input.
 
-Adding one: a pattern in :data:`_PREFIXES`, or a key in :mod:`.log_records`.
+Any prefix before a header is found by its form (:mod:`.prefixes`), any field and any column by the
+text of a log in it (:mod:`.log_records`, :mod:`.rows`).
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from .compression import Source, moved
 from .formats import Context
 from .json_text import json_elements
-from .klog import STAMP
-from .log_records import FIRST_OF_A_LOG, LogRecords, has_one_a_line, is_log_record
+from .log_records import LogRecords, is_log_record
+from .prefixes import LINES_SEEN, Lines, name_of, pieces, prefix_in, without_prefix
+from .rows import Rows, form_of_rows, has_named_columns
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_LINES_SEEN = 200
-_MAX_PREFIX = 400
-"""Bytes before the text of a log; a pod's name has up to 253."""
-
-_LINE = 2**20
-"""Bytes of a line that are read at a time; a prefix is removed at its begin only."""
-
-_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 _QUOTED, _QUOTE = "the marks of a quotation", re.compile(rb"(?:> ?)+")
 _FENCES, _FENCE = (b"```", b"~~~"), re.compile(rb"(?:```|~~~)[^`\n]*")
-_PREFIXES: Final = (
-    ("the prefix of kubectl logs --prefix", re.compile(rb"\[pod/[^\]\s]+\] ")),
-    (_QUOTED, _QUOTE),
-    ("the prefix of docker compose", re.compile(rb"[\w.-]+ *\| ")),
-    (
-        "the prefix of syslog or journalctl",
-        re.compile(rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s\[:]+(?:\[\d+\])?: "),
-    ),
+_ESCAPE = re.compile(
+    rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)?"
+    rb"|[()][0-9A-Za-z]|[=>78cMDEH])"
 )
-"""What stands before each line, by name; the whole of it."""
+"""What is meant for a terminal: colours, the place of the cursor, a title."""
 
-_WORDS = re.compile(rb"[\w./-]+")
-_STERN = "the prefix of stern"
-_STERN_WORDS = (2, 3)
-"""A pod and its container; before them a namespace, if there are several."""
+_COLOURED = re.compile(rb"(?m)^\x1b")
+
+CLOUD_YAML = re.compile(rb"(?m)^[ -]*(?:textPayload|jsonPayload|logName|insertId):")
+JOURNAL_FIELDS = re.compile(rb"(?m)^ *(?:_PID|_HOSTNAME|PRIORITY|SYSLOG_IDENTIFIER)=")
+"""Records with a field a line: which lines are of the log is not plain."""
 
 _ARRAY = re.compile(
     rb'\s*\[\s*\{(?:[^{}]{0,400}"apiVersion"\s*:\s*"audit\.k8s\.io/'
@@ -58,8 +48,11 @@ _ARRAY = re.compile(
 )
 """An array of audit events, or of watch events."""
 
-_JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{])")
-_KUBERNETES = re.compile(rb'[\s\[]*\{\s*"(?:apiVersion|kind|metadata|items|spec|type|object)"\s*:')
+_JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{\"]|\")")
+_KUBERNETES = re.compile(
+    rb'[\s\[]*\{\s*"(?:(?:apiVersion|kind|metadata|items|spec|object)"\s*:'
+    rb'|type"\s*:\s*"[A-Z])'
+)
 """How objects, lists, audit events and watch events begin; logs do not."""
 
 
@@ -72,7 +65,7 @@ class Wrapping(msgspec.Struct, frozen=True):
     """
 
     name: str
-    lines: Callable[[BinaryIO, Context], Iterator[tuple[int, bytes]]]
+    lines: Lines
     numbered: bool = False
 
 
@@ -81,7 +74,21 @@ def wrapping_of(head: bytes) -> Wrapping | None:
 
     :param head: its first bytes.
     """
-    return _of_json(head) if _JSON.match(head) else _of_lines(head)
+    if b"\x1b" in head:
+        return Wrapping("what colours the text in a terminal", _uncoloured)
+    if has_named_columns(head):
+        return _of_rows(head)
+    if not _JSON.match(head):
+        return _of_lines(head)
+    return _of_json(head)
+
+
+def hides_lines(head: bytes) -> bool:
+    """Say whether something is around lines that look like plain ones.
+
+    Some of them begin with a colour, or are the first column of a table.
+    """
+    return _COLOURED.search(head) is not None or has_named_columns(head)
 
 
 def cut_begin() -> Wrapping:
@@ -90,7 +97,7 @@ def cut_begin() -> Wrapping:
     def lines(stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
         context.cut_begin = True
         context.skip("line that lacks its begin", line=1)
-        for number, line in _pieces(stream):
+        for number, line, _ in pieces(stream):
             if number > 1 or line.endswith(b"\n"):
                 yield number, line if number > 1 else b"\n"
 
@@ -128,22 +135,13 @@ class Unwrapped(Source):
         return self._numbers[line - 1] if 0 < line <= len(self._numbers) else 0
 
 
-def _pieces(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their numbers; a very long one in pieces, which have its number."""
-    number, begins = 0, True
-    while piece := stream.readline(_LINE):
-        number += begins
-        begins = piece.endswith(b"\n")
-        yield number, piece
-
-
 def _of_lines(head: bytes) -> Wrapping | None:
-    return _of_a_page(head) or _of_a_log(head)
+    return _of_a_page(head) or _of_rows(head) or _of_a_log(head)
 
 
 def _of_a_page(head: bytes) -> Wrapping | None:
     """Return what all lines of a document have, as if it were copied from a page."""
-    lines = [line for line in head.split(b"\n", _LINES_SEEN)[:_LINES_SEEN] if line.strip()]
+    lines = [line for line in head.split(b"\n", LINES_SEEN)[:LINES_SEEN] if line.strip()]
     if not lines:
         return None
     if lines[0].startswith(_FENCES):
@@ -158,61 +156,39 @@ def _indented(count: int) -> Wrapping:
     """Return the wrapping of lines after white space; what is indented further keeps the rest."""
 
     def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
-        last = 0
-        for number, line in _pieces(stream):
-            indented = number != last and not line[:count].strip(b" \t")
+        for number, line, begins in pieces(stream):
+            indented = begins and not line[:count].strip(b" \t")
             yield number, line[count:] if indented else line
-            last = number
 
     return Wrapping("the indentation", lines)
 
 
+def _of_rows(head: bytes) -> Wrapping | None:
+    form = form_of_rows(head)
+    return None if form is None else Wrapping(form.name, Rows(form).lines, numbered=True)
+
+
 def _of_a_log(head: bytes) -> Wrapping | None:
-    for line in head.split(b"\n", _LINES_SEEN)[:_LINES_SEEN]:
-        plain = _COLOUR.sub(b"", line[: 2 * _MAX_PREFIX])
-        found = FIRST_OF_A_LOG.search(plain, 0, _MAX_PREFIX)
-        if found is None:
-            continue
-        prefix = plain[: found.start()]
-        return None if not prefix or STAMP.fullmatch(prefix) else _before(prefix)
-    return None
-
-
-def _before(prefix: bytes) -> Wrapping | None:
-    """Return the wrapping of lines of which one begins with a prefix."""
+    prefix = prefix_in(head)
+    if not prefix or CLOUD_YAML.search(head) or JOURNAL_FIELDS.search(head):
+        return None
     if not prefix.strip():
         return _indented(len(prefix))
-    for name, pattern in _PREFIXES:
-        if pattern.fullmatch(prefix):
-            return Wrapping(name, _without(pattern))
-    words = prefix.split(b" ")
-    if len(words) - 1 in _STERN_WORDS and not words[-1] and all(map(_WORDS.fullmatch, words[:-1])):
-        return Wrapping(_STERN, _without_words(len(words) - 1))
-    return None
+    if _QUOTE.fullmatch(prefix):
+        return Wrapping(_QUOTED, _without(_QUOTE))
+    return Wrapping(name_of(prefix), without_prefix(prefix, head))
 
 
-def _without(
-    pattern: re.Pattern[bytes],
-) -> Callable[[BinaryIO, Context], Iterator[tuple[int, bytes]]]:
+def _uncoloured(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
+    for number, line, _ in pieces(stream):
+        yield number, _ESCAPE.sub(b"", line)
+
+
+def _without(pattern: re.Pattern[bytes]) -> Lines:
     def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
-        last = 0
-        for number, line in _pieces(stream):
-            plain = _COLOUR.sub(b"", line)
-            found = pattern.match(plain) if number != last else None
-            yield number, plain[found.end() :] if found else plain
-            last = number
-
-    return lines
-
-
-def _without_words(count: int) -> Callable[[BinaryIO, Context], Iterator[tuple[int, bytes]]]:
-    def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
-        last = 0
-        for number, line in _pieces(stream):
-            plain = _COLOUR.sub(b"", line)
-            words = plain.split(b" ", count) if number != last else [plain]
-            yield number, words[-1] if len(words) == count + 1 else plain
-            last = number
+        for number, line, begins in pieces(stream):
+            found = pattern.match(line) if begins else None
+            yield number, line[found.end() :] if found else line
 
     return lines
 
@@ -224,8 +200,7 @@ def _of_json(head: bytes) -> Wrapping | None:
         return None
     if not is_log_record(head):
         return None
-    records = LogRecords(in_lines=has_one_a_line(head))
-    return Wrapping("the JSON around the lines of a log", records.lines, numbered=True)
+    return Wrapping("the JSON around the lines of a log", LogRecords(head).lines, numbered=True)
 
 
 def _elements(stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
