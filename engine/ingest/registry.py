@@ -77,19 +77,11 @@ _RESPONSES = (
     '| select(.metadata.resourceVersion?) | del(."@type")\' FILE > objects.json'
 )
 
-_RECORDS: Final = (
-    (_CLOUD_AUDIT, _ENTRIES, _RESPONSES),
-    (
-        CLOUD_YAML,
-        "it is records of Cloud Logging in YAML",
-        "write them as JSON: gcloud logging read ... --format=json",
-    ),
-    (
-        JOURNAL_FIELDS,
-        "it is a journal with a field a line",
-        "write it as JSON: journalctl ... -o json",
-    ),
+_IN_YAML = (
+    "it is records of Cloud Logging in YAML",
+    "write them as JSON: gcloud logging read ... --format=json",
 )
+_OF_JOURNAL = "it is a journal with a field a line", "write it as JSON: journalctl ... -o json"
 _IN_IT = "lines of a log are in it, but what is around them is not known"
 _LEFT = "leave only the lines: sed -E 's/^.*([IWEF][0-9]{4} [0-9:.]{15} )/\\1/' FILE > plain.log"
 
@@ -114,9 +106,8 @@ def why_unknown(head: bytes) -> tuple[str, str]:
         return f"its objects are excerpts ({excerpt})", WHOLE
     if printed := printed_for_people(head):
         return printed
-    for pattern, why, now in _RECORDS:
-        if pattern.search(head):
-            return why, now
+    if records := _records_in(head):
+        return records
     if b"\0" in head:
         return "it is binary", _SEE
     for pattern, why, now in _OTHERS:
@@ -128,3 +119,12 @@ def why_unknown(head: bytes) -> tuple[str, str]:
             "fetch the objects from the cluster: kubectl get ... -o json",
         )
     return (_IN_IT, _LEFT) if HEADER.search(head) else ("no format recognises it", _SEE)
+
+
+def _records_in(head: bytes) -> tuple[str, str] | None:
+    """Return what records of logs a document has that are not read as they are."""
+    if _CLOUD_AUDIT.search(head):
+        return _ENTRIES, _RESPONSES
+    if CLOUD_YAML.search(head):
+        return _IN_YAML
+    return _OF_JOURNAL if JOURNAL_FIELDS.search(head) else None

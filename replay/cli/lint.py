@@ -84,7 +84,7 @@ def lint(
     """Check queues, jobs and configurations before applying them.
 
     Checks queues, PodGroups, jobs, HyperNodes, JobFlows, and configurations of the scheduler, also
-    within a ConfigMap's data or values of Helm. Every rule is checked for
+    inside of other objects: of Argo CD, Flux, ConfigMaps, values of Helm. Every rule is checked for
     every release; a finding says which releases it applies to, and what happens there. Files are
     recognised by their content. Objects that they refer to may be among the files, or in a log
     (--at). Exits with 1 if there is an error (with --strict, or a warning), and with 2 if a file

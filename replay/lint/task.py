@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
@@ -17,10 +17,12 @@ from .background import Background
 from .findings import Finding
 from .inputs import Configuration, LintInputs
 from .not_checked import NotChecked, not_checked
-from .objects import TYPES, Manifest, jobs_in
+from .objects import Manifest
 from .reading import WrittenFiles
+from .rendering import NotRendered, not_rendered, without_rules
 from .rules import rules_without
 from .run import brought, lint
+from .wrapped import is_checked
 
 ALL = "all"
 """The name that stands for all releases."""
@@ -79,6 +81,8 @@ class Report(Tabular):
     :param conf: its source; empty if not known.
     :param remark: what was assumed; empty if nothing.
     :param not_checked: rules that need what is not known, such as nodes.
+    :param not_rendered: objects from which other tools make more than was checked.
+    :param without_rules: kinds that no rule is about, with the number of their objects.
     """
 
     findings: list[Finding]
@@ -87,12 +91,15 @@ class Report(Tabular):
     conf: str
     remark: str
     not_checked: tuple[NotChecked, ...] = ()
+    not_rendered: tuple[NotRendered, ...] = ()
+    without_rules: Mapping[str, int] = field(default_factory=dict)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the findings."""
         return {
             "findings": table_of(FindingRow, map(_row, self.findings)),
             "not_checked": table_of(NotChecked, self.not_checked),
+            "not_rendered": table_of(NotRendered, self.not_rendered),
         }
 
 
@@ -115,12 +122,13 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         record(release) for release in SUPPORTED if not release.ours
     ]
     world = _world(task)
-    written = task.written.manifests
-    known = any(jobs_in(one).group_kind in TYPES for one in written)
-    if not (known or world.confs or (world.subjects and not written)):
-        raise UsageError(f"nothing to check: {_others(written)}", now=_NOW)
+    written = (*task.written.manifests, *task.written.inner)
+    unrendered = tuple(not_rendered(task.written.holders))
+    if not (any(map(is_checked, written)) or world.confs or (world.subjects and not written)):
+        now = str(unrendered[0].now) if unrendered else _NOW
+        raise UsageError(f"nothing to check: {_others(written)}", now=now)
     findings = lint(world, behaviours, rules)
-    if task.background is not None and task.written.manifests:
+    if task.background is not None and written:
         before = lint(_world(task._replace(written=EMPTY)), behaviours, rules)
         findings = list(brought(findings, before))
     force = world.in_force
@@ -132,6 +140,8 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         "" if force is None else _source(force),
         assumption(world).remark if has & _LIMITED else "",
         tuple(not_checked(world, rules)),
+        unrendered,
+        without_rules(task.written.holders),
     )
 
 
@@ -165,10 +175,15 @@ def _world(task: LintTask) -> LintInputs:
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
-    if not confs and not task.written.manifests and behind.conf is not None:
+    if (
+        not confs
+        and not task.written.manifests
+        and not task.written.inner
+        and behind.conf is not None
+    ):
         confs = [behind.conf]
     return LintInputs(
-        (*behind.manifests, *task.written.manifests),
+        (*behind.manifests, *task.written.manifests, *task.written.inner),
         confs,
         in_force=in_force,
         namespace=task.namespace,

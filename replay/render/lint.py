@@ -88,6 +88,11 @@ def lint_document(report: Report) -> dict[str, Any]:
         "objects": report.objects,
         "counts": _counts(report),
         "not_checked": [one._asdict() for one in report.not_checked],
+        "not_rendered": [
+            {name: value for name, value in one._asdict().items() if name != "inside"}
+            for one in report.not_rendered
+        ],
+        "without_rules": dict(report.without_rules),
         "findings": [finding.document() for finding in report.findings],
     }
 
@@ -127,7 +132,7 @@ def _escaped(text: str, *, ends: bool = True) -> str:
 
 
 def lint_notes(report: Report) -> Iterator[str]:
-    """Yield one line each: what was assumed, and which rules were not checked, by reason."""
+    """Yield one line each: what was assumed, which rules were not checked, and what no rule saw."""
     if report.remark:
         yield report.remark
     reasons: dict[str, list[str]] = {}
@@ -138,6 +143,12 @@ def lint_notes(report: Report) -> Iterator[str]:
             f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
         )
         yield f"not checked, as {reason}: {shown}"
+    yield from map(str, report.not_rendered)
+    if report.without_rules:
+        kinds = [f"{count} {kind}" for kind, count in report.without_rules.items()]
+        more = len(kinds) - _NAMED
+        shown = ", ".join(kinds[:_NAMED]) + f" and {more} more kinds" * (more > 0)
+        yield f"no rule is about {shown}"
 
 
 def lint_summary(report: Report) -> str:

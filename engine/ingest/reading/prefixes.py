@@ -96,14 +96,15 @@ def without_prefix(prefix: bytes, head: bytes) -> Lines:
     :param head: the first bytes of the text; they show whether JSON follows.
     """
     form, marks = _form_of(prefix), _marks_of(prefix)
-    begins = _JSON if head.find(prefix + b'{"') >= 0 else _HEADED
+    is_json = head.find(prefix + b'{"') >= 0
 
     def lines(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
         for number, line, begin in pieces(stream):
-            header = begins.search(line, 0, MAX_PREFIX) if begin else None
-            end = 0 if header is None else header.start()
-            if begin and header is None:
-                end = (marks and _marked(line, marks)) or _matched(line, form)
+            end = 0
+            if begin:
+                header = _JSON.search(line) if is_json else _HEADED.search(line, 0, MAX_PREFIX)
+                is_headed = header is not None and header.start() <= MAX_PREFIX
+                end = header.start() if header and is_headed else _by_form(line, form, marks)
             yield number, _dated(line, end) if end else line
 
     return lines
@@ -131,6 +132,11 @@ def _marked(line: bytes, marks: _Marks) -> int:
         return 0
     found = (_NUMBERED if marks.numbered else _UNNUMBERED).match(line, len(marks.file))
     return found.end() if found else 0
+
+
+def _by_form(line: bytes, form: list[tuple[str, bytes]], marks: _Marks | None) -> int:
+    """Return the length of a prefix before a line without a header; 0 if there is none."""
+    return (_marked(line, marks) if marks else 0) or _matched(line, form)
 
 
 def _dated(line: bytes, end: int) -> bytes:
