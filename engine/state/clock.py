@@ -50,6 +50,15 @@ class Span(msgspec.Struct, frozen=True):
     estimate: int | None
 
 
+UNDATED = Span(None, None, None)
+"""Nothing says when."""
+
+
+def span_at(time: int) -> Span:
+    """Return the bounds of a time that is known."""
+    return Span(time, time, time)
+
+
 class Figures(msgspec.Struct, frozen=True):
     """How exactly times are known.
 
@@ -177,6 +186,16 @@ class Clock:
         found += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
         return min(found, default=None)
 
+    def span_of_first(self) -> Span:
+        """Return between which times the event of :meth:`first` happened."""
+        first = self.first()
+        row = self._rows_until(3, NO_TIME)
+        if row < self._before[-1]:
+            span = _span(*self._dated(row)[1:])
+            if span.estimate == first:
+                return span
+        return UNDATED if first is None else span_at(first)
+
     def begins(self) -> int | None:
         """Return the earliest possible time of the first known event, microseconds.
 
@@ -250,7 +269,7 @@ class Clock:
         None is the last of all.
         """
         row = self._rows_until(0, EVER if revision is None else revision)
-        return _span(*self._dated(row - 1)[1:]) if row else Span(None, None, None)
+        return _span(*self._dated(row - 1)[1:]) if row else UNDATED
 
     def rising(self) -> Callable[[int], int | None]:
         """Return :meth:`time_of` for many revisions, most of them in ascending order: quicker."""
@@ -366,10 +385,10 @@ class Clock:
     def _span(self, revision: int) -> Span:
         row = self._rows_until(0, revision)
         if not row:
-            return Span(None, None, None)
+            return UNDATED
         found, low, high, estimate = self._dated(row - 1)
         if found != revision:
-            return Span(None, None, None)
+            return UNDATED
         return _span(low, high, estimate)
 
     def _rows_until(self, column: int, value: int) -> int:

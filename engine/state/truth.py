@@ -9,6 +9,7 @@ from itertools import chain
 import msgspec
 
 from ..events import Reference
+from .clock import Span
 from .columns import NO_ORIGIN, decode_fact
 from .extract import extract_fact
 from .facts import Fact, PodFact
@@ -48,8 +49,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Truth:
     """All objects at a moment, grouped by kind; facts of a kind are decoded on demand.
 
-    :param time: the moment in microseconds (for ages), or None if no event has a time; then the
-        newest creation among the objects is used.
+    :param when: between which times the moment is (for ages). If nothing says, it is after the
+        newest creation among the objects.
     :param raw_facts: gives the encoded facts of records, None for those without a stored one.
     :param fetch: gives the payloads at positions, for the records without a stored fact.
     """
@@ -58,11 +59,11 @@ class Truth:
         self,
         records: Iterable[Record],
         *,
-        time: int | None,
+        when: Span,
         raw_facts: Callable[[Sequence[Record]], Sequence[bytes | None]],
         fetch: FetchPayloads,
     ) -> None:
-        self._time = time
+        self._when = when
         self._raw_facts = raw_facts
         self._fetch = fetch
         self._records: dict[tuple[str, str], list[Record]] = {}
@@ -85,11 +86,17 @@ class Truth:
 
     @property
     def time(self) -> int | None:
-        """The moment that ages are counted from, microseconds; None if unknown."""
-        if self._time is None:
+        """The best estimate of when the moment is, microseconds; None if unknown."""
+        return self.when.estimate
+
+    @property
+    def when(self) -> Span:
+        """Between which times the moment is that ages are counted from."""
+        if self._when.estimate is None:
             created = (entry.fact.created_at for entry in self.entries())
-            self._time = max((at for at in created if at is not None), default=None)
-        return self._time
+            newest = max((at for at in created if at is not None), default=None)
+            self._when = Span(newest, None, newest)
+        return self._when
 
     def __len__(self) -> int:
         return sum(len(records) for records in self._records.values())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ..moments.coverage import Unknown
+from ..moments.unknown import Unknown
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .records import Asked, Evidence, Link, Nodes, QueuePath, Stage, Step

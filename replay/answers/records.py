@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ...engine.state.clock import Span
 from ..moments.times import ends_of
 from ..tabular.columns import Amounts
 from .dated import Dated
@@ -461,6 +462,12 @@ class Since(Dated, frozen=True, kw_only=True):
     or_earlier: bool = False
     events: tuple[Evidence, ...] = ()
     more: int = 0
+
+    @property
+    def begin(self) -> Span:
+        """The bounds of its begin; there is no first one if earlier moments were not looked at."""
+        last = self.estimate if self.latest is None else self.latest
+        return Span(None, self.latest, last) if self.or_earlier else self.span
 
     @property
     def words(self) -> str:

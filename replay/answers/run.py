@@ -19,8 +19,8 @@ from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.state.coverage import Pair, Why
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.coverage import Unknown
 from ..moments.moment import Moment
+from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer, SessionInputs, conf_of, session_in
 
 NODE: Pair = ("", "Node")

@@ -13,11 +13,12 @@ from ...engine.state.coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..moments.belief import beliefs_until
-from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
+from ..moments.coverage import SCHEDULING, unknown_at
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, has_no_conf
+from ..moments.unknown import Unknown, document_of
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import UNNAMED, marked

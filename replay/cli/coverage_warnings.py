@@ -9,9 +9,9 @@ from .shell import note
 
 if TYPE_CHECKING:
     from ...engine.state.coverage import Pair
-    from ..moments.coverage import Unknown
     from ..moments.log import Log
     from ..moments.moment import Moment
+    from ..moments.unknown import Unknown
     from ..sessions.session import SessionRun
 
 

@@ -33,7 +33,7 @@ def digest(
     """
     import msgspec
 
-    from ..moments.coverage import document_of
+    from ..moments.unknown import document_of
     from ..render.documents import json_text
     from .open_log import opened
 

@@ -174,7 +174,7 @@ class _Lines:
     def _row(self, seen: ObjectChange) -> list[str]:
         from ..render.columns import TableContext
 
-        context = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
+        context = TableContext(lambda: self._log.truth(seen.moment), when=seen.when)
         return list(self._table(context, [seen.entry]).rows[0])
 
     def _table(self, context: Any, entries: Sequence[Entry]) -> Table:

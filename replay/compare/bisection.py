@@ -14,7 +14,7 @@ from ...engine.state.clock import Unsure
 from ...engine.state.coverage import Pair
 from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ...engine.volcano.session.history import resolve
-from ..moments.coverage import Unknown
+from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

@@ -16,13 +16,14 @@ from ...engine.state.coverage import Why
 from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..moments.belief import belief_at, beliefs_along
-from ..moments.coverage import SCHEDULING, Unknown, beginning_of, doubtful, unknown_between
+from ..moments.coverage import SCHEDULING, beginning_of, doubtful, unknown_between
 from ..moments.kinds import plain_name
 from ..moments.log import Log, opened
 from ..moments.moment import Moment
 from ..moments.names import PODGROUP
 from ..moments.points import Point
 from ..moments.scheduler_confs import ConfText
+from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer, scene_at, session_at, session_in
 from .bisection import (
     CHANGES,

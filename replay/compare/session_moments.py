@@ -14,7 +14,6 @@ from ...engine.state.clock import Unsure
 from ..moments.clock import clock_of
 from ..moments.coverage import (
     SCHEDULING,
-    Unknown,
     beginning_of,
     doubtful,
     unknown_at,
@@ -23,6 +22,7 @@ from ..moments.coverage import (
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import has_no_conf
+from ..moments.unknown import Unknown
 
 _SESSIONS = ("session.opened", "session.requested")
 _DECIDING = frozenset(

@@ -17,11 +17,11 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..moments.belief import beliefs_along
-from ..moments.coverage import Unknown
 from ..moments.log import opened
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
+from ..moments.unknown import Unknown
 from ..sessions.session import SessionInputs, scene_at, session_in
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

@@ -14,7 +14,7 @@ from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
 from ..moments.actors import attributed
-from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
+from ..moments.coverage import refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
 from ..moments.log import Log, Progress
@@ -22,6 +22,7 @@ from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
 from ..moments.times import AT_ONCE
+from ..moments.unknown import Unknown
 from ..tabular.tabular import Records
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 

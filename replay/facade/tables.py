@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_duration, parse_time
+from ...engine.state.clock import Span
 from ...engine.state.coverage import Pair
 from ..export import Line, line_of
 from ..moments.actors import AttributedEvent
-from ..moments.coverage import Unknown
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.unknown import Unknown
 from ..series.tables import TABLES, Row, rows, rows_at
 from ..tabular.columns import Time
 from ..tabular.html import ROWS
@@ -45,6 +46,10 @@ class UnknownRow(NamedTuple):
     after_time: Time | None
     before: int | None
     before_time: Time | None
+    after_earliest: Time | None
+    after_latest: Time | None
+    before_earliest: Time | None
+    before_latest: Time | None
 
 
 class Events(Iterator[AttributedEvent], Tabular):
@@ -150,4 +155,10 @@ def _unknown_row(unknown: Unknown) -> UnknownRow:
         unknown.after,
         gap.before,
         unknown.before,
+        *_ends(unknown.after_within),
+        *_ends(unknown.before_within),
     )
+
+
+def _ends(within: Span | None) -> tuple[int | None, int | None]:
+    return (None, None) if within is None else (within.earliest, within.latest)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.state.coverage import Why
-from ..moments.coverage import Unknown, doubtful
+from ..moments.coverage import doubtful
+from ..moments.unknown import Unknown
 
 
 def is_doubtful(unknown: Sequence[Unknown], revision: int, time: int) -> bool:

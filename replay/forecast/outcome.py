@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..moments.coverage import document_of
+from ..moments.unknown import document_of
 from .course import Course, Work
 from .run import Forecast
 

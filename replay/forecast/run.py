@@ -17,11 +17,12 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..explore.branch import Written as Branched
 from ..explore.branch import check_branch
-from ..moments.coverage import GRACE_US, SCHEDULING, Unknown, unknown_at
+from ..moments.coverage import GRACE_US, SCHEDULING, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
+from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..sessions.external_inputs import lend_inputs
 from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at

@@ -24,11 +24,11 @@ from ..compare.session_moments import at_revision, recorded_sessions_count, sess
 from ..lint.findings import Subject
 from ..lint.inputs import Configuration
 from ..moments.actors import attributed
-from ..moments.coverage import Unknown
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
 from ..moments.scheduler_confs import ConfText, conf_at
+from ..moments.unknown import Unknown
 from ..tabular.columns import Seconds, Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

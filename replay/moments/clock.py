@@ -15,7 +15,15 @@ from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ...engine.state import VERSION
 from ...engine.state.asked_lists import asked_list
-from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, Span, encode_clock
+from ...engine.state.clock import (
+    CLOCK_VERSION,
+    END_KEY,
+    UNDATED,
+    Clock,
+    Span,
+    encode_clock,
+    span_at,
+)
 from ...engine.state.clock_build import build_clock
 from ...engine.state.columns import (
     NO_ORIGIN,
@@ -46,18 +54,20 @@ def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
 
 
 def time_of_moment(store: LogStore, moment: Moment) -> int | None:
-    """Return the time of a moment in microseconds; None if it is not known.
+    """Return the best estimate of the time of a moment in microseconds; None if not known."""
+    return when_is(store, moment).estimate
 
-    That of a position is the time of the last version that was known then: what came later in the
-    log is no part of it.
+
+def when_is(store: LogStore, moment: Moment) -> Span:
+    """Return between which times a moment is: a time is exact, and the end is that of the log.
+
+    Any other is when the last version that it shows came to be: what came later in the log is no
+    part of it.
     """
-    if moment.time is not None:
-        return moment.time
-    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    if moment.revision is None and moment.known == store.last(moment.branch):
-        return clock.last()
-    revision = _last_revision(store, moment)
-    return None if revision is None else clock.time_of(revision)
+    at_position = moment.time is None and moment.revision is None
+    if at_position and moment.known == store.last(moment.branch):
+        return span_of_end(clock_of(store, branch=moment.branch, cluster=moment.cluster))
+    return span_of_moment(store, moment)
 
 
 def span_of_moment(store: LogStore, moment: Moment) -> Span:
@@ -66,10 +76,10 @@ def span_of_moment(store: LogStore, moment: Moment) -> Span:
     Of a moment that is a time, it is that time.
     """
     if moment.time is not None:
-        return Span(moment.time, moment.time, moment.time)
+        return span_at(moment.time)
     revision = _last_revision(store, moment)
     if revision is None:
-        return Span(None, None, None)
+        return UNDATED
     return clock_of(store, branch=moment.branch, cluster=moment.cluster).span_of(revision)
 
 
@@ -77,7 +87,7 @@ def span_of_end(clock: Clock) -> Span:
     """Return between which times a log ends, as far as it says: as :meth:`.Clock.last` counts."""
     last = clock.last()
     if last is None:
-        return Span(None, None, None)
+        return UNDATED
     stamped = clock.span_of(None)
     if last != clock.vouched() and last == stamped.estimate:
         return stamped

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ...engine.errors import NotKnown
 from ...engine.events import Reference
-from ...engine.events.payloads import ListBroken
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
-from ...engine.kubernetes.units import SECOND_US, format_time
+from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import Query
 from ...engine.state.clock import Span
 from ...engine.state.coverage import Gap, Pair, Why
 from ...engine.state.fold import Record
 from .clock import span_of_read
 from .contradictions import contradictions
-from .kinds import plain_name
 from .moment import Moment
-from .times import place_text, time_text
+from .times import own_span
+from .unknown import Unknown
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -45,128 +44,8 @@ GRACE_US = 90 * SECOND_US
 API servers send a bookmark about once a minute, and lists are fetched one after another.
 """
 
-_NAMED = 3
-"""How many objects are named that somebody deleted."""
-
 _NEARBY = 50
 """Within this many revisions an event's time may be used for a revision without a time."""
-
-
-class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """A gap in what the log knows at a moment.
-
-    :param namespaces: where; empty for all requested namespaces of the kind.
-    :param gap: when it is not known, and why.
-    :param broken: a list that would have shown it, had no record of it been skipped.
-    :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
-    :param objects: namespaces and names, if only these objects are not known, as somebody deleted
-        them. :param actor: who did, empty if not known; ``after`` is when.
-    """
-
-    pair: Pair
-    namespaces: tuple[str, ...]
-    gap: Gap
-    after: int | None = None
-    before: int | None = None
-    after_within: Span | None = None
-    before_within: Span | None = None
-    objects: tuple[str, ...] = ()
-    actor: str = ""
-    broken: ListBroken | None = None
-
-    @property
-    def name(self) -> str:
-        """What is not known, as in ``pods in ml``."""
-        plural = plural_of(*self.pair)
-        if plain_name(*self.pair) != self.pair[1].lower():
-            plural = f"{plural}.{self.pair[0]}"
-        if self.objects:
-            few = ", ".join(self.objects[:_NAMED])
-            more = len(self.objects) - _NAMED
-            if len(self.objects) == 1:
-                plural = plain_name(*self.pair)
-            return f"{plural} {few}{f' and {more} more' if more > 0 else ''}"
-        if not self.namespaces:
-            return plural
-        few = ", ".join(self.namespaces[:3])
-        more = len(self.namespaces) - 3
-        return f"{plural} in {few}{f' and {more} more namespaces' if more > 0 else ''}"
-
-    @property
-    def reason(self) -> str:
-        """When it is not known, and why."""
-        broken = self.broken
-        if broken is None:
-            return self._when
-        count = "1 record" if broken.records == 1 else f"{broken.records} records"
-        first = f": {broken.first}" if broken.first else ""  # A pack with new names lacks it.
-        return f"{self._when}; a list is not complete because {count} of it was skipped{first}"
-
-    @property
-    def _when(self) -> str:
-        gap = self.gap
-        after = place_text(gap.after, self.after_within)
-        before = place_text(gap.before, self.before_within)
-        broken = "the watch was interrupted"
-        match gap.why:
-            case Why.NEVER:
-                return "not fully known: the log holds no complete list"
-            case Why.BEFORE:
-                return f"not known before {before}: no complete list before it"
-            case Why.HOLE:
-                why = broken if gap.interrupted else "no watch or full audit log in between"
-                return f"not known between {after} and {before}: {why}"
-            case Why.AFTER:
-                why = broken if gap.interrupted else "no list, watch or full audit log after it"
-                return f"not known after {after}: {why}"
-            case Why.CONTRADICTION:
-                return (
-                    f"not certain at rv:{gap.after}: inputs hold two contents of this version, and "
-                    "the greater one as canonical JSON counts"
-                )
-            case Why.DELETION:
-                by = f" of {self.actor}" if self.actor else ""
-                at = "" if self.after is None else f" at {time_text(self.after)}"
-                return (
-                    f"may be gone: a request{by} to delete was accepted{at}, and no later list or "
-                    "watch shows the result"
-                )
-
-    @property
-    def remedy(self) -> str:
-        """What would make it known."""
-        if self.broken is not None:
-            return "mend the skipped record, and ingest the list again"
-        plural = plural_of(*self.pair)
-        if self.gap.why is Why.CONTRADICTION:
-            return "find out which input is true; plinian events --kind version.contradicted"
-        if self.gap.why is Why.DELETION:
-            return f"ingest a list of {plural} that was made later, or a watch of {plural}"
-        if self.gap.why is Why.NEVER:
-            return f"ingest a list of {plural}, or a complete watch of {plural}"
-        if self.gap.why is Why.BEFORE:
-            return f"ingest an earlier list of {plural}, or an earlier complete watch"
-        return (
-            f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
-        )
-
-
-def document_of(unknown: Unknown) -> dict[str, Any]:
-    """Return a gap for JSON."""
-    gap = unknown.gap
-    times = [None if at is None else format_time(at) for at in (unknown.after, unknown.before)]
-    return {
-        "group": unknown.pair[0],
-        "kind": unknown.pair[1],
-        "namespaces": list(unknown.namespaces),
-        "why": str(gap.why),
-        "after": gap.after,
-        "after_time": times[0],
-        "before": gap.before,
-        "before_time": times[1],
-        "message": f"{unknown.name}: {unknown.reason}",
-        "remedy": unknown.remedy,
-    }
 
 
 def unknown_at(
@@ -205,15 +84,16 @@ def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) 
     positions = tuple(sorted({position for _, position in endings}))
     query = Query(branch=moment.branch, positions=positions)
     read = log.store.read(query) if positions else ()
-    requests = {one.position: one.event for one in read}
+    requests = {one.position: one for one in read}
     return [
         Unknown(
             pair=pair,
             namespaces=tuple(sorted({one.reference.namespace for one in some} - {""})),
             gap=Gap(why=Why.DELETION, after=max(one.revision for one in some)),
-            after=requests[position].latest,
+            after=requests[position].event.latest,
+            after_within=own_span(requests[position]),
             objects=tuple(sorted(_full_name(one.reference) for one in some)),
-            actor=requests[position].actor,
+            actor=requests[position].event.actor,
         )
         for (pair, position), some in sorted(endings.items(), key=lambda item: item[0])
     ]

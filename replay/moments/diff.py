@@ -18,11 +18,11 @@ from ..tabular.columns import Quantity, base_units
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .changes import Change, changes, payload_changes
-from .clock import clock_of, span_of_end, span_of_moment
-from .coverage import Unknown
+from .clock import when_is
 from .moment import Moment
 from .times import is_uncertain, span_text
 from .truth import bound_document
+from .unknown import Unknown
 
 _BATCH = 16_384
 """Objects whose payloads are held at a time, about 60 MB; fewer batches read less of the log."""
@@ -418,9 +418,7 @@ def _name(reference: Reference) -> Name:
 
 def _side(store: LogStore, moment: Moment, truth: Truth) -> Side:
     time = None if truth.time is None else format_time(truth.time)
-    span = span_of_moment(store, moment)
-    if moment.revision is None and moment.known == store.last(moment.branch):
-        span = span_of_end(clock_of(store, branch=moment.branch, cluster=moment.cluster))
+    span = when_is(store, moment)
     uncertain = is_uncertain(span)
     return Side(
         point=moment.label,

@@ -19,11 +19,12 @@ from ..tabular.tabular import Tabular
 from .actors import actor_of
 from .changes import Change, payload_changes
 from .contradictions import Contents
-from .coverage import Unknown, unknown_at, unknown_between
+from .coverage import unknown_at, unknown_between
 from .kinds import ObjectName
 from .later_events import SHOWING
 from .moment import Moment
 from .object_events import ObjectEvents, Placed, effect_of, events_of
+from .unknown import Unknown
 
 if TYPE_CHECKING:
     from .log_states import LogStates

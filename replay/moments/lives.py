@@ -43,10 +43,10 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """From a position on, this is known. :param time: of the event there; None if not known."""
+    """From a position on, this is known. :param when: the bounds of the time of the event there."""
 
     position: int
-    time: int | None
+    when: Span
     state: State
 
 
@@ -107,7 +107,7 @@ class Life:
             if one is not None:
                 last = max(last, in_order(one))
             if folded.state._replace(version=0) != before._replace(version=0):
-                yield Step(position, span.estimate, folded.state)
+                yield Step(position, span, folded.state)
             before = folded.state
 
     def _lists(self) -> dict[int, Span]:

@@ -12,7 +12,7 @@ import msgspec
 from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
-from ...engine.state.clock import Clock
+from ...engine.state.clock import Clock, Span
 from ..tabular.columns import Time
 from .clock import StoreKey, clock_of
 from .moment import Moment
@@ -50,6 +50,12 @@ class ListedSession(NamedTuple):
     binds: int
     evictions: int | None
     podgroups: int
+
+    @property
+    def when(self) -> Span:
+        """Between which times it was opened."""
+        inferred = self.how is HowKnown.INFERRED
+        return Span(self.opened_after if inferred else self.opened, self.opened, self.opened)
 
 
 def listed_sessions(store: LogStore, moment: Moment) -> Sequence[ListedSession]:

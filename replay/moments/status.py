@@ -13,12 +13,14 @@ from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowe
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
+from ...engine.state.clock import UNDATED, span_at
+from ...engine.state.clock import Span as Happened
 from ...engine.state.coverage import Coverage, Pair, Span
 from ...engine.state.coverage_events import levels_of
 from ..tabular.columns import Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .clock import clock_remarks
+from .clock import clock_remarks, span_of_end
 from .contradictions import contradiction_text, contradictions, object_version_text
 from .coverage import SCHEDULING, plurals
 from .log import Log
@@ -63,12 +65,17 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
-    """A range of revisions at which a kind is fully known; ``open`` if it may continue."""
+    """A range of revisions at which a kind is fully known; ``open`` if it may continue.
+
+    :param first_within: the bounds of ``first_time``. :param last_within: of ``last_time``.
+    """
 
     first: int
     last: int
     first_time: Time | None
+    first_within: Happened
     last_time: Time | None
+    last_within: Happened
     by: tuple[str, ...]
     open: bool
 
@@ -110,6 +117,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
 
     :param revisions: their number; for ``bounded`` of them both bounds are known, ``median``
     microseconds apart. :param disagreements: a sentence for each clock that disagrees.
+    :param first_within: the bounds of ``first``. :param last_within: of ``last``.
     """
 
     first: int | None
@@ -118,6 +126,8 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     bounded: int
     median: int | None
     disagreements: tuple[str, ...] = ()
+    first_within: Happened | None = None
+    last_within: Happened | None = None
 
 
 class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
@@ -161,12 +171,14 @@ class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
 def _times(log: Log, moment: Moment) -> Times:
     clock = log.clock(moment)
     figures = clock.figures()
-    first, last = clock.first(), clock.last()
-    if first is None:
-        first, last = _times_of_components(log, moment)
+    first, last = clock.span_of_first(), span_of_end(clock)
+    if first.estimate is None:
+        first, last = map(_at, _times_of_components(log, moment))
     return Times(
-        first=first,
-        last=last,
+        first=first.estimate,
+        first_within=first,
+        last=last.estimate,
+        last_within=last,
         revisions=figures.revisions,
         bounded=figures.bounded,
         median=figures.median,
@@ -175,6 +187,10 @@ def _times(log: Log, moment: Moment) -> Times:
             *_contradictions(log, moment),
         ),
     )
+
+
+def _at(time: int | None) -> Happened:
+    return UNDATED if time is None else span_at(time)
 
 
 def _contradictions(log: Log, moment: Moment) -> list[str]:
@@ -266,12 +282,14 @@ def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
 
 def _stretch(log: Log, moment: Moment, span: Span) -> KnownRange:
     clock = log.clock(moment)
-    first, last = (clock.time_of(at) for at in (span.first, span.last))
+    first, last = (clock.span_of(at) for at in (span.first, span.last))
     return KnownRange(
         first=span.first,
         last=span.last,
-        first_time=first,
-        last_time=last,
+        first_time=first.estimate,
+        first_within=first,
+        last_time=last.estimate,
+        last_within=last,
         by=tuple(map(str, span.by)),
         open=not span.exact,
     )
@@ -383,7 +401,11 @@ def status_document(status: Status) -> dict[str, Any]:
     """Return a status for JSON; times are text."""
     document: dict[str, Any] = msgspec.to_builtins(status)
     times = document["times"]
-    times |= {key: _time(times[key]) for key in ("first", "last")}
+    for end in ("first", "last"):
+        times |= {end: _time(times[end]), f"{end}_earliest": None, f"{end}_latest": None}
+        within = times.pop(f"{end}_within")
+        if within is not None:
+            times |= {f"{end}_{bound}": _time(within[bound]) for bound in ("earliest", "latest")}
     times["median_width_us"] = times.pop("median")
     document["missing"] = [_kind(pair) for pair in status.missing]
     document["coverage"] = [
@@ -392,9 +414,12 @@ def status_document(status: Status) -> dict[str, Any]:
             "namespaces": list(one.namespaces),
             "complete": [
                 {
-                    **msgspec.to_builtins(stretch),
-                    "first_time": _time(stretch.first_time),
-                    "last_time": _time(stretch.last_time),
+                    "first": stretch.first,
+                    "last": stretch.last,
+                    **_bounds("first", stretch.first_within),
+                    **_bounds("last", stretch.last_within),
+                    "by": list(stretch.by),
+                    "open": stretch.open,
                 }
                 for stretch in one.stretches
             ],
@@ -402,6 +427,15 @@ def status_document(status: Status) -> dict[str, Any]:
         for one in status.coverage
     ]
     return document
+
+
+def _bounds(end: str, span: Happened) -> dict[str, str | None]:
+    """Return a time for JSON: the estimate, and both bounds."""
+    return {
+        f"{end}_time": _time(span.estimate),
+        f"{end}_earliest": _time(span.earliest),
+        f"{end}_latest": _time(span.latest),
+    }
 
 
 def _kind(pair: Pair) -> dict[str, str]:

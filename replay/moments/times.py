@@ -75,19 +75,36 @@ def ends_of(span: Span) -> Ends:
     if both bounds are in the same one. Bounds less than a second apart have milliseconds.
     """
     low, high = span.earliest, span.latest
-    if low is not None and high is not None:
+    if low is not None and high is not None and is_one_time(span):
         if high - low <= _EXACT_US:
             text = time_text(low if span.estimate is None else span.estimate)
             return Ends(text, text)
-        if low // SECOND_US == high // SECOND_US:
-            text = time_text(low - low % SECOND_US)
-            return Ends(text, text)
+        text = time_text(low - low % SECOND_US)
+        return Ends(text, text)
     near = low is not None and high is not None and high - low < SECOND_US
     unit = _MILLI_US if near else SECOND_US
     return Ends(
         "" if low is None else time_text(low - low % unit),
         "" if high is None else time_text(high - high % unit),
     )
+
+
+def is_one_time(span: Span) -> bool:
+    """Return whether a time is known as exactly as times are printed."""
+    low, high = span.earliest, span.latest
+    if low is None or high is None:
+        return False
+    return high - low <= _EXACT_US or low // SECOND_US == high // SECOND_US
+
+
+def first_time(span: Span) -> int | None:
+    """Return the first time at which something may have been, as exactly as times are printed."""
+    return span.earliest if is_uncertain(span) and span.earliest is not None else span.estimate
+
+
+def last_time(span: Span) -> int | None:
+    """Return the last time at which something may have been, as exactly as times are printed."""
+    return span.latest if is_uncertain(span) and span.latest is not None else span.estimate
 
 
 def is_known(span: Span) -> bool:
@@ -108,6 +125,16 @@ def span_text(span: Span) -> str:
     """
     ends = ends_of(span)
     return _worded(ends, "{}..{}") if ends.first or ends.last else UNKNOWN
+
+
+def known_text(span: Span) -> str:
+    """Return a time as :func:`span_text`; empty if nothing is known about it."""
+    return span_text(span) if is_known(span) else ""
+
+
+def exact_text(span: Span) -> str:
+    """Return a time for programs, with milliseconds; empty if it is not one time."""
+    return time_text(span.estimate) if is_one_time(span) and span.estimate is not None else ""
 
 
 def span_words(span: Span) -> str:

@@ -32,8 +32,8 @@ from .clock import (
     facts_of,
     placed,
     store_clock,
-    time_of_moment,
     times_of,
+    when_is,
     without_damage,
 )
 from .contradictions import with_chosen
@@ -144,9 +144,8 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
     def fetch(positions: Sequence[int]) -> dict[int, bytes]:
         return dict(store.payloads(positions, moment.branch))
 
-    time = time_of_moment(store, moment)
     records = with_chosen(store, moment, settled(store, moment, fold.alive(lives_on)))
-    return Truth(records, time=time, raw_facts=raw_facts, fetch=fetch)
+    return Truth(records, when=when_is(store, moment), raw_facts=raw_facts, fetch=fetch)
 
 
 class _Start(NamedTuple):

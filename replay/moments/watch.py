@@ -10,11 +10,13 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Cut, Query
+from ...engine.state.clock import Span
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
 from ...engine.state.truth import Entry
 from .log import Log
 from .moment import Moment
+from .times import with_spans
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -35,13 +37,13 @@ class ObjectChange(NamedTuple):
     :param what: ``ADDED``, ``MODIFIED`` or ``DELETED``, as Kubernetes calls it.
     :param entry: the object after the change; of a deleted one, its last state.
     :param moment: the moment of this state; of a deleted object, the last one at which it existed.
-    :param time: when it happened, in microseconds, as far as the log then knew.
+    :param when: between which times it happened, as far as the log then knew.
     """
 
     what: str
     entry: Entry
     moment: Moment
-    time: int | None
+    when: Span
 
 
 class Watch:
@@ -57,7 +59,7 @@ class Watch:
         self._choose = choose
         self._known = moment.known
         truth = log.truth(moment)
-        self._time = truth.time
+        self._time, self._when = truth.time, truth.when
         self._clock = log.clock(moment)
         self._state = {_name(entry.reference): entry for entry in choose(truth.of(*kind))}
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
@@ -168,8 +170,7 @@ class Watch:
 
     def _applied(self, recorded: Recorded, place: int, payload: bytes) -> Iterator[ObjectChange]:
         event = recorded.event
-        if event.observed_at is not None:
-            self._time = max(self._time or event.observed_at, event.observed_at)
+        self._happened(recorded)
         old = self._state.get(_name(event.reference))
         if old is not None and event.reference.uid not in {"", old.reference.uid}:
             if _effect(recorded) is not Effect.VERSION or event.revision is None:
@@ -195,6 +196,15 @@ class Watch:
             case Effect.LISTED:
                 yield from self._reconciled(self._at(place))
 
+    def _happened(self, recorded: Recorded) -> None:
+        """Note when the last change was."""
+        time = recorded.event.observed_at
+        if time is not None:
+            self._time = max(self._time or time, time)
+        ((_, span),) = with_spans([recorded], self._clock)
+        if (span.estimate or 0) >= (self._when.estimate or 0):
+            self._when = span
+
     def _bound(
         self, old: Entry, recorded: Recorded, place: int, payload: bytes
     ) -> Iterator[ObjectChange]:
@@ -215,12 +225,12 @@ class Watch:
                 yield self._gone(old, moment.revision)
             return
         self._state[_name(entry.reference)] = entry
-        yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
+        yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._when)
 
     def _gone(self, old: Entry, place: int | None) -> ObjectChange:
         del self._state[_name(old.reference)]
         last = old.revision if place is None else max(old.revision, place - 1)
-        return ObjectChange(DELETED, old, self._at(last), self._time)
+        return ObjectChange(DELETED, old, self._at(last), self._when)
 
     def _reconciled(self, moment: Moment) -> Iterator[ObjectChange]:
         """Yield changes that were not seen yet: objects absent from a list, or late events."""
@@ -232,7 +242,7 @@ class Watch:
             old = self._state.get(name)
             if old is None or old.revision < entry.revision or old.node_bound != entry.node_bound:
                 self._state[name] = entry
-                yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
+                yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._when)
 
 
 def _name(reference: Reference) -> _Name:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.clock import Span
-from ..moments.times import span_of_day, time_text
+from ..moments.times import is_uncertain, span_of_day, time_text
 from ..render.tables import cut
 from ..report.records import Lane, Mark, Stretch, Timeline
 
@@ -59,12 +59,14 @@ class Row(NamedTuple):
 class Piece(NamedTuple):
     """A time during which an object waited for one reason.
 
+    :param begun: the times at which it may have begun; None if its begin is certain.
     :param number: in the list below the picture; it is drawn if there is room.
     :param colour: the number of its reason among those of all objects. :param time: its begin, as
         tables print it, without the date.
     """
 
     bar: Bar
+    begun: Bar | None
     number: int
     colour: int
     time: str
@@ -87,15 +89,19 @@ class Life(NamedTuple):
 class Flag(NamedTuple):
     """A mark, by the number that the list below the picture has.
 
-    :param at: where its time is. :param x: where its number is, which does not cover another one.
+    :param at: where its time is. :param until: the last possible place; the same if it is certain.
+    :param time: as tables print it, without the date; ``exact`` if it is one time.
+    :param x: where its number is, which does not cover another one.
     """
 
     at: float
+    until: float
     x: float
     y: float
     number: int
     text: str
     time: str
+    exact: bool
     position: int
 
 
@@ -174,6 +180,12 @@ class _Place:
         self._begin = timeline.begin
         self._length = max(timeline.end - timeline.begin, 1)
 
+    def ends(self, when: Span) -> tuple[float, float]:
+        """Return where the first and the last possible time are; a bound that is missing is not."""
+        if not is_uncertain(when) or when.latest is None or when.earliest is None:
+            return (self.x(when.estimate or 0),) * 2
+        return self.x(when.earliest), self.x(when.latest)
+
     def x(self, time: int) -> float:
         inside = min(max(time - self._begin, 0), self._length)
         return round(LEFT + inside * (WIDTH - LEFT - RIGHT) / self._length, 1)
@@ -198,22 +210,33 @@ def _pieces(
     for number, one in enumerate(stretches, start=1):
         begin, end = place.x(one.begin), place.x(one.end)
         bar = Bar(begin, y + 8, max(round(end - begin, 1), 2.0), ROW - 16)
+        first, last = place.ends(one.since) if one.since else (begin, begin)
+        begun = Bar(first, y + 8, round(last - first, 1), ROW - 16) if last > first else None
         colour = causes.index(one.cause) % _COLOURS
         since = one.since or Span(one.begin, one.begin, one.begin)
-        yield Piece(bar, number, colour, span_of_day(since), one.cause, one.text)
+        yield Piece(bar, begun, number, colour, span_of_day(since), one.cause, one.text)
 
 
 def _flags(marks: Sequence[Mark], place: _Place, y: float) -> Iterator[Flag]:
     """Yield flags, each beside or below the one before it if that is near."""
     ends = [float("-inf")] * 2
     for number, mark in enumerate(marks, start=1):
-        x = place.x(mark.time)
+        x, until = place.ends(mark.when)
         free = next((level for level, end in enumerate(ends) if x >= end), None)
         level = ends.index(min(ends)) if free is None else free
         drawn = max(x, ends[level])
         ends[level] = drawn + _APART
-        time = time_text(mark.time)
-        yield Flag(x, drawn, y + 10 + level * _APART, number, mark.text, time, mark.position)
+        yield Flag(
+            at=x,
+            until=until,
+            x=drawn,
+            y=y + 10 + level * _APART,
+            number=number,
+            text=mark.text,
+            time=span_of_day(mark.when),
+            exact=not is_uncertain(mark.when),
+            position=mark.position,
+        )
 
 
 def _ticks(timeline: Timeline, place: _Place) -> Iterator[Tick]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.kubernetes.amount_texts import short_amount
-from ...engine.kubernetes.units import format_age
+from ...engine.kubernetes.units import SECOND_US, format_age
+from ...engine.state.clock import Span
+from ..moments.times import is_one_time
 from .tables import NONE
+
+_SLACK_US = 2 * SECOND_US
 
 
 def resource_list(amounts: Mapping[str, float]) -> str:
@@ -20,9 +24,32 @@ def used_of(resource: str, used: float, total: float) -> str:
     return f"{short_amount(resource, used)}/{short_amount(resource, total)}"
 
 
-def age(now: int | None, then: int | None) -> str:
-    """Return how long ago, as kubectl does; ``<unknown>`` if a time is missing."""
-    if now is None or then is None:
-        return "<unknown>"
-    # Creation times are whole seconds of the server's clock; the moment may be just before.
-    return format_age(max(0, now - then) if now - then > -2_000_000 else now - then)
+UNKNOWN_AGE = "<unknown>"
+
+
+def age(when: Span, then: int | None) -> str:
+    """Return how long before a moment something was, as kubectl does: ``5m``.
+
+    If only bounds of the moment are known, the age has bounds, too: ``2m-5m``, ``>2m`` or ``<5m``.
+    Without any time it is ``<unknown>``.
+    """
+    if then is None:
+        return UNKNOWN_AGE
+    if is_one_time(when) and when.estimate is not None:
+        return duration(then, when.estimate)
+    low = None if when.earliest is None else max(0, when.earliest - then)
+    high = None if when.latest is None else duration(then, when.latest)
+    if not low:  # It was there at the moment: that it is not younger than 0s says nothing.
+        return UNKNOWN_AGE if high is None else f"<{high}"
+    least = format_age(low)
+    if high is None:
+        return f">{least}"
+    return least if least == high else f"{least}-{high}"
+
+
+def duration(begin: int, end: int) -> str:
+    """Return the time from a begin to an end, as kubectl does.
+
+    Times of objects are whole seconds of the server's clock, so the end may be just before.
+    """
+    return format_age(max(0, end - begin) if end - begin > -_SLACK_US else end - begin)

@@ -14,7 +14,8 @@ from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
 from ..compare.crashes import Crash, PanickingReleases
 from ..compare.sessions import first_difference_document
-from ..moments.coverage import document_of, plurals, unknown_text
+from ..moments.coverage import plurals, unknown_text
+from ..moments.unknown import document_of
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
 from .figures import counted

@@ -9,7 +9,8 @@ from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.timeline import Breach, Place
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..invariants.task import ALL, CheckReport, beginning, severity_of
-from ..moments.coverage import document_of, unknown_text
+from ..moments.coverage import unknown_text
+from ..moments.unknown import document_of
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
+from ...engine.state.clock import Span
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
 from ...engine.state.tables import (
@@ -32,13 +33,13 @@ _IN_FULL: Mapping[str, str] = MappingProxyType({})
 class TableContext:
     """The state for tables: the moment, and totals that are computed when first needed."""
 
-    def __init__(self, truth: Truth | Callable[[], Truth], *, now: int | None = None) -> None:
+    def __init__(self, truth: Truth | Callable[[], Truth], *, when: Span | None = None) -> None:
         """Wrap a truth, or a function that makes one only if a table needs totals.
 
-        :param now: the moment in microseconds; None is that of the truth.
+        :param when: between which times the moment is; None is as the truth has it.
         """
         self._truth = truth
-        self._now = now
+        self._when = when
 
     @cached_property
     def truth(self) -> Truth:
@@ -46,9 +47,9 @@ class TableContext:
         return self._truth if isinstance(self._truth, Truth) else self._truth()
 
     @cached_property
-    def now(self) -> int | None:
-        """The moment that ages are counted from, in microseconds."""
-        return self.truth.time if self._now is None else self._now
+    def when(self) -> Span:
+        """Between which times the moment is that ages are counted from."""
+        return self.truth.when if self._when is None else self._when
 
     @cached_property
     def nodes(self) -> NodeTable:
@@ -82,7 +83,7 @@ class TableContext:
 
     def age_of(self, entry: Entry) -> str:
         """Age of an object at the moment."""
-        return age(self.now, entry.fact.created_at)
+        return age(self.when, entry.fact.created_at)
 
 
 class Labels(NamedTuple):
@@ -365,7 +366,7 @@ def _priority_class(context: TableContext, entry: Entry) -> Row:
 def _event(context: TableContext, entry: Entry) -> Row:
     seen, severity, reason, about, message, _ = _summary(entry, 6)
     try:
-        last_seen = age(context.now, parse_time(seen))
+        last_seen = age(context.when, parse_time(seen))
     except ValueError:
         last_seen = "<unknown>"
     return [last_seen, severity, reason, about, message.replace("\n", " ")]

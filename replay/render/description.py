@@ -67,7 +67,7 @@ def _metadata(described: ObjectDescription) -> Lines:
     yield _pair("UID", reference.uid)
     yield _pair("Version", f"rv:{described.entry.resource_version}  (@{described.entry.position})")
     if fact.created_at is not None:
-        old = age(described.context.now, fact.created_at)
+        old = age(described.context.when, fact.created_at)
         yield _pair("Created", f"{format_time(fact.created_at)}  ({old} before this moment)")
     if fact.deleting_at is not None:
         yield _pair("Deletion by", format_time(fact.deleting_at))

@@ -11,10 +11,10 @@ from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import format_time
 from ..moments.changes import Change
-from ..moments.coverage import document_of
 from ..moments.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..moments.history import Happening, History
 from ..moments.times import span_text
+from ..moments.unknown import document_of
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.times import is_uncertain, span_text
 from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
@@ -46,12 +47,17 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
 
 
 def _times(status: Status) -> Iterator[str]:
-    first, last = status.times.first, status.times.last
+    times = status.times
+    first, last = times.first, times.last
     if first is None or last is None:
         yield "no event has a time\n"
     else:
-        yield f"from {format_time(first)} to {format_time(last)}\n"
-    times = status.times
+        ends = (first, times.first_within), (last, times.last_within)
+        begin, end = (
+            span_text(within) if within and is_uncertain(within) else format_time(time)
+            for time, within in ends
+        )
+        yield f"from {begin} to {end}\n"
     if times.revisions:
         width = "" if times.median is None else f", half of them within {_width(times.median)}"
         yield (

@@ -11,7 +11,8 @@ import msgspec
 from ..compare import verdict
 from ..compare.upgrade import ChangedDecision, Group, Upgrade
 from ..compare.verdict import Verdict, VerdictEffect
-from ..moments.coverage import document_of, unknown_text
+from ..moments.coverage import unknown_text
+from ..moments.unknown import document_of
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of

@@ -13,11 +13,13 @@ from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
+from ..moments.clock import when_is
 from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.moment import remarks_on
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
 from ..moments.scheduler_confs import has_no_conf
+from ..moments.times import known_text
 from ..sessions.session import SessionAnswer, session_at
 from .commands import Commands, beginning, commands_at
 from .decisions import later_sessions
@@ -73,14 +75,14 @@ def _nothing(_what: str, _done: int, _total: int) -> None:
 def _subject(question: Question, name: str, answer: SessionAnswer) -> Subject:
     log, moment = question.log, question.moment
     head = next(one for one in log.store.heads() if one.branch == moment.branch)
-    time = time_at(log, moment)
+    dated = time_at(log, moment) is not None
     return Subject(
         log=name,
         head=head.hash,
         events=log.store.last(moment.branch),
         cluster=moment.cluster,
         at=moment.label,
-        time=None if time is None else format_time(time),
+        time=known_text(when_is(log.store, moment)) if dated else "",
         revision=moment.revision,
         known=moment.known,
         release=answer.release,

@@ -17,7 +17,7 @@ class Subject(NamedTuple):
 
     :param log: the name of the log, without its folder. :param head: the hash of its end.
     :param events: how many events it has.
-    :param at: the moment, as printed. :param time: its time, RFC 3339; None if it is not known.
+    :param at: the moment, as printed. :param time: as tables print it; empty if it is not known.
     :param known: the position up to which events count.
     :param release: and ``conf``: of the session; ``conf`` is the source of the configuration.
     :param assumed: what was assumed, as sentences.
@@ -28,7 +28,7 @@ class Subject(NamedTuple):
     events: int
     cluster: str
     at: str
-    time: str | None
+    time: str
     revision: int | None
     known: int
     release: str
@@ -55,10 +55,10 @@ class Lane(NamedTuple):
 class Mark(NamedTuple):
     """Something that people look for: a node goes, pods are evicted, a process starts or panics.
 
-    :param time: microseconds since 1970. :param position: of the first event that shows it.
+    :param when: the bounds of its time. :param position: of the first event that shows it.
     """
 
-    time: int
+    when: Span
     text: str
     position: int
 
@@ -66,6 +66,7 @@ class Mark(NamedTuple):
 class Stretch(NamedTuple):
     """A time during which an object waited for one reason; microseconds since 1970.
 
+    :param begin: the last possible one. :param end: the first possible one.
     :param since: the bounds of its begin; None if it is known exactly.
     """
 

@@ -13,13 +13,14 @@ import msgspec
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.events.payloads import ProcessPanicked, ProcessStarted
 from ...engine.log.store import Cut, Query
+from ...engine.state.clock import Span
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
 from ..answers.answer import Why
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import RecordedSession
-from ..moments.times import AT_ONCE, with_spans
+from ..moments.times import AT_ONCE, first_time, last_time, with_spans
 from ..moments.verbs import with_verbs
 from ..series.period import observed_from
 from .question import time_at
@@ -67,6 +68,7 @@ class Extent(NamedTuple):
 
 
 class _Dated(NamedTuple):
+    when: Span
     time: int
     recorded: Recorded
 
@@ -158,7 +160,7 @@ def _events(log: Log, moment: Moment, extent: Extent) -> Iterator[_Dated]:
     while some := list(islice(events, AT_ONCE)):
         for recorded, span in with_spans(some, clock):
             if span.estimate is not None:
-                yield _Dated(span.estimate, recorded)
+                yield _Dated(span, span.estimate, recorded)
 
 
 class _Sign(NamedTuple):
@@ -171,13 +173,14 @@ class _Sign(NamedTuple):
     position: int
     one: str
     many: str
+    when: Span
 
 
 def _node_signs(notable: Iterable[_Dated], nodes: Mapping[str, NodeFact]) -> Iterator[_Sign]:
     """Yield when nodes came, went, were cordoned, or changed their readiness."""
     known = dict(nodes)
     versions = [one for one in notable if one.recorded.event.kind.startswith("node.")]
-    for time, recorded in sorted(versions, key=_by_revision):
+    for when, time, recorded in sorted(versions, key=_by_revision):
         event = recorded.event
         name = event.reference.name
         before = known.pop(name, None)
@@ -189,7 +192,7 @@ def _node_signs(notable: Iterable[_Dated], nodes: Mapping[str, NodeFact]) -> Ite
             words = ("created",) if before is None else tuple(_turned(before, fact))
         for word in words:
             one, many = f"node {name} {word}", f"{{}} nodes {word}"
-            yield _Sign(time, recorded.position, one, many)
+            yield _Sign(time, recorded.position, one, many, when)
 
 
 def _by_revision(one: _Dated) -> tuple[int, int]:
@@ -204,18 +207,18 @@ def _turned(before: NodeFact, fact: NodeFact) -> Iterator[str]:
 
 
 def _other_signs(notable: Iterable[_Dated]) -> Iterator[_Sign]:
-    for time, recorded in notable:
+    for when, time, recorded in notable:
         event = recorded.event
         if event.kind == "pod.evicted":
-            yield _Sign(time, recorded.position, "1 pod evicted", "{} pods evicted")
+            yield _Sign(time, recorded.position, "1 pod evicted", "{} pods evicted", when)
         elif event.kind == "process.started":
             started = msgspec.json.decode(event.payload, type=ProcessStarted)
             text = f"{started.component} started"
-            yield _Sign(time, recorded.position, text, f"{text} {{}} times")
+            yield _Sign(time, recorded.position, text, f"{text} {{}} times", when)
         elif event.kind == "process.panicked":
             crashed = msgspec.json.decode(event.payload, type=ProcessPanicked)
             text = f"{crashed.component} panicked"
-            yield _Sign(time, recorded.position, text, f"{text} {{}} times")
+            yield _Sign(time, recorded.position, text, f"{text} {{}} times", when)
 
 
 def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
@@ -223,7 +226,7 @@ def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
     near = (extent.end - extent.begin) // _NEAR
     groups: list[list[_Sign]] = []
     last: dict[str, list[_Sign]] = {}
-    for sign in sorted(signs):
+    for sign in sorted(signs, key=lambda one: one[:4]):
         group = last.get(sign.many, [])
         if not group or sign.time - group[-1].time > near:
             group = last[sign.many] = []
@@ -231,7 +234,7 @@ def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
         group.append(sign)
     return [
         Mark(
-            same[0].time,
+            same[0].when,
             same[0].one if len(same) == 1 else same[0].many.replace("{}", str(len(same)), 1),
             same[0].position,
         )
@@ -242,10 +245,11 @@ def _marks(extent: Extent, signs: Iterable[_Sign]) -> list[Mark]:
 def _waiting(why: Why, extent: Extent) -> Waiting:
     """Return the reasons for which an object waited, with the times at which they began."""
     name = f"{why.asked.kind} {why.asked.name}"
-    begins = [stage.since.estimate for stage in why.stages]
-    ends = [*begins[1:], extent.moment]
+    spans = [stage.since.begin for stage in why.stages]
+    begins = [last_time(one) for one in spans]
+    ends = [*map(first_time, spans[1:]), extent.moment]
     stretches = [
-        Stretch(begin, end, stage.cause, stage.sentence, stage.since.span)
+        Stretch(begin, max(begin, end), stage.cause, stage.sentence, stage.since.begin)
         for stage, begin, end in zip(why.stages, begins, ends, strict=True)
         if begin is not None and end is not None and end >= extent.begin
     ]

@@ -25,10 +25,11 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..moments.belief import belief_at
 from ..moments.clock import time_of_moment
-from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
+from ..moments.coverage import SCHEDULING, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, confs_at
+from ..moments.unknown import Unknown, document_of
 from ..tabular.columns import AmountColumns
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

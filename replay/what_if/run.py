@@ -15,11 +15,12 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.faults import mended
 from ...engine.volcano.session.history import resolve
 from ..compare.decisions import Differing, decisions_of, differing
-from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at
+from ..moments.coverage import SCHEDULING, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
+from ..moments.unknown import Unknown, document_of
 from ..sessions.next_sessions import NextSession, next_sessions
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in
 from ..tabular.table import Table, texts

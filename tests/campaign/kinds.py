@@ -16,6 +16,7 @@ from wrong_types import full, wrongs
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Reference
+from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.branch.validation import validated
@@ -27,7 +28,7 @@ from plinian.replay.server.kubernetes.places import Place
 from plinian.replay.server.kubernetes.resources import Resource, catalog_of
 from plinian.replay.server.kubernetes.status import StatusError
 
-NOW = 1_800_000_000_000_000
+NOW = span_at(1_800_000_000_000_000)
 _NAMES = {"name": "a", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
 
 

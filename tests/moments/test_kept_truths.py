@@ -9,6 +9,7 @@ import pytest
 
 import plinian
 from plinian.engine.events import Reference
+from plinian.engine.state.clock import span_at
 from plinian.engine.state.fold import Record
 from plinian.engine.state.truth import Truth
 from plinian.replay.moments import kept_truths
@@ -47,7 +48,9 @@ class _Made:
             Record(object=number, reference=reference, position=1, key=2, revision=1)
             for number in range(self.objects)
         ]
-        return Truth(records, time=0, raw_facts=lambda some: [None] * len(some), fetch=lambda _: {})
+        return Truth(
+            records, when=span_at(0), raw_facts=lambda some: [None] * len(some), fetch=lambda _: {}
+        )
 
 
 def test_the_last_few_are_kept() -> None:

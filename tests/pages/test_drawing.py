@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.state.clock import span_at
 from plinian.replay.pages.drawing import LEFT, RIGHT, WIDTH, drawing_of
 from plinian.replay.report.records import Lane, Mark, Stretch, Timeline, Waiting
 
@@ -43,7 +44,7 @@ def test_the_largest_part_fills_its_lane_and_others_are_in_proportion() -> None:
 
 def test_flags_that_are_near_do_not_cover_each_other() -> None:
     marks = tuple(
-        Mark(BEGIN + second * SECOND, "node n cordoned", 1) for second in (10, 10, 10, 60)
+        Mark(span_at(BEGIN + second * SECOND), "node n cordoned", 1) for second in (10, 10, 10, 60)
     )
     flags = drawing_of(a_timeline(marks=marks)).flags
     assert [flag.number for flag in flags] == [1, 2, 3, 4]

@@ -7,8 +7,11 @@ from collections import Counter
 import pytest
 
 from plinian import Log
-from plinian.engine.kubernetes.units import format_time
+from plinian.engine.kubernetes.units import format_time, parse_time
+from plinian.engine.state.clock import Span, span_at
+from plinian.replay.pages.drawing import drawing_of
 from plinian.replay.report.question import earlier, time_at
+from plinian.replay.report.records import Mark, Stretch, Timeline, Waiting
 from plinian.replay.report.timeline import PARTS, extent_of, timeline_of
 
 AT = "2026-11-21T01:53:36Z"
@@ -50,7 +53,8 @@ def test_what_happened_to_nodes_and_evictions_are_marked(log: Log) -> None:
     texts = [mark.text for mark in timeline.marks]
     assert texts[:2] == ["node node-1 cordoned", "5 pods evicted"]
     assert any("deleted" in text for text in texts)
-    assert [mark.time for mark in timeline.marks] == sorted(mark.time for mark in timeline.marks)
+    times = [mark.when.estimate or 0 for mark in timeline.marks]
+    assert times == sorted(times)
     positions = {mark.position: mark.text for mark in timeline.marks}
     assert positions[1904] == "node node-1 cordoned", "the event that shows it"
 
@@ -75,3 +79,29 @@ def test_a_position_has_the_time_of_the_events_before_it(log: Log) -> None:
     assert extent.moment == time
     timeline = timeline_of(log, moment, extent, ((), (), {}))
     assert timeline.marks[-1].text == "node node-1 cordoned", "nothing later is known"
+
+
+def test_marks_and_answers_are_drawn_over_the_bounds_of_their_times() -> None:
+    begin, end = parse_time("2026-05-01T08:00:00Z"), parse_time("2026-05-01T09:00:00Z")
+    low, high = parse_time("2026-05-01T08:30:00Z"), parse_time("2026-05-01T08:50:00Z")
+    when = Span(low, high, (low + high) // 2)
+    timeline = Timeline(
+        begin=begin,
+        end=end,
+        moment=end,
+        before=None,
+        lanes=(),
+        waiting=(Waiting("pod a", (Stretch(high, end, "queue", "its queue is full", when),)),),
+        sessions=(),
+        marks=(Mark(when, "node n1 cordoned", 4), Mark(span_at(high), "node n1 Ready", 5)),
+        more_marks=0,
+    )
+    drawing = drawing_of(timeline)
+    cordoned, ready = drawing.flags
+    assert (cordoned.time, cordoned.exact) == ("08:30:00..08:50:00", False)
+    assert (ready.time, ready.exact, ready.until) == ("08:50:00", True, ready.at)
+    assert cordoned.until == ready.at
+    (piece,) = drawing.lives[0].pieces
+    assert piece.begun is not None
+    assert piece.begun.x == cordoned.at
+    assert round(piece.begun.x + piece.begun.width, 1) == piece.bar.x == ready.at

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kubectl_lists import listed, take
 
 import plinian
 from plinian.engine.errors import ObjectNotFound, PointUnknown, UsageError
 from plinian.replay.facade.log import Log
+from plinian.replay.moments.times import span_text
 from plinian.replay.server.web.axis import PARTS, axis_of
 from plinian.replay.server.web.lanes import drawing_of
 from plinian.replay.server.web.lives import life_of, set_by, setter
@@ -49,7 +51,7 @@ def test_positions_are_where_their_state_is(log: Log) -> None:
     assert moment.time is not None
     position = position_of(log, AFTER)
     assert abs(axis.share(position) - axis.share_of(moment.time)) < 0.5
-    assert time_at(log, position)[1] == DRAINED
+    assert span_text(time_at(log, position)) == DRAINED
 
 
 def test_the_last_positions_are_where_their_state_is(log: Log) -> None:
@@ -145,3 +147,29 @@ def test_steps_lead_to_the_next_of_a_sort(log: Log) -> None:
         step(log, _look(log, look.last), "event", forwards=True)
     with pytest.raises(UsageError):
         step(log, look, "dance", forwards=True)
+
+
+def test_a_lane_draws_the_bounds_of_a_time_that_is_not_certain(tmp_path: Path) -> None:
+    pending = {"phase": "Pending"}
+    spec = {"schedulerName": "volcano", "containers": [{"name": "c"}]}
+    place = tmp_path / "log.db"
+    with plinian.open(place, create=True) as log:
+        for minute, revision, status in ((30, 10, pending), (50, 20, {"phase": "Failed"})):
+            items = [listed("Pod", "a", revision, spec=spec, status=status)]
+            take(log, tmp_path / f"{minute}.json", items, f"2026-05-01T08:{minute}:00Z")
+        look = _look(log, log.store.last(), lanes="pod/ml/a")
+        drawing = drawing_of(log, look, axis_of(log, look.begin, look.end), "")
+    (lane,) = drawing.lanes
+    pended, failed = lane.stretches
+    assert [pended.time, failed.time] == [
+        "2026-05-01T08:00:00Z..08:30:00Z",
+        "2026-05-01T08:30:00Z..08:50:00Z",
+    ]
+    (changed,) = [one for one in lane.unsure if one.position == failed.begin]
+    assert changed.text == (
+        f"pod.observed (@{failed.begin}) at a time between 2026-05-01T08:30:00Z and 08:50:00Z"
+    )
+    assert changed.width > 10
+    assert pended.x + pended.width <= changed.x + 0.2, "pending is certain until then only"
+    assert failed.x >= changed.x + changed.width - 0.2, "failed is certain from there on"
+    assert drawing.unsure

@@ -12,8 +12,9 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.options import DEFAULT_RELEASE
 from ...moments.assumptions import assumptions_at
-from ...moments.coverage import document_of
+from ...moments.clock import when_is
 from ...moments.moment import Moment, remarks_on
+from ...moments.unknown import document_of
 from ..limits import Limit
 from ..reach import reach_all, reach_cache
 from ..settings import Settings
@@ -35,7 +36,8 @@ class At(msgspec.Struct, frozen=True, kw_only=True):
     """The moment of an answer.
 
     :param point: how to name it again. :param position: only events up to it count.
-    :param revision: the last resourceVersion that had happened. :param time: RFC 3339, in UTC.
+    :param revision: the last resourceVersion that had happened.
+    :param time: the best estimate, RFC 3339 in UTC. :param earliest: and ``latest``: its bounds.
     :param remarks: how the point was understood, and which changes are not sure.
     """
 
@@ -45,6 +47,8 @@ class At(msgspec.Struct, frozen=True, kw_only=True):
     position: int
     revision: int | None
     time: str | None
+    earliest: str | None
+    latest: str | None
     remarks: list[str]
 
 
@@ -204,23 +208,26 @@ def _known(asked: Asked) -> int:
 
 
 def _at(log: Log, moment: Moment) -> At:
-    clock = log.clock(moment)
     revision = moment.revision
     if revision is None:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         revision = extent.last_revision
-    time = moment.time
-    if time is None and revision is not None:
-        time = clock.time_of(revision)
+    when = when_is(log.store, moment)
     return At(
         point=moment.label,
         branch=moment.branch,
         cluster=moment.cluster,
         position=moment.known,
         revision=revision,
-        time=None if time is None else format_time(time),
+        time=_time(when.estimate),
+        earliest=_time(when.earliest),
+        latest=_time(when.latest),
         remarks=remarks_on(moment),
     )
+
+
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
 
 
 def _positions(value: Any) -> Iterator[int]:

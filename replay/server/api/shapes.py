@@ -35,16 +35,20 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Reference": "group:string kind:string namespace:string name:string uid:string",
         "Named": "kind:string namespace:string name:string",
         "Gap": "group:string kind:string namespaces:[string] why:string after:integer? "
-        "after_time:string? before:integer? before_time:string? message:string remedy:string",
+        "after_time:string? after_earliest:string? after_latest:string? before:integer? "
+        "before_time:string? before_earliest:string? before_latest:string? message:string "
+        "remedy:string",
         "Unsure": "count:integer first:integer last:integer",
         "Step": "action:string what:string about:string by:string outcome:string numbers:{any}",
         "Behaviour": f"{_BEHAVIOUR}values:[string?]",
         # log
         "Input": "source:string tells:string events:integer first_revision:integer? "
         "last_revision:integer? redacted:boolean",
-        "Times": "first:string? last:string? bounded:integer revisions:integer "
+        "Times": "first:string? first_earliest:string? first_latest:string? last:string? "
+        "last_earliest:string? last_latest:string? bounded:integer revisions:integer "
         "median_width_us:integer? disagreements:[any]",
-        "Stretch": "first:integer? last:integer? first_time:string? last_time:string? "
+        "Stretch": "first:integer? last:integer? first_time:string? first_earliest:string? "
+        "first_latest:string? last_time:string? last_earliest:string? last_latest:string? "
         "by:[string] open:boolean",
         "Coverage": "group:string kind:string namespaces:[string] complete:[Stretch]",
         "Kind": "group:string kind:string",

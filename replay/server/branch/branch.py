@@ -169,7 +169,7 @@ class Branch(Watching):
 
         :raises PositionConflict: another process appended to it; nothing was stored.
         """
-        now = max(self._clock(), self.tables.time or 0)
+        now = max(self._clock(), self.tables.when.estimate or 0)
         try:
             decided = self._decided(asking, now)
         except MALFORMED as fault:

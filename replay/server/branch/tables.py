@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ....engine.kubernetes.resources import GroupKind
+from ....engine.state.clock import Span, span_at
 from ....engine.state.truth import Entry
 from ...moments.coverage import unknown_at
 from ...moments.log import Log
@@ -38,13 +39,13 @@ class Tables(NamedTuple):
     """All objects of a branch at one position.
 
     :param moment: the end of the branch. :param revision: the last one that was given out.
-    :param time: of the last write, in microseconds; None if it is not known.
+    :param when: between which times the last write was.
     :param kinds: the objects of each kind, by namespace and name.
     """
 
     moment: Moment
     revision: int
-    time: int | None
+    when: Span
     kinds: Mapping[GroupKind, Sequence[Entry]]
     catalog: Catalog
 
@@ -70,7 +71,8 @@ class Tables(NamedTuple):
                 kinds[pair] = copied[pair] = list(kinds.get(pair, ()))
             _apply(copied[pair], change)
             revision = max(revision, change.revision)
-        return Tables(moment, revision, max(self.time or time, time), kinds, self.catalog)
+        when = span_at(max(self.when.estimate or time, time))
+        return Tables(moment, revision, when, kinds, self.catalog)
 
 
 def one_pair(kind: GroupKind) -> GroupKind:
@@ -103,9 +105,9 @@ class BranchState(LoggedState):
         return self._tables.revision
 
     @property
-    def time(self) -> int | None:
-        """The time of the last write."""
-        return self._tables.time
+    def when(self) -> Span:
+        """Between which times the last write was."""
+        return self._tables.when
 
     @property
     def catalog(self) -> Catalog:
@@ -161,7 +163,7 @@ def loaded(log: Log) -> Tables:
     kinds = {pair: list(state.of(pair)) for pair in sorted(pairs)}
     shown = (entry.revision + bool(entry.node_bound) for some in kinds.values() for entry in some)
     revision = max(state.revision, *shown) if any(kinds.values()) else state.revision
-    return Tables(moment, revision, state.time, kinds, state.catalog)
+    return Tables(moment, revision, state.when, kinds, state.catalog)
 
 
 def known_kinds(log: Log, tables: Tables) -> frozenset[GroupKind]:

@@ -12,7 +12,7 @@ from typing import Any
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import NodeFact, PodFact
 from ....engine.state.object_status import status_of
-from ...render.amounts import age
+from ...render.amounts import age, duration
 from .columns import (
     AGE_COLUMN,
     NAME_COLUMN,
@@ -87,7 +87,7 @@ def _restarts(row: Row) -> str:
     states = (one.get("lastState") or {} for one in row.at("status", "containerStatuses") or ())
     ended = (time_in((state.get("terminated") or {}).get("finishedAt")) for state in states)
     last = max((time for time in ended if time is not None), default=None)
-    return str(count) if last is None else f"{count} ({age(row.now, last)} ago)"
+    return str(count) if last is None else f"{count} ({age(row.when, last)} ago)"
 
 
 def _pod_ip(row: Row) -> str:
@@ -239,7 +239,7 @@ def _duration(row: Row) -> str:
     if begin is None:
         return ""
     end = time_in(row.at("status", "completionTime"))
-    return age(row.now if end is None else end, begin)
+    return age(row.when, begin) if end is None else duration(begin, end)
 
 
 def _data(row: Row) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ....engine.state.clock import UNDATED
 from ....engine.state.truth import Entry
 from .asked import Form, Selection, Shape
 from .changes import Change, at_revision, name_of
@@ -101,7 +102,7 @@ class Watcher:
 
     def bookmark(self, revision: int, *, ends_initial: bool = False) -> bytes:
         """Return a line that only says how far the watch is."""
-        shaper = Shaper(self.form, self.resource, None)
+        shaper = Shaper(self.form, self.resource, UNDATED)
         return line("BOOKMARK", shaper.bookmark(revision, ends_initial=ends_initial))
 
 
@@ -209,8 +210,8 @@ class Channel:
         return at_revision(body, change.revision)
 
     def _lines(self, state: State, told: Sequence[Told], *, columns: bool) -> Iterator[bytes]:
-        now = state.time if self._form.shape is Shape.TABLE else None
-        shaper = Shaper(self._form, self.resource, now, state.shift)
+        when = state.when if self._form.shape is Shape.TABLE else UNDATED
+        shaper = Shaper(self._form, self.resource, when, state.shift)
         for one in told:
             yield line(one.kind, shaper.one(one.entry, one.body, columns=columns))
             columns = False

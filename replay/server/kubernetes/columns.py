@@ -10,6 +10,7 @@ import msgspec
 
 from ....engine.kubernetes.expressions.jsonpath import Allowance
 from ....engine.kubernetes.units import parse_time
+from ....engine.state.clock import Span
 from ....engine.state.truth import Entry
 from ...render.amounts import age
 
@@ -45,15 +46,15 @@ CREATED = (
 class Row:
     """An object that becomes a row.
 
-    :param now: the moment in microseconds, for ages.
+    :param when: between which times the moment is, for ages.
     :param allowance: what the paths of custom columns may still see, in all rows of a table; a
         cell beyond it is empty.
     """
 
     def __init__(
-        self, entry: Entry, body: bytes, now: int | None, allowance: Allowance | None = None
+        self, entry: Entry, body: bytes, when: Span, allowance: Allowance | None = None
     ) -> None:
-        self.entry, self._body, self.now = entry, body, now
+        self.entry, self._body, self.when = entry, body, when
         self.allowance = allowance or Allowance()
 
     @cached_property
@@ -71,12 +72,12 @@ class Row:
 
     def age_of(self, text: object) -> str:
         """Return how long before the moment a time was; ``<unknown>`` if it is none."""
-        return age(self.now, time_in(text))
+        return age(self.when, time_in(text))
 
     @property
     def age(self) -> str:
         """How long before the moment the object was created."""
-        return age(self.now, self.entry.fact.created_at)
+        return age(self.when, self.entry.fact.created_at)
 
 
 Cell = Callable[[Row], Any]

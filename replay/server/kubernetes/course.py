@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from ....engine.errors import UsageError
 from ....engine.kubernetes.units import format_time
+from ....engine.state.clock import Span
+from ...moments.clock import when_is
 from ...moments.coverage import beginning_of
 from ...moments.log import Log
 from ...moments.moment import Moment
@@ -28,13 +30,13 @@ Resolve = Callable[[str], Awaitable[Moment]]
 class Position(NamedTuple):
     """Where the course is.
 
-    :param time: in microseconds; None if the log holds no times.
+    :param when: between which times it is.
     :param speed: how many times faster than it happened; of a paused one, what it would be.
     """
 
     moment: Moment
     revision: int
-    time: int | None
+    when: Span
     speed: float
     playing: bool
 
@@ -77,9 +79,9 @@ class Course:
     async def position(self) -> Position:
         """Return where the course is."""
         moment = await self.now()
-        revision, time = await self._follower.ask(lambda log: _place(log, moment))
+        revision, when = await self._follower.ask(lambda log: _place(log, moment))
         speed = self._speed or self._usual_speed
-        return Position(moment, revision, time, speed, bool(self._speed))
+        return Position(moment, revision, when, speed, bool(self._speed))
 
     async def play(self, speed: float | None = None) -> None:
         """Play on from where the course is.
@@ -90,12 +92,12 @@ class Course:
         if speed is not None and not 0 < speed <= _FASTEST:
             raise UsageError(f"{speed:g} is no speed", now="write a number such as 10x or 0.5x")
         moment = await self.now()
-        _, time = await self._follower.ask(lambda log: _place(log, moment))
-        if time is None:
+        _, when = await self._follower.ask(lambda log: _place(log, moment))
+        if when.estimate is None:
             raise UsageError("the log holds no times to play by", now="use plinian play step")
         self._usual_speed = speed or self._usual_speed
         self._held = True
-        self._start_clock(time)
+        self._start_clock(when.estimate)
         self._awake()
 
     async def begin(self, speed: float) -> None:
@@ -142,8 +144,8 @@ class Course:
         self._held = True
         await self._move(moment)
         if self._speed:
-            _, time = await self._follower.ask(lambda log: _place(log, moment))
-            self._start_clock(time or 0)
+            _, when = await self._follower.ask(lambda log: _place(log, moment))
+            self._start_clock(when.estimate or 0)
 
     async def close(self) -> None:
         """Move no more."""
@@ -205,14 +207,13 @@ def _is_before(moment: Moment, other: Moment) -> bool:
     return moment.revision < other.revision
 
 
-def _place(log: Log, moment: Moment) -> tuple[int, int | None]:
-    """Return the revision and the time of a moment."""
+def _place(log: Log, moment: Moment) -> tuple[int, Span]:
+    """Return the revision of a moment, and between which times it is."""
     revision = moment.revision
     if revision is None:
         extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         revision = extent.last_revision or 0
-    time = log.clock(moment).time_of(moment.revision) if moment.time is None else moment.time
-    return revision, time
+    return revision, when_is(log.store, moment)
 
 
 def _first(log: Log) -> str:

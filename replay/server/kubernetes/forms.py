@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from ....engine.kubernetes.expressions.jsonpath import Allowance
+from ....engine.state.clock import Span
 from ....engine.state.truth import Entry
 from .asked import Form, Shape
 from .columns import Column, Row
@@ -57,10 +58,8 @@ class Shaper:
     :param shift: by how much the times of objects are moved; ages are not.
     """
 
-    def __init__(
-        self, form: Form, resource: Resource, now: int | None, shift: Shift = NONE
-    ) -> None:
-        self._form, self._resource, self._now, self._shift = form, resource, now, shift
+    def __init__(self, form: Form, resource: Resource, when: Span, shift: Shift = NONE) -> None:
+        self._form, self._resource, self._when, self._shift = form, resource, when, shift
         self._columns: Sequence[Column] = ()
         self._allowance = Allowance(MOST_SEEN)
         if form.shape is Shape.TABLE:
@@ -149,7 +148,7 @@ class Shaper:
         )
 
     def _row(self, entry: Entry, body: bytes) -> bytes:
-        row = Row(entry, body, self._now, self._allowance)
+        row = Row(entry, body, self._when, self._allowance)
         cells = _ENCODER.encode([column.shown(row) for column in self._columns])
         match self._form.include:
             case "None":

@@ -14,6 +14,7 @@ import msgspec
 from ....engine.errors import PointTooEarly
 from ....engine.kubernetes.expressions.selectors import matcher
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
+from ....engine.state.clock import UNDATED, Span
 from ....engine.state.truth import Entry
 from .asked import Asked, Form, Selection, Shape, Start, token_of
 from .forms import ListHead, Shaper
@@ -56,16 +57,16 @@ class Page(NamedTuple):
         :param state: the same state, in the thread that asks.
         """
         bodies = state.bodies(self.entries, self.resource)
-        shaper = Shaper(self.form, self.resource, _now(self.form, state), state.shift)
+        shaper = Shaper(self.form, self.resource, _when(self.form, state), state.shift)
         return b",".join(shaper.items(self.entries, bodies))
 
     def begin(self) -> bytes:
         """Return what stands before the first item."""
-        return Shaper(self.form, self.resource, None).begin(self.head)
+        return Shaper(self.form, self.resource, UNDATED).begin(self.head)
 
 
-def _now(form: Form, state: State) -> int | None:
-    return state.time if form.shape is Shape.TABLE else None
+def _when(form: Form, state: State) -> Span:
+    return state.when if form.shape is Shape.TABLE else UNDATED
 
 
 def page_of(state: State, resource: Resource, asked: Asked) -> Page:
@@ -167,5 +168,5 @@ def object_of(state: State, resource: Resource, namespace: str, name: str, form:
     for entry in state.of(resource.pair):
         if _name(entry) == (namespace, name):
             (body,) = state.bodies([entry], resource)
-            return Shaper(form, resource, _now(form, state), state.shift).one(entry, body)
+            return Shaper(form, resource, _when(form, state), state.shift).one(entry, body)
     raise not_found(resource, name)

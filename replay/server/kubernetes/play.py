@@ -63,12 +63,18 @@ async def _done(course: Course, command: Command) -> None:
             raise UsageError(f"no command {command.command!r} with these fields", now=_ways())
 
 
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
+
+
 def document(position: Position) -> dict[str, Any]:
     """Return where a course is, for JSON."""
     return {
         "at": position.moment.label,
         "revision": position.revision,
-        "time": None if position.time is None else format_time(position.time),
+        "time": _time(position.when.estimate),
+        "earliest": _time(position.when.earliest),
+        "latest": _time(position.when.latest),
         "speed": position.speed,
         "playing": position.playing,
     }

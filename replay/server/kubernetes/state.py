@@ -17,11 +17,13 @@ import msgspec
 from ....engine.events import Reference
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.kubernetes.units import SECOND_US, format_time
+from ....engine.state.clock import Span, span_at
 from ....engine.state.facts import OtherFact
 from ....engine.state.truth import Entry
 from ...moments.coverage import reasons, unknown_at
 from ...moments.log import Log
 from ...moments.moment import Moment
+from ...moments.times import is_one_time, span_text
 from ...moments.truth import bound_document
 from .events import event_in_group
 from .resources import CRD, EVENT, NAMESPACE, NEW_EVENT, Catalog, HeldKind, Resource, catalog_of
@@ -52,7 +54,11 @@ class State(Protocol):
 
     @property
     def time(self) -> int | None:
-        """The time, in microseconds; None if it is not known."""
+        """The best estimate of its time, in microseconds; None if it is not known."""
+
+    @property
+    def when(self) -> Span:
+        """Between which times it is, for ages."""
 
     @property
     def label(self) -> str:
@@ -160,10 +166,15 @@ class LoggedState:
 
     @property
     def time(self) -> int | None:
-        """The time of the moment, for ages."""
+        """The best estimate of the time of the moment."""
+        return self.when.estimate
+
+    @property
+    def when(self) -> Span:
+        """Between which times the moment is, for ages."""
         if self.moment.time is not None:
-            return self.moment.time
-        return self._log.truth(self.moment).time
+            return span_at(self.moment.time)
+        return self._log.truth(self.moment).when
 
     @property
     def catalog(self) -> Catalog:
@@ -326,12 +337,12 @@ def _in_version(body: bytes, resource: Resource) -> bytes:
 
 
 def shown_time(state: State) -> str:
-    """Return the moment of a state for people, with its time to the second."""
-    time = state.time
+    """Return the moment of a state for people, with its time to the second, or with its bounds."""
+    when, label, time = state.when, state.label, state.time
     if time is None:
-        return state.label
-    text = format_time(time - time % SECOND_US)
-    return text if text == state.label else f"{state.label} ({text})"
+        return label
+    text = format_time(time - time % SECOND_US) if is_one_time(when) else span_text(when)
+    return text if text == label else f"{label} ({text})"
 
 
 def in_parts(entries: Sequence[Entry], size: int) -> Iterator[Sequence[Entry]]:

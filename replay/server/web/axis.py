@@ -20,7 +20,7 @@ import numpy as np
 from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.clock import StoreKey, clock_of
-from ...moments.times import with_spans
+from ...moments.times import last_time, with_spans
 from .positions import version_by
 
 SAMPLES = 1200
@@ -71,10 +71,14 @@ def _places(axis: Axis) -> tuple[tuple[int, float], ...]:
 
 
 class _Sample(NamedTuple):
-    """A position that was read. :param stands_for: how many events."""
+    """A position that was read. :param stands_for: how many events.
+
+    :param time: the best estimate. :param latest: the last possible time.
+    """
 
     position: int
     time: int
+    latest: int
     versioned: bool
     stands_for: int
 
@@ -94,7 +98,9 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     ending = list(store.read(version_by(branch, cluster, end)))
     gaps = np.diff([*some, end + 1]).tolist()
     samples = [
-        _Sample(one.position, span.estimate, one.event.revision is not None, gap)
+        _Sample(
+            one.position, span.estimate, last_time(span) or 0, one.event.revision is not None, gap
+        )
         for (one, span), gap in zip(with_spans(found, clock), gaps, strict=True)
         if span.estimate is not None
     ]
@@ -102,7 +108,7 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
         return _undated(some, begin, end)
     placed = [one for one in samples if one.versioned] or samples
     last = [
-        _Sample(one.position, span.estimate, versioned=True, stands_for=0)
+        _Sample(one.position, span.estimate, last_time(span) or 0, versioned=True, stands_for=0)
         for one, span in with_spans(ending, clock)
         if span.estimate is not None and one.position > placed[-1].position
     ]
@@ -111,7 +117,7 @@ def _axis(opened: StoreKey, branch: str, cluster: str, begin: int, end: int, _la
     whole = begin == 1 and end == _last
     low, high = (times[0], times[-1])
     if whole or low == high:
-        low, high = min(one.time for one in samples), max(one.time for one in samples)
+        low, high = min(one.time for one in samples), max(one.latest for one in samples)
     return Axis(
         tuple(one.position for one in placed),
         tuple(times),

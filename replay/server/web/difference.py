@@ -120,8 +120,8 @@ def difference(log: Log, look: Look) -> Difference:
     return Difference(
         before=low,
         after=high,
-        before_time=found.before.time or "",
-        after_time=found.after.time or "",
+        before_time=found.before.shown or "",
+        after_time=found.after.shown or "",
         chosen=look.versus is not None,
         kind=kind,
         kinds=tuple(_kinds(found, kind)),

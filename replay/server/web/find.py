@@ -15,6 +15,7 @@ from ....engine.errors import PlinianError
 from ....engine.events import Reference
 from ...facade.log import Log
 from ...moments.kinds import plain_name
+from ...moments.times import known_text
 from ...render.events import object_text
 from .look import Look
 from .notes import JOB, NODE, POD, PODGROUP, QUEUE
@@ -100,7 +101,7 @@ def _moment(log: Log, look: Look, text: str) -> FoundMoment | None:
     except PlinianError:
         return None
     link = look.link(look.get("page").strip("/"), at=position)
-    return FoundMoment(position=position, time=time_at(log, position)[0], link=link)
+    return FoundMoment(position=position, time=known_text(time_at(log, position)), link=link)
 
 
 def _pages(pages: Sequence[Page], look: Look, text: str) -> Iterator[FoundPage]:

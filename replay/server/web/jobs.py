@@ -153,7 +153,7 @@ def _workloads(truth: Truth) -> Iterator[Workload]:
 
 
 def _age_at(truth: Truth) -> Callable[[Entry], str]:
-    return lambda entry: age(truth.time, entry.fact.created_at)
+    return lambda entry: age(truth.when, entry.fact.created_at)
 
 
 def _of_group(

@@ -5,7 +5,7 @@ Places are shares of the width, from 0 to 100, so the drawing fits every screen 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -14,9 +14,17 @@ import msgspec
 from ....engine.errors import PlinianError
 from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
+from ....engine.state.clock import Span
 from ...facade.log import Log
+from ...moments.history import Happening
 from ...moments.lives import State, Step
-from ...moments.times import time_text, with_spans
+from ...moments.times import (
+    is_uncertain,
+    known_text,
+    span_words,
+    time_text,
+    with_spans,
+)
 from .axis import Axis
 from .lives import life_of
 from .look import Look
@@ -32,6 +40,9 @@ MOST_SESSIONS = 1000
 
 LONGEST_INFERRED = 200_000
 """In a log of more events, sessions that no scheduler's log names are not looked for."""
+
+_LEAST = 0.15
+"""Nothing is drawn narrower than this share of the width."""
 
 _TICKS = 8
 _STEPS_S = (
@@ -50,8 +61,12 @@ class Tick(msgspec.Struct, frozen=True):
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an object from a position on, and where it is drawn.
 
+    It is drawn where it is certain: from the last possible time of its begin to the first of its
+    end. All times between the bounds of a change are drawn as :class:`Between`.
+
     :param phase: its status as ``get`` prints it; empty for kinds without one.
     :param node: of a pod. :param begin: the position of the event with which it begins.
+    :param time: of that event, as tables print it.
     """
 
     x: float
@@ -64,8 +79,22 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     time: str
 
 
+class Between(msgspec.Struct, frozen=True):
+    """An event whose time is not certain: it is drawn over all times at which it may have been.
+
+    :param text: what happened, with the bounds of its time.
+    """
+
+    x: float
+    width: float
+    position: int
+    text: str
+
+
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
     """The phases of one object.
+
+    :param events: where each event is drawn whose time is certain. :param unsure: the others.
 
     :param exists: at the position of the look, with ``phase`` and ``node`` as the panel has them.
     :param fault: why there are none. :param more: phases that are not drawn.
@@ -74,6 +103,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     stretches: list[Stretch]
     events: list[tuple[float, int]]
+    unsure: list[Between]
     pinned: bool
     exists: bool = False
     phase: str = ""
@@ -85,11 +115,11 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
 class Shown(NamedTuple):
     """A session: the position that shows it, when it was opened, and how many pods it bound.
 
-    :param opened: microseconds since 1970; None if it is not known. :param binds: the same.
+    :param binds: None if it is not known here.
     """
 
     position: int
-    opened: int | None
+    opened: Span
     binds: int | None
 
 
@@ -97,11 +127,14 @@ class SessionMark(msgspec.Struct, frozen=True):
     """A session: where it is drawn, the position that shows it, and pods that it bound.
 
     :param binds: None if it is not known here.
+    :param width: of all times at which it may have been opened; 0 if its time is certain.
     """
 
     x: float
     position: int
     binds: int | None
+    width: float = 0.0
+    text: str = ""
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,9 +162,14 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
     sessions_said: str
 
     @property
+    def unsure(self) -> bool:
+        """Whether a time is drawn with its bounds."""
+        return any(lane.unsure for lane in self.lanes) or any(one.width for one in self.sessions)
+
+    @property
     def marks(self) -> int:
         """How many shapes it has."""
-        own = sum(len(lane.stretches) + len(lane.events) for lane in self.lanes)
+        own = sum(len(lane.stretches) + len(lane.events) + len(lane.unsure) for lane in self.lanes)
         return own + len(self.sessions) + sum(1 for bar in self.bars if bar)
 
 
@@ -182,26 +220,28 @@ def _lane(log: Log, look: Look, axis: Axis, name: str, room: int) -> Lane:
     try:
         life = life_of(log, name)
     except PlinianError as fault:
-        return Lane(name=name, stretches=[], events=[], pinned=pinned, fault=str(fault.what))
+        fault_said = str(fault.what)
+        return Lane(name=name, stretches=[], events=[], unsure=[], pinned=pinned, fault=fault_said)
     steps = list(life.steps())
     now = next((one.state for one in reversed(steps) if one.position <= look.position), State())
     stretches = list(_stretches(steps, look, axis))
-    places = dict.fromkeys(
-        _place(axis, one.position, one.time)
-        for one in life.history.happenings
-        if look.begin <= one.position <= look.end
-    )
+    shown = [one for one in life.history.happenings if look.begin <= one.position <= look.end]
+    exact = [one for one in shown if not _has_bounds(axis, one.span)]
+    places = dict.fromkeys(_ends(axis, one.position, one.span)[0] for one in exact)
+    between = list(_between(axis, [one for one in shown if _has_bounds(axis, one.span)]))
     drawn = stretches[: room // 2]
-    events = [(x, 0) for x in list(places)[: room - len(drawn)]]
+    unsure = between[: max(0, room - len(drawn)) // 2]
+    events = [(x, 0) for x in list(places)[: room - len(drawn) - len(unsure)]]
     return Lane(
         name=name,
         stretches=drawn,
         events=events,
+        unsure=unsure,
         pinned=pinned,
         exists=now.exists,
         phase=now.status,
         node=now.node,
-        more=len(stretches) - len(drawn) + len(places) - len(events),
+        more=len(stretches) + len(places) + len(between) - len(drawn) - len(events) - len(unsure),
     )
 
 
@@ -212,25 +252,48 @@ def _stretches(steps: Sequence[Step], look: Look, axis: Axis) -> Iterator[Stretc
             continue
         if following is not None and following.position <= look.begin:
             continue
-        x = _place(axis, one.position, one.time) if one.position >= look.begin else 0.0
+        x = _ends(axis, one.position, one.when)[1] if one.position >= look.begin else 0.0
         ends = 100.0
         if following is not None and following.position <= look.end:
-            ends = _place(axis, following.position, following.time)
+            ends = _ends(axis, following.position, following.when)[0]
         drawn = look_of(one.state.status, node=one.state.node)
         yield Stretch(
             x=x,
-            width=max(round(ends - x, 2), 0.15),
+            width=max(round(ends - x, 2), _LEAST),
             phase=one.state.status,
             node=one.state.node,
             look=drawn,
             glyph=GLYPHS[drawn],
             begin=one.position,
-            time="" if one.time is None else time_text(one.time),
+            time=known_text(one.when),
         )
 
 
-def _place(axis: Axis, position: int, time: int | None) -> float:
-    return axis.share(position) if time is None or not axis.dated else axis.share_of(time)
+def _between(axis: Axis, happenings: Iterable[Happening]) -> Iterator[Between]:
+    """Yield events with uncertain times; of several with the same bounds the first, and a count."""
+    groups: dict[tuple[float, float], list[Happening]] = {}
+    for one in happenings:
+        groups.setdefault(_ends(axis, one.position, one.span), []).append(one)
+    for (low, high), some in groups.items():
+        first, more = some[0], len(some) - 1
+        text = f"{first.kind} (@{first.position}) at {span_words(first.span)}"
+        text += f", and {more} more" if more else ""
+        yield Between(low, max(round(high - low, 2), _LEAST), first.position, text)
+
+
+def _has_bounds(axis: Axis, span: Span) -> bool:
+    """Return whether a time is drawn as a stretch between its bounds."""
+    return axis.dated and is_uncertain(span)
+
+
+def _ends(axis: Axis, position: int, span: Span) -> tuple[float, float]:
+    """Return where the first and the last possible time of an event are; mostly they are one."""
+    if not axis.dated or span.estimate is None:
+        return (axis.share(position),) * 2
+    if not is_uncertain(span):
+        return (axis.share_of(span.estimate),) * 2
+    low = 0.0 if span.earliest is None else axis.share_of(span.earliest)
+    return low, 100.0 if span.latest is None else axis.share_of(span.latest)
 
 
 def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]:
@@ -250,13 +313,15 @@ def _sessions(log: Log, look: Look, axis: Axis) -> tuple[list[SessionMark], str]
 
 def shown_sessions(log: Log) -> Sequence[Shown]:
     """Return the position and the bindings of the sessions that the whole log shows."""
-    return [Shown(one.position, one.opened, one.binds) for one in sessions_of(log)]
+    return [Shown(one.position, one.when, one.binds) for one in sessions_of(log)]
 
 
 def _mark(axis: Axis, one: Shown) -> SessionMark:
-    dated = axis.dated and one.opened is not None
-    x = axis.share_of(one.opened) if dated and one.opened else axis.share(one.position)
-    return SessionMark(x, one.position, one.binds)
+    low, high = _ends(axis, one.position, one.opened)
+    if not _has_bounds(axis, one.opened):
+        return SessionMark(low, one.position, one.binds)
+    text = f"session opened at {span_words(one.opened)}"
+    return SessionMark(low, one.position, one.binds, max(round(high - low, 2), _LEAST), text)
 
 
 def _logged(log: Log, look: Look) -> Iterator[Shown]:
@@ -269,4 +334,4 @@ def _logged(log: Log, look: Look) -> Iterator[Shown]:
         limit=MOST_SESSIONS + 1,
     )
     found = with_spans(list(log.store.read(query)), log.clock())
-    return (Shown(one.position, span.estimate, None) for one, span in found)
+    return (Shown(one.position, span, None) for one, span in found)

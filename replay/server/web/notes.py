@@ -9,8 +9,9 @@ from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import Fact, JobFact, NodeFact, PodFact, PodGroupFact, QueueFact
 from ...facade.log import Log
 from ...moments.assumptions import assumptions_at
-from ...moments.coverage import Unknown, reasons, unknown_at
+from ...moments.coverage import reasons, unknown_at
 from ...moments.moment import Moment
+from ...moments.unknown import Unknown
 
 JOB: GroupKind = ("batch.volcano.sh", "Job")
 PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")

@@ -8,9 +8,10 @@ import msgspec
 
 from ....engine.errors import PointUnknown
 from ....engine.log import Cut, Query
+from ....engine.state.clock import UNDATED, Span
 from ...moments.log import Log
 from ...moments.moment import Moment
-from ...moments.times import span_text, time_text, with_spans
+from ...moments.times import with_spans
 
 _DIGITS = re.compile(r"[0-9]{1,18}")
 _PREFIX = "t:"
@@ -45,17 +46,14 @@ def position_of(log: Log, text: str) -> int:
     return found[0].position if found else 0
 
 
-def time_at(log: Log, position: int) -> tuple[str, str]:
-    """Return the time of the last version by a position, for people and for programs.
+def time_at(log: Log, position: int) -> Span:
+    """Return between which times the last version by a position came to be.
 
-    Both are empty if it is not known. The lines of a scheduler's log that come before the
-    position in the log may be later: they are no part of the state.
+    The lines of a scheduler's log that come before the position in the log may be later: they are
+    no part of the state.
     """
     found = list(log.store.read(version_by(log.branch, log.cluster, position)))
-    for _, span in with_spans(found, log.clock()):
-        if span.estimate is not None:
-            return span_text(span), time_text(span.estimate)
-    return "", ""
+    return next((span for _, span in with_spans(found, log.clock())), UNDATED)
 
 
 def version_by(branch: str, cluster: str | None, position: int) -> Query:

@@ -27,7 +27,7 @@ from .answers import Asked, Found, Later, Moved, Same, look_up
 from .assets import asset, assets
 from .background import NO_STORE, found_or_progress, steer
 from .files import file_of, html_of, part_of
-from .look import TWIN, Look
+from .look import TWIN, Look, seconds
 from .page import Page
 from .pages import PAGES
 from .positions import fixed_position, position_of
@@ -169,7 +169,9 @@ def _json(page: Page, found: Found) -> Response:
         {
             "position": look.position,
             "last": look.last,
-            "time": found.site.estimate or None,
+            "time": seconds(found.site.when.estimate) or None,
+            "earliest": seconds(found.site.when.earliest) or None,
+            "latest": seconds(found.site.when.latest) or None,
             "data": withheld.document(document),
         }
     )

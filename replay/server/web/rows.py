@@ -14,7 +14,7 @@ from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.actors import AttributedEvent
 from ...moments.event_filters import about, known_kinds
-from ...moments.times import span_of_day, span_text
+from ...moments.times import exact_text, span_of_day, span_text
 from ...render.events import event_rows, object_text
 from .look import Look, seconds
 
@@ -29,13 +29,16 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
 
     :param object: as in ``pod/ml/train-0``; empty if it has none. :param subject: what it is about
         in words, if it has no object. :param time: as tables print it; ``of_day`` without the date.
-    :param estimate: for programs. :param actor: in short; ``actor_name`` is the whole.
+    :param exact: for programs, empty if it is not one time. :param earliest: and ``latest``: its
+        bounds. :param actor: in short; ``actor_name`` is the whole.
     """
 
     position: int
     time: str
     of_day: str
-    estimate: str
+    exact: str
+    earliest: str
+    latest: str
     kind: str
     noun: str
     object: str
@@ -133,7 +136,9 @@ def _row(recorded: AttributedEvent, row: list[str]) -> EventRow:
         position=recorded.position,
         time=span_text(recorded.span),
         of_day=span_of_day(recorded.span),
-        estimate=seconds(recorded.span.estimate),
+        exact=exact_text(recorded.span),
+        earliest=seconds(recorded.span.earliest),
+        latest=seconds(recorded.span.latest),
         kind=event.kind,
         noun=event.kind.partition(".")[0],
         object=named if has_name else "",

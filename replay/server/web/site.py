@@ -7,9 +7,11 @@ from functools import cache
 from typing import NamedTuple
 
 from ....engine.log.location import log_name
+from ....engine.state.clock import Span
 from ....engine.version import __version__
 from ....engine.volcano.releases.release import RELEASES
 from ...facade.log import Log
+from ...moments.times import exact_text, known_text, span_of_day
 from ..settings import Settings
 from .assets import assets
 from .look import Look
@@ -34,8 +36,7 @@ class Site(NamedTuple):
     """The frame of a page.
 
     :param log: the name of the log. :param digest: of the end of the log.
-    :param time: of the state at the position, as tables print it; empty if it is not known.
-    :param estimate: the same for programs. :param nav: the pages.
+    :param when: between which times the state at the position came to be. :param nav: the pages.
     """
 
     title: str
@@ -43,11 +44,25 @@ class Site(NamedTuple):
     branch: str
     digest: str
     version: str
-    time: str
-    estimate: str
+    when: Span
     releases: Sequence[str]
     nav: Sequence[Place]
     notices: Sequence[str]
+
+    @property
+    def time(self) -> str:
+        """The time of the state, as tables print it; empty if it is not known."""
+        return known_text(self.when)
+
+    @property
+    def of_day(self) -> str:
+        """The same without the date."""
+        return span_of_day(self.when)
+
+    @property
+    def exact(self) -> str:
+        """The time for programs; empty if it is not one time."""
+        return exact_text(self.when)
 
     def static(self, name: str) -> str:
         """Return the path of a style sheet or a script."""
@@ -58,15 +73,13 @@ def site_of(
     log: Log, settings: Settings, look: Look, page: Page, pages: Sequence[Page], *, digest: str
 ) -> Site:
     """Return the frame of a page at a look."""
-    time, estimate = time_at(log, look.position)
     return Site(
         title=page.title,
         log=log_name(settings.place),
         branch=log.branch,
         digest=digest,
         version=__version__,
-        time=time,
-        estimate=estimate,
+        when=time_at(log, look.position),
         releases=releases(),
         nav=navigation(look, page, pages),
         notices=[*look.notices(page.panes), *missed(look)],

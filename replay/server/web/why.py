@@ -16,6 +16,7 @@ from ...compare.questions import BOUND, ENQUEUED, Question
 from ...compare.subjects import LogSubject
 from ...facade.documents import document
 from ...facade.log import Log
+from ...moments.times import first_time, last_time
 from ...pages.why import reasons_of
 from ...render.simulation import spans
 from ...render.why import few, no_change_text
@@ -34,7 +35,8 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     """A time during which one answer held.
 
     :param point: from when on; ``time`` says it in words. :param begin: and ``width``: in percent
-        of the whole time; the width is 0 if the times are not known. :param cause: a few words
+        of the whole time; the width is 0 if the times are not known. :param unsure: for so long
+        before it may have begun. :param cause: a few words
         that name the answer.
     """
 
@@ -44,6 +46,7 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     begin: float
     width: float
+    unsure: float
     now: bool
     events: tuple[Evidence, ...]
     more: int
@@ -143,11 +146,12 @@ def why(log: Log, look: Look, kind: str, key: str) -> WhyPage:
 
 def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
     """Yield the answers so far, each from when it held until the next one."""
-    times = [stage.since.estimate for stage in found.stages]
-    first, last = (times[0] if times else None), now
+    begun = [stage.since.begin for stage in found.stages]
+    firsts, begins = [first_time(one) for one in begun], [last_time(one) for one in begun]
+    first, last = (firsts[0] if firsts else None), now
     whole = 0 if first is None or last is None else last - first
-    ends = [*times[1:], last][: len(times)]
-    for stage, begin, end in zip(found.stages, times, ends, strict=True):
+    ends = [*firsts[1:], last][: len(begun)]
+    for stage, earliest, begin, end in zip(found.stages, firsts, begins, ends, strict=True):
         known = whole > 0 and begin is not None and end is not None
         yield Stretch(
             point=stage.since.at,
@@ -155,7 +159,8 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
             cause=stage.cause,
             sentence=stage.sentence,
             begin=round(100 * ((begin or 0) - (first or 0)) / whole, 2) if known else 0.0,
-            width=round(100 * ((end or 0) - (begin or 0)) / whole, 2) if known else 0.0,
+            width=round(100 * max(0, (end or 0) - (begin or 0)) / whole, 2) if known else 0.0,
+            unsure=round(100 * ((begin or 0) - (earliest or 0)) / whole, 2) if known else 0.0,
             now=stage is found.stages[-1],
             events=stage.since.events,
             more=stage.since.more,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plinian.engine.events import Reference
+from plinian.engine.state.clock import span_at
 from plinian.engine.state.facts import OtherFact
 from plinian.engine.state.truth import Entry
 from plinian.replay.server.kubernetes.columns import Row
@@ -201,7 +202,7 @@ def test_cells_are_those_of_a_real_server(
     text = json.dumps({**body, "metadata": metadata}).encode()
     fact = OtherFact(created_at=0)
     reference = Reference(group, kind, "", "x", "u")
-    row = Row(Entry(reference=reference, position=1, revision=1, fact=fact), text, 0)
+    row = Row(Entry(reference=reference, position=1, revision=1, fact=fact), text, span_at(0))
     resource = Resource(
         group=group, version="v1", kind=kind, plural="xs", singular="x", namespaced=False
     )

@@ -19,6 +19,7 @@ from campaign.kinds import document_of
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Reference
 from plinian.engine.ingest.objects.versions import version_event
+from plinian.engine.state.clock import span_at
 from plinian.engine.state.extract import extract_fact
 from plinian.engine.state.truth import Entry
 from plinian.replay.cli.main import app
@@ -39,7 +40,7 @@ KINDS = [
     if one.pair in {*BUILT_IN, *OTHERS, *MORE} and schema_of(one) is not None
 ]
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
-NOW = 1_800_000_000_000_000
+NOW = span_at(1_800_000_000_000_000)
 SHALLOW, STRIDE = 4, 41
 """Places with so many steps are all tried, and every so many-th of the others."""
 

@@ -107,9 +107,10 @@ function panelChanged() {
   const now = document.getElementById("now");
   if (now) {
     const time = document.createElement("time");
-    time.dateTime = pane.dataset.estimate || "";
+    time.dateTime = pane.dataset.exact || "";
     time.textContent = pane.dataset.time || "";
-    now.replaceChildren(pane.dataset.time ? time : "no time known");
+    now.replaceChildren(pane.dataset.exact ? time : pane.dataset.time || "no time known");
+    now.dataset.ofDay = pane.dataset.ofDay;
   }
   ruler.move(shown.position, timeShown());
   later();
@@ -158,8 +159,7 @@ function announce(pane) {
 }
 
 function timeShown() {
-  const time = document.querySelector("#now time");
-  return time?.textContent?.split("T")[1]?.replace("Z", "") || "";
+  return document.getElementById("now")?.dataset.ofDay || "";
 }
 
 /** Links to other pages lead to the position that is shown. */

@@ -1,0 +1,145 @@
+"""A gap in what a log knows: when something is not known, why, and what would make it known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...engine.events.payloads import ListBroken
+from ...engine.kubernetes.resources import plural_of
+from ...engine.kubernetes.units import format_time
+from ...engine.state.clock import UNDATED, Span
+from ...engine.state.coverage import Gap, Pair, Why
+from .kinds import plain_name
+from .times import is_known, place_text, span_words
+
+_NAMED = 3
+"""How many objects are named that somebody deleted."""
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """A gap in what the log knows at a moment.
+
+    :param namespaces: where; empty for all requested namespaces of the kind.
+    :param gap: when it is not known, and why.
+    :param broken: a list that would have shown it, had no record of it been skipped.
+    :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
+    :param objects: namespaces and names, if only these objects are not known, as somebody deleted
+        them. :param actor: who did, empty if not known; ``after`` is when.
+    """
+
+    pair: Pair
+    namespaces: tuple[str, ...]
+    gap: Gap
+    after: int | None = None
+    before: int | None = None
+    after_within: Span | None = None
+    before_within: Span | None = None
+    objects: tuple[str, ...] = ()
+    actor: str = ""
+    broken: ListBroken | None = None
+
+    @property
+    def name(self) -> str:
+        """What is not known, as in ``pods in ml``."""
+        plural = plural_of(*self.pair)
+        if plain_name(*self.pair) != self.pair[1].lower():
+            plural = f"{plural}.{self.pair[0]}"
+        if self.objects:
+            few = ", ".join(self.objects[:_NAMED])
+            more = len(self.objects) - _NAMED
+            if len(self.objects) == 1:
+                plural = plain_name(*self.pair)
+            return f"{plural} {few}{f' and {more} more' if more > 0 else ''}"
+        if not self.namespaces:
+            return plural
+        few = ", ".join(self.namespaces[:3])
+        more = len(self.namespaces) - 3
+        return f"{plural} in {few}{f' and {more} more namespaces' if more > 0 else ''}"
+
+    @property
+    def reason(self) -> str:
+        """When it is not known, and why."""
+        broken = self.broken
+        if broken is None:
+            return self._when
+        count = "1 record" if broken.records == 1 else f"{broken.records} records"
+        first = f": {broken.first}" if broken.first else ""  # A pack with new names lacks it.
+        return f"{self._when}; a list is not complete because {count} of it was skipped{first}"
+
+    @property
+    def _when(self) -> str:
+        gap = self.gap
+        after = place_text(gap.after, self.after_within)
+        before = place_text(gap.before, self.before_within)
+        broken = "the watch was interrupted"
+        match gap.why:
+            case Why.NEVER:
+                return "not fully known: the log holds no complete list"
+            case Why.BEFORE:
+                return f"not known before {before}: no complete list before it"
+            case Why.HOLE:
+                why = broken if gap.interrupted else "no watch or full audit log in between"
+                return f"not known between {after} and {before}: {why}"
+            case Why.AFTER:
+                why = broken if gap.interrupted else "no list, watch or full audit log after it"
+                return f"not known after {after}: {why}"
+            case Why.CONTRADICTION:
+                return (
+                    f"not certain at rv:{gap.after}: inputs hold two contents of this version, and "
+                    "the greater one as canonical JSON counts"
+                )
+            case Why.DELETION:
+                by = f" of {self.actor}" if self.actor else ""
+                within = self.after_within
+                at = f" at {span_words(within)}" if within and is_known(within) else ""
+                return (
+                    f"may be gone: a request{by} to delete was accepted{at}, and no later list or "
+                    "watch shows the result"
+                )
+
+    @property
+    def remedy(self) -> str:
+        """What would make it known."""
+        if self.broken is not None:
+            return "mend the skipped record, and ingest the list again"
+        plural = plural_of(*self.pair)
+        if self.gap.why is Why.CONTRADICTION:
+            return "find out which input is true; plinian events --kind version.contradicted"
+        if self.gap.why is Why.DELETION:
+            return f"ingest a list of {plural} that was made later, or a watch of {plural}"
+        if self.gap.why is Why.NEVER:
+            return f"ingest a list of {plural}, or a complete watch of {plural}"
+        if self.gap.why is Why.BEFORE:
+            return f"ingest an earlier list of {plural}, or an earlier complete watch"
+        return (
+            f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
+        )
+
+
+def document_of(unknown: Unknown) -> dict[str, Any]:
+    """Return a gap for JSON."""
+    gap = unknown.gap
+    after = unknown.after_within or UNDATED
+    before = unknown.before_within or UNDATED
+    return {
+        "group": unknown.pair[0],
+        "kind": unknown.pair[1],
+        "namespaces": list(unknown.namespaces),
+        "why": str(gap.why),
+        "after": gap.after,
+        "after_time": _time(unknown.after),
+        "after_earliest": _time(after.earliest),
+        "after_latest": _time(after.latest),
+        "before": gap.before,
+        "before_time": _time(unknown.before),
+        "before_earliest": _time(before.earliest),
+        "before_latest": _time(before.latest),
+        "message": f"{unknown.name}: {unknown.reason}",
+        "remedy": unknown.remedy,
+    }
+
+
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)
