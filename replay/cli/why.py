@@ -135,8 +135,12 @@ def why(
             assumed=assumed_of(asked, taken.names[0]),
         )
         question = _Question(opened_log, target, moment, namespace, given)
-        helps = _helps(question, found, go_on) if what_would_help else None
+        instead, helps = "", None
+        if what_would_help:
+            instead, helps = _helps(question, found, go_on)
         _write(found, helps, output, verbose)
+        if instead:
+            _write_instead(instead, output)
         if plot:
             write_answer_plot(opened_log, ", ".join(inputs) or log, found, moment)
 
@@ -149,20 +153,21 @@ class _Question(NamedTuple):
     conf: ConfText | None
 
 
-def _helps(question: _Question, found: Why, go_on: Callable[[], bool]) -> WouldHelp | None:
-    """Try changes; None if the object does not wait.
-
-    :raises UsageError: the object is a queue or a node.
-    """
+def _helps(
+    question: _Question, found: Why, go_on: Callable[[], bool]
+) -> tuple[str, WouldHelp | None]:
+    """Try changes; none if the object does not wait. Of a queue or a node, say what to ask."""
     from ..render.progress import counting
-    from ..what_if.help import startable, what_would_help
+    from ..what_if.help import instead, startable, what_would_help
 
+    if said := instead(found):
+        return said, None
     log, moment = question.log, question.moment
     target = startable(log, question.named, question.namespace, moment)
     if not found.waits:
-        return None
+        return "", None
     with counting("changes", visible=shows_progress()) as progress:
-        return what_would_help(
+        return "", what_would_help(
             log,
             moment,
             target,
@@ -210,3 +215,13 @@ def _write(found: Why, helps: WouldHelp | None, output: str, depth: int) -> None
         write_lines(why_lines(found, depth=depth, style=style()))
         if helps is not None:
             write_lines(help_lines(helps, depth=depth, style=style()))
+
+
+def _write_instead(said: str, output: str) -> None:
+    """Write what to ask instead of what would help."""
+    from ..render.tables import paragraph
+
+    if output in {"json", "yaml"}:
+        note(said)
+    else:
+        write_lines(("\n", *paragraph(f"{said[:1].upper()}{said[1:]}.", style())))

@@ -24,8 +24,9 @@ from ..answers.records import (
     Stage,
     Step,
 )
-from ..what_if.help import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy, WouldHelp
-from ..what_if.suggestions import GONE, RELEASE
+from ..what_if.help import WouldHelp
+from ..what_if.suggestion import GONE, RELEASE
+from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
 from .session import number_text, step_table
 from .simulation import spans
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
@@ -49,24 +50,23 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
     if said := no_change_text(found):
         yield f"{said}\n"
     if found.found:
-        shown, more = few(found.found)
+        shown, _ = few(found.found)
         rows = [(one.text, one.starts, _names(one.evicts), _names(one.no_longer)) for one in shown]
         heads = ("WOULD HELP", "STARTS", "EVICTS", "NO LONGER PLACED")
-        yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
-        rest = f"; {more} more jobs help, too" if more else ""
-        yield f"Found by running the session with each of {found.tried} changes{rest}.\n"
-    elif found.tried:
-        sooner = " sooner" if found.unchanged else ""
-        tried = f"{found.tried} changes that were tried"
-        sound = " as it should" if found.by_fault else ""
-        yield f"With none of {tried} does it start{sooner}{sound}.\n"
+        paid = [at for at in (2, 3) if any(row[at] != NONE for row in rows)]
+        keep = ("STARTS", *(heads[at] for at in paid[:1]))
+        yield from lines_of(Table(heads, rows, keep=keep), style=style)
+    if tried := tried_text(found):
+        listed = "; -v lists those that do not help." if found.in_vain and not depth else "."
+        yield from paragraph(f"{tried}{listed}", style)
     yield from _fault_lines(found.by_fault, style)
     if depth and found.in_vain:
         yield "\n"
-        tried_rows = [(text,) for text in found.in_vain]
+        tried_rows = [(text,) for text in _listed_in_vain(found)]
         yield from lines_of(Table(("DOES NOT HELP",), tried_rows), style=style)
     if found.left:
-        yield f"{found.left} other changes were not tried, for lack of time: --budget gives more.\n"
+        left = f"{found.left} other changes were not tried, for lack of time: --budget gives more."
+        yield from paragraph(left, style)
 
 
 def _fault_lines(found: Sequence[Remedy], style: Style) -> Iterator[str]:
@@ -76,7 +76,34 @@ def _fault_lines(found: Sequence[Remedy], style: Style) -> Iterator[str]:
         shown, _ = few(found)
         rows = [(one.text, one.starts, " ".join(one.faults)) for one in shown]
         heads = ("ONLY BY A FAULT", "STARTS", "FAULT")
-        yield from lines_of(Table(heads, rows, keep=("STARTS",)), style=style)
+        yield from lines_of(Table(heads, rows, keep=("FAULT",)), style=style)
+
+
+def tried_text(found: WouldHelp) -> str:
+    """Return how many changes were tried, without a full stop; empty if none was."""
+    if not found.tried:
+        return ""
+    singles = found.tried - found.pairs
+    tried = f"{singles} {'change' if singles == 1 else 'changes'}"
+    if found.pairs:
+        tried += f" and {found.pairs} {'pair' if found.pairs == 1 else 'pairs'} of them"
+    if found.found:
+        _, more = few(found.found)
+        helps = "more job helps" if more == 1 else "more jobs help"
+        rest = f"; {more} {helps}, too" if more else ""
+        return f"Found by running the session with each of {tried}{rest}"
+    sooner = " sooner" if found.unchanged else ""
+    sound = " as it should" if found.by_fault else ""
+    return f"With none of {tried} does it start{sooner}{sound}"
+
+
+def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
+    """Yield the changes that do not help: releases together."""
+    prefix = f"{RELEASE} "
+    names = {text.removeprefix(prefix) for text in found.in_vain if text.startswith(prefix)}
+    yield from (text for text in found.in_vain if not text.startswith(prefix))
+    if names:
+        yield f"{prefix}{spans([str(one) for one in RELEASES if str(one) in names])}"
 
 
 def no_change_text(found: WouldHelp) -> str:

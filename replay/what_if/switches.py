@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 import yaml
 
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.amounts import amounts
 from ...engine.volcano.conf import ConfInvalid, parse_scheduler_conf
 from ...engine.volcano.session.behaviours import Behaviours
+from ..answers.amounts import amounts_of
+from ..answers.evicting import EVICTING
+from ..answers.records import Link, Overcommitted
 from ..moments.scheduler_confs import ConfText
 
 Configuration = dict[str, Any]
 Edit = Callable[[Configuration], bool]
 """Changes a configuration; returns whether it did."""
 
-_EVICTING = ("preempt", "reclaim")
-_FACTORS = (2, 5)
+_ADDED = ("preempt", "reclaim")
+FACTORS = (2.0, 5.0)
+"""Factors of ``overcommit`` that are tried if none was computed."""
+
+_SLACK = 1e-9
+_OVERCOMMIT = "overcommit"
 
 VOTERS = ("priority", "gang", "conformance", "drf", "proportion", "capacity", "tdm", "pdb")
 """The plugins that choose victims."""
@@ -27,11 +37,15 @@ class Switch(NamedTuple):
     """A change of the configuration.
 
     :param combines: it may be made together with others.
+    :param exposes: with it, gangs do not protect their pods.
+    :param milder_than: the text of another change that does more of the same.
     """
 
     text: str
     edit: Edit
     combines: bool = True
+    exposes: bool = False
+    milder_than: str = ""
 
 
 class Switches:
@@ -39,13 +53,31 @@ class Switches:
 
     :param confs: of the scheduler, newest first. None of the changes can be made to the built-in
         configuration.
+    :param factors: of ``overcommit``, to try. :param enqueueing: whether the object is enqueued, or
+        has to be: else no switch of that is tried.
     """
 
-    def __init__(self, confs: Sequence[ConfText], behaviours: Behaviours) -> None:
+    def __init__(
+        self,
+        confs: Sequence[ConfText],
+        behaviours: Behaviours,
+        factors: Sequence[float] = FACTORS,
+        *,
+        enqueueing: bool = True,
+    ) -> None:
         self._behaviours = behaviours
         self._text = next((text for text, _ in confs if _is_accepted(text, behaviours)), "")
-        self.singles = tuple(one for one in SWITCHES if self.changed((one,)) is not None)
+        every = (*PROTECTION, *(enqueue_switches(factors) if enqueueing else ()), *ACTIONS)
+        self.singles = tuple(one for one in every if self.changed((one,)) is not None)
         """Those that change the configuration."""
+
+    @property
+    def evicting(self) -> tuple[str, ...]:
+        """Return the actions of the configuration that evict."""
+        if not self._text:
+            return ()
+        actions = parse_scheduler_conf(self._text, self._behaviours).actions
+        return tuple(name for name in actions if name in EVICTING)
 
     @property
     def moves(self) -> tuple[Switch, ...]:
@@ -59,6 +91,27 @@ class Switches:
         if text is None or not _is_accepted(text, self._behaviours):
             return None
         return ConfText(text, said(some))
+
+
+def factors_for(chain: Iterable[Link], cache: SchedulerCache) -> tuple[float, ...]:
+    """Return the least factor of ``overcommit`` that leaves what is wanted, in tenths.
+
+    The plugin compares what is reserved with factor * total - used, of all nodes.
+    """
+    link = next((one for one in chain if isinstance(one, Overcommitted)), None)
+    if link is None:
+        return FACTORS
+    reserved, least = amounts(link.reserved), 0.0
+    for name in link.exceeded:
+        nodes = [info for info in cache.nodes.values() if not info.reason]
+        total = sum(one.allocatable.get(name) for one in nodes)
+        used = sum(one.used.get(name) for one in nodes)
+        if not total or name not in reserved:
+            return ()  # No factor makes more of nothing.
+        parts = amounts(amounts_of({name: total}))[name], amounts(amounts_of({name: used}))[name]
+        needed = reserved[name].billionths + parts[1].billionths
+        least = max(least, ceil(10 * needed / parts[0].billionths - _SLACK) / 10)
+    return (least,)
 
 
 def said(some: Sequence[Switch]) -> str:
@@ -80,7 +133,7 @@ def _factor(factor: float) -> Edit:
     def edit(conf: Configuration) -> bool:
         some = [
             one
-            for one in _plugins(conf, "overcommit")
+            for one in _plugins(conf, _OVERCOMMIT)
             if _number((one.get("arguments") or {}).get("overcommit-factor")) < factor
         ]
         for one in some:
@@ -159,21 +212,30 @@ def _is_accepted(text: str, behaviours: Behaviours) -> bool:
     return bool(text.strip())
 
 
-SWITCHES = (
-    *(
-        Switch(f"enable{does}: false on plugin gang", _set("gang", f"enable{does}", value=False))
-        for does in ("Reclaimable", "Preemptable")
-    ),
-    *(
-        Switch(f"overcommit-factor: {factor} on plugin overcommit", _factor(factor), combines=False)
-        for factor in _FACTORS
-    ),
-    *(
-        Switch(
-            f"enableJobEnqueued: false on plugin {plugin}",
-            _set(plugin, "enableJobEnqueued", value=False),
-        )
-        for plugin in ("overcommit", "proportion", "capacity")
-    ),
-    *(Switch(f"action {action} is added", _adding(action)) for action in _EVICTING),
+PROTECTION = tuple(
+    Switch(
+        f"enable{does}: false on plugin gang",
+        _set("gang", f"enable{does}", value=False),
+        exposes=True,
+    )
+    for does in ("Reclaimable", "Preemptable")
 )
+"""With these, gangs do not protect their pods."""
+
+ACTIONS = tuple(Switch(f"action {action} is added", _adding(action)) for action in _ADDED)
+
+
+def enqueue_switches(factors: Sequence[float]) -> Iterator[Switch]:
+    """Yield changes of what decides whether a job is enqueued."""
+    for factor in factors:
+        text, off = (
+            f"overcommit-factor: {factor:g} on plugin overcommit",
+            _not_enqueueing(_OVERCOMMIT),
+        )
+        yield Switch(text, _factor(factor), combines=False, milder_than=off)
+    for plugin in (_OVERCOMMIT, "proportion", "capacity"):
+        yield Switch(_not_enqueueing(plugin), _set(plugin, "enableJobEnqueued", value=False))
+
+
+def _not_enqueueing(plugin: str) -> str:
+    return f"enableJobEnqueued: false on plugin {plugin}"

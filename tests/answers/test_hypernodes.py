@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 from answer_worlds import CAPACITY, Document, links, log_of
+from helping import helped
 
 from plinian.replay.answers.records import Hypernodes
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
 from plinian.replay.render.why import why_lines
-from plinian.replay.what_if.help import Remedy, what_would_help
+from plinian.replay.what_if.help import what_would_help
 from plinian.replay.what_if.run import Sessions
+from plinian.replay.what_if.suggestion import Asked
 from plinian.replay.what_if.suggestions import suggestions_for
+from plinian.replay.what_if.trial import Remedy
 from sessions import document, group, node, pod, queue
 
 CONF = CAPACITY + "  - name: network-topology-aware\n"
@@ -122,6 +125,58 @@ class TestWhatWouldHelp:
         ]
 
 
+NAMED = (("s0", 1, "rack"), ("s1", 1, "rack"), ("top", 2, "row"))
+
+
+@pytest.mark.parametrize("names", ["rack row", "rack"])
+@pytest.mark.parametrize("release", ["v1.14.0", "v1.15.1"])
+def test_a_tier_is_named_as_the_job_names_it(tmp_path: Path, release: str, names: str) -> None:
+    tree = []
+    for made, (_, _, name) in zip(TREE, NAMED, strict=True):
+        tier = {"tierName": name} if name in names.split() else {}
+        tree.append({**made, "spec": {**made["spec"], **tier}})
+    group, *pods = gang(3)
+    topology = {"mode": "hard", "highestTierName": "rack"}
+    named = {**group, "spec": {**group["spec"], "networkTopology": topology}}
+    found = helps(tmp_path, release, *NODES, *ROOT, *tree, named, *pods)
+    assert [one.text for one in found if one.kind == "topology"] == [
+        "highestTierName of the PodGroup: row instead of rack"
+        if "row" in names
+        else "highestTierAllowed 2 of the PodGroup instead of highestTierName rack",
+        "mode of the PodGroup's network topology: soft instead of hard",
+    ]
+    assert not [one for one in found if one.kind == "release"]
+
+
+def test_a_release_that_ignores_a_field_of_the_job_helps_only_by_that(tmp_path: Path) -> None:
+    """Before v1.14 nothing reads highestTierName, nor subGroupPolicy."""
+    tree = [
+        {**one, "spec": {**one["spec"], "tierName": name}}
+        for one, (_, _, name) in zip(TREE, NAMED, strict=True)
+    ]
+    group, *pods = gang(3)
+    topology = {"mode": "hard", "highestTierName": "rack"}
+    named = {**group, "spec": {**group["spec"], "networkTopology": topology}}
+    faults = faults_in(tmp_path, "v1.14.0", *NODES, *ROOT, *tree, named, *pods)
+    for release in ("v1.8.0", "v1.12.1", "v1.13.3"):
+        assert faults[f"release {release}"] == (
+            "highestTierName of a PodGroup's networkTopology is ignored.",
+        )
+    near = {"mode": "hard", "highestTierAllowed": 1}
+    keys = {"matchLabelKeys": ["part"], "subGroupSize": 3, "networkTopology": near}
+    plain = {**group["spec"], "networkTopology": None, "subGroupPolicy": [{"name": "p", **keys}]}
+    parts = [{**one, "metadata": {**one["metadata"], "labels": {"part": "a"}}} for one in pods]
+    world = (*NODES, *ROOT, *TREE, {**group, "spec": plain}, *parts)
+    faults = faults_in(tmp_path, "v1.14.1", *world)
+    assert faults["release v1.13.3"] == ("subGroupPolicy of a PodGroup is ignored.",)
+
+
+def faults_in(folder: Path, release: str, *documents: Document) -> dict[str, tuple[str, ...]]:
+    """Return by release the faults by which alone it helps."""
+    found = helped(folder, CONF, *documents, named="podgroup/pg", release=release)
+    return {one.text: one.faults for one in found.by_fault}
+
+
 def helps(folder: Path, release: str, *documents: Document) -> tuple[Remedy, ...]:
     """Return what would help the PodGroup of the namespace ``ns``."""
     with log_of(folder, CONF, *documents) as log:
@@ -146,6 +201,7 @@ def test_of_many_cordoned_nodes_those_with_the_most_free_are_tried(tmp_path: Pat
         why = why_at(log, name, moment, namespace="ns", release="v1.12.1")
         found = what_would_help(log, moment, target_of(log, name, "ns", moment), why)
         cache = Sessions(log, moment, "v1.12.1", None).cache
-        tried = [one.text for one in suggestions_for(why, "ns/pg", cache) if one.kind == "uncordon"]
+        every = suggestions_for(Asked(why, "ns/pg", cache))
+        tried = [one.text for one in every if one.kind == "uncordon"]
     assert [one.text for one in found.found if one.kind == "uncordon"] == ["uncordon node n8"]
     assert tried == [f"uncordon node n{number}" for number in (0, 1, 2, 8)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import Result
+
+import plinian
+from plinian.engine.errors import UsageError
 
 Run = Callable[..., Result]
 
@@ -293,10 +297,38 @@ def test_what_would_help_comes_after_the_reasons(ask: Run) -> None:
     assert printed["would_help"]["left"] == 0
 
 
-def test_of_what_does_not_wait_nothing_is_tried_and_queues_do_not_start(ask: Run) -> None:
+def test_of_what_does_not_wait_nothing_is_tried(ask: Run) -> None:
     assert "WOULD HELP" not in ask("why", "job/train-a", "--what-would-help").stdout
-    ran = ask("why", "queue/gold", "--what-would-help")
-    assert (ran.exit_code, "only pods and jobs do" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("named", "other"),
+    [
+        ("node/node-3", "ask about one that waits, as pod/default/gpu-2-gpu-0."),
+        ("queue/gold", "ask about one that waits, as podgroup/default/"),
+        ("node/node-2", "ask about "),
+    ],
+)
+def test_of_a_queue_or_a_node_it_says_what_to_ask_instead(ask: Run, named: str, other: str) -> None:
+    ran = ask("why", named, "--what-would-help")
+    assert ran.exit_code == 0
+    kind, _, _ = named.partition("/")
+    assert ran.stdout.startswith(f"{kind} ") or "jobs of queue" in ran.stdout
+    said = ran.stdout.splitlines()[-1]
+    begin = "What would help says with which changes a pod or a job starts, and a "
+    assert said.startswith(f"{begin}{kind} does not start: {other}")
+    printed = ask("why", named, "--what-would-help", "-o", "json")
+    assert "would_help" not in json.loads(printed.stdout)
+    assert f"a {kind} does not start" in printed.stderr
+    text = re.search(r"as (\S+)\.$", said)
+    if text is not None:
+        assert ask("why", text[1]).exit_code == 0
+
+
+def test_in_python_a_queue_is_refused_with_the_same_words(demo_log: str) -> None:
+    refused = pytest.raises(UsageError, match="and a queue does not start")
+    with plinian.open(demo_log, read_only=True) as log, refused:
+        log.what_would_help("queue/gold", at="2026-11-21T01:53:36Z")
 
 
 @pytest.mark.parametrize("name", ["nvidia.com/gpu", r"nvidia\.com/gpu"])

@@ -73,8 +73,10 @@ def test_where_no_single_change_of_the_configuration_helps_the_smallest_set_does
 ) -> None:
     with log_of(tmp_path, CONF, *gang_of_two("Pending")) as log:
         found = helps(log, "podgroup/new")
+    gang = "enableReclaimable: false on plugin gang"
     assert switches_of(found) == [
-        "enableReclaimable: false on plugin gang and enableJobEnqueued: false on plugin overcommit"
+        f"{gang} and enableJobEnqueued: false on plugin overcommit",
+        f"{gang} and overcommit-factor: 1.5 on plugin overcommit",
     ]
     assert "enableReclaimable: false on plugin gang" in found.in_vain
 
@@ -102,6 +104,24 @@ def test_the_guarantee_of_another_queue_is_tried(tmp_path: Path) -> None:
     texts = [one.text for one in found.found]
     assert "no guarantee of queue kept" in texts
     assert "queue of the PodGroup: kept instead of default" in texts
+
+
+def test_the_least_factor_of_overcommit_is_computed(tmp_path: Path) -> None:
+    world = [one for one in gang_of_two("Pending") if one["metadata"]["name"] != "old-1"]
+    with log_of(
+        tmp_path, CONF, *world, group("also", 1, "Inqueue", minResources={"cpu": "2"})
+    ) as log:
+        found = helps(log, "podgroup/new")
+    assert [text for text in switches_of(found) if "factor" in text] == [
+        "overcommit-factor: 1.5 on plugin overcommit"
+    ]
+    assert not [text for text in found.in_vain if "overcommit-factor" in text]
+
+
+def test_of_an_enqueued_job_no_switch_of_enqueueing_is_tried(tmp_path: Path) -> None:
+    with log_of(tmp_path, CONF, *gang_of_two()) as log:
+        found = helps(log, "podgroup/new")
+    assert not [text for text in found.in_vain if "enableJobEnqueued" in text or "factor" in text]
 
 
 @pytest.mark.parametrize("text", ["", "actions: allocate\ntiers: [", 'actions: "allocate"'])

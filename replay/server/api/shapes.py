@@ -206,7 +206,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",
         "what-would-help": "found:[Remedy] tried:integer left:integer unchanged:string "
-        "by_fault:[Remedy] in_vain:[string]",
+        "by_fault:[Remedy] in_vain:[string] pairs:integer",
         "what-if": "at:string sides:[ShortSession] decisions:[OneDecision] not_known:[Gap] "
         "unread:[string]",
         "forecast": "at:string begin:string until:string courses:[Course] "

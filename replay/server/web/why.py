@@ -19,7 +19,7 @@ from ...facade.log import Log
 from ...moments.times import first_time, last_time
 from ...pages.why import reasons_of
 from ...render.simulation import spans
-from ...render.why import few, no_change_text
+from ...render.why import few, no_change_text, tried_text
 from ...what_if.help import WouldHelp
 from ..reach import reach_cache
 from .bounded import MOST_ROWS
@@ -101,7 +101,9 @@ def _json(found: WhyPage) -> Any:
 def _shown(found: WhyPage, _look: Look) -> Mapping[str, Any]:
     no_change = "" if found.help is None else no_change_text(found.help)
     faulty = [] if found.help is None else few(found.help.by_fault)[0]
-    return {"reasons": reasons_of(found.why), "no_change": no_change, "faulty": faulty}
+    tried = "" if found.help is None else tried_text(found.help)
+    reasons = reasons_of(found.why)
+    return {"reasons": reasons, "no_change": no_change, "faulty": faulty, "tried": tried}
 
 
 @page(

@@ -1,0 +1,210 @@
+"""Jobs and pods that hold, or have reserved, what a waiting object lacks, tried as gone.
+
+Those whose end would suffice come first, the smallest of them before the others. What suffices is
+only computed from amounts: whether the object starts then is found by running the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import floor, inf
+from typing import NamedTuple
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.job_cache import job_of
+from ...engine.kubernetes.amounts import amounts
+from ...engine.kubernetes.objects import Pod
+from ...engine.model.job import JobInfo
+from ...engine.model.resource import Resource
+from ...engine.model.status import ALLOCATED_STATUS, Status
+from ...engine.model.task import TaskInfo
+from ..answers.answer import Why
+from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
+from ..answers.run import title_of
+from ..moments.kinds import object_named
+from .changes import Change, Delete
+from .queue_room import lacking
+from .suggestion import GONE, Suggestion, finite, single
+
+MOST_GONE = 40
+"""So many jobs are tried as gone."""
+
+_TOO_SMALL = 12
+"""So many of these may be jobs that hold too little: the largest ones."""
+
+MOST_PODS_GONE = 10
+"""So many pods without a job are tried as gone."""
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+_INSUFFICIENT = "Insufficient "
+
+
+def holders(why: Why, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield other jobs as gone, and pods without a job.
+
+    :param podgroup: of the object that waits.
+    """
+    short = [one for link in why.chain if (one := _short_of(link)) is not None]
+    place = next((_Place.of(link, why.chain, cache) for link in why.chain if _full(link)), None)
+    named = {one.podgroup for link in short for one in link.holders}
+    enough: list[tuple[tuple[float, float, str], str]] = []
+    others: list[tuple[tuple[float, float, str], str]] = []
+    for key, job in cache.jobs.items():
+        held = holding(job)
+        if key == podgroup or job.pod_group is None or not (held or key in named):
+            continue
+        size, cpu = float(len(held)), sum(task.request.cpu for task in held)
+        suffices = all(one.is_met_by(key) for one in short)
+        if suffices and (place is None or place.takes_them_without(held)):
+            enough.append(((size, cpu, key), key))
+        else:
+            others.append(((-size, -cpu, key), key))
+    first = [key for _, key in sorted(enough)[:MOST_GONE]]
+    rest = [key for _, key in sorted(others)[: min(_TOO_SMALL, MOST_GONE - len(first))]]
+    for rank, key in enumerate((*first, *rest)):
+        yield without(key, cache, rank)
+    yield from _pods_gone(cache, place)
+
+
+def holding(job: JobInfo) -> list[TaskInfo]:
+    """Return the pods of a job that hold resources, or for which a node is kept."""
+    return [
+        task
+        for status in (*sorted(ALLOCATED_STATUS), Status.PIPELINED)
+        for task in job.index.get(status, {}).values()
+    ]
+
+
+class _Short(NamedTuple):
+    """What a limit lacks, by resource in billionths, and the jobs that count towards it."""
+
+    lacks: Mapping[str, int]
+    holders: Sequence[Held]
+
+    def is_met_by(self, podgroup: str) -> bool:
+        """Return whether a job holds and has reserved at least what is lacking."""
+        for one in self.holders:
+            if one.podgroup == podgroup:
+                parts = amounts(one.allocated), amounts(one.reserved)
+                return all(
+                    sum(part[name].billionths for part in parts if name in part) >= lack
+                    for name, lack in self.lacks.items()
+                )
+        return False
+
+
+def _short_of(link: Link) -> _Short | None:
+    """Return what a refusal says is lacking; None if it says nothing of amounts."""
+    if isinstance(link, QueuePath) and not link.permits:
+        full = next((one for one in link.accounts if one.checked and one.exceeded), None)
+        return None if full is None else _Short(lacking(full, link.point), link.holders)
+    if isinstance(link, Overcommitted):
+        reserved, idle = amounts(link.reserved), finite(link.idle)
+        lacks = {
+            name: reserved[name].billionths - idle[name].billionths
+            for name in link.exceeded
+            if name in reserved and name in idle
+        }
+        return _Short(lacks, link.holders)
+    return None
+
+
+def _full(link: Link) -> bool:
+    return isinstance(link, Nodes) and link.blocks
+
+
+class _Place(NamedTuple):
+    """Nodes that refuse a pod, and for how many such pods they must have room.
+
+    :param full: they lack amounts. :param other: they refuse it for what else runs there.
+    """
+
+    cache: SchedulerCache
+    request: Resource
+    needed: int
+    full: frozenset[str]
+    other: frozenset[str]
+    fits: int
+
+    @classmethod
+    def of(cls, link: Link, chain: Sequence[Link], cache: SchedulerCache) -> _Place | None:
+        """Return it for a link about nodes; None if the cache does not have the pod."""
+        if not isinstance(link, Nodes):
+            return None
+        tasks = (task for job in cache.jobs.values() for task in job.tasks.values())
+        asked = next((task for task in tasks if task.key == link.pod), None)
+        gang = next((one for one in chain if isinstance(one, Gang)), None)
+        if asked is None:
+            return None
+        groups = [group for group in link.groups if not group.final]
+        scarce = [
+            all(reason.startswith(_INSUFFICIENT) for reason in group.reasons) for group in groups
+        ]
+        full, other = (
+            frozenset(
+                name
+                for group, lacks in zip(groups, scarce, strict=True)
+                if lacks is kind
+                for name in group.nodes
+            )
+            for kind in (True, False)
+        )
+        made = cls(cache, asked.request, 1, full, other, 0)
+        least = 1 if gang is None else max(1, gang.least - gang.ready)
+        fits = sum(made._fits(name, ()) for name in sorted({*full, *link.passing}))
+        return made._replace(needed=least, fits=fits)
+
+    def takes_them_without(self, gone: Sequence[TaskInfo]) -> bool:
+        """Return whether nodes may take as many pods as are needed once others are gone."""
+        by_node: dict[str, list[TaskInfo]] = {}
+        for task in gone:
+            by_node.setdefault(task.node_name, []).append(task)
+        if self.other & by_node.keys():
+            return True
+        more = 0
+        for name in sorted(self.full & by_node.keys()):
+            more += self._fits(name, by_node[name]) - self._fits(name, ())
+        return more > 0 and self.fits + more >= self.needed
+
+    def _fits(self, node: str, gone: Sequence[TaskInfo]) -> int:
+        """Return how many such pods a node has room for without some of its pods."""
+        info = self.cache.nodes.get(node)
+        if info is None:
+            return 0
+        most: float = inf
+        for name in self.request.resource_names():
+            asked = self.request.get(name)
+            if asked > 0:
+                free = info.idle.get(name) + sum(task.request.get(name) for task in gone)
+                most = min(most, floor(max(free, 0.0) / asked))
+        return self.needed if most is inf else int(most)
+
+
+def _pods_gone(cache: SchedulerCache, place: _Place | None) -> Iterator[Suggestion]:
+    """Yield each pod on a node that belongs to no job as gone, but for those of DaemonSets."""
+    alone = [
+        pod
+        for _, pod in sorted(cache.stores.of("Pod").items())
+        if isinstance(pod, Pod)
+        and pod.spec.node_name
+        and pod.status.phase not in _ENDED
+        and not job_of(pod)
+        and all(owner.kind != "DaemonSet" for owner in pod.metadata.owner_references)
+    ]
+    near = frozenset[str]() if place is None else place.full | place.other
+    alone.sort(key=lambda pod: pod.spec.node_name not in near)
+    for rank, pod in enumerate(alone[:MOST_PODS_GONE]):
+        key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        change = Delete(object_named(f"pod/{key}"))
+        yield single(GONE, MOST_GONE + rank, f"pod {key} is gone", change)
+
+
+def without(podgroup: str, cache: SchedulerCache, rank: int, *also: Change) -> Suggestion:
+    """Return a job or PodGroup that is gone, with its pods.
+
+    :param also: what changes with that.
+    """
+    title = title_of(podgroup, cache.jobs[podgroup].pod_group)
+    kind, _, name = title.partition(" ")
+    named = f"{kind}/{name}" if kind == "job" else f"podgroup/{podgroup}"
+    return single(GONE, rank, f"{title} is gone", Delete(object_named(named)), *also)

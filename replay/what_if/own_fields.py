@@ -1,0 +1,205 @@
+"""Changes of a job's own fields: its gang, its topology, its queue, and what its pods ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.objects import HyperNode, Pod, PodGroup, PriorityClass
+from ...engine.session.framework.details import Gate, Spares
+from ..answers.records import EvictionTry, Gang, Hypernodes, Link, Nodes
+from ..answers.run import POD, PODGROUP, pending
+from ..moments.kinds import ObjectName
+from .changes import Apply, SetField
+from .suggestion import (
+    GANG,
+    MOVE,
+    PODS,
+    RESTORE,
+    TOPOLOGY,
+    Suggestion,
+    group_name,
+    single,
+)
+
+_ROOT = "root"
+_MOVES = 8
+"""So many other queues are tried, by name."""
+
+_SOFT = 1_000
+"""More than any tier: a topology that is only preferred is tried last."""
+
+_CLASSES = 3
+"""So many higher PriorityClasses are tried, the lowest first."""
+
+_TOPOLOGY = ("spec", "networkTopology")
+
+
+def of_job(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield changes of what a job and its pods ask for."""
+    for link in chain:
+        if isinstance(link, Gang):
+            yield from _smaller(link, podgroup)
+        elif isinstance(link, Hypernodes):
+            yield from _wider(link, podgroup, cache)
+        elif isinstance(link, EvictionTry):
+            yield from _stronger(link, podgroup, cache)
+    yield from _freer_pods(chain, podgroup, cache)
+    yield from _other_queues(cache, podgroup)
+
+
+def restored(was: Mapping[str, Any]) -> Iterator[Suggestion]:
+    """Yield a PodGroup that is created again, with the name and the spec that it had."""
+    about = was["metadata"]
+    kept = ("name", "namespace", "labels", "annotations", "ownerReferences")
+    again = {
+        "apiVersion": f"{PODGROUP[0]}/v1beta1",
+        "kind": PODGROUP[1],
+        "metadata": {name: about[name] for name in kept if name in about},
+        "spec": was.get("spec") or {},
+        "status": {"phase": "Pending"},
+    }
+    text = f"podgroup {about['namespace']}/{about['name']} is created again"
+    yield single(RESTORE, 0, text, Apply(again))
+
+
+def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
+    """Yield a gang of all the pods that a job has, and one of those that have a place."""
+    for fits in (gang.valid, gang.ready + gang.waiting + len(gang.planned)):
+        if 0 < fits < gang.least:
+            text = f"minMember of the PodGroup: {fits} instead of {gang.least}"
+            change = SetField(group_name(podgroup), ("spec", "minMember"), fits)
+            yield single(GANG, gang.least - fits, text, change)
+
+
+def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield a network topology that allows each higher tier, and one that is only preferred.
+
+    A tier is named as the PodGroup names it, if it has a name.
+    """
+    group = cache.stores.get("PodGroup", podgroup)
+    wanted = group.spec.network_topology if isinstance(group, PodGroup) else None
+    if wanted is None:
+        return
+    named, name = group_name(podgroup), wanted.highest_tier_name
+    for tier, other in sorted(_tiers_above(link.highest, cache).items()):
+        if name and other:
+            text = f"highestTierName of the PodGroup: {other} instead of {name}"
+            change = SetField(named, (*_TOPOLOGY, "highestTierName"), other)
+        elif name:
+            text = f"highestTierAllowed {tier} of the PodGroup instead of highestTierName {name}"
+            both = {"highestTierName": None, "highestTierAllowed": tier}
+            change = SetField(named, _TOPOLOGY, both)
+        else:
+            text = f"highestTierAllowed of the PodGroup: {tier} instead of {link.highest}"
+            change = SetField(named, (*_TOPOLOGY, "highestTierAllowed"), tier)
+        yield single(TOPOLOGY, tier, text, change)
+    text = "mode of the PodGroup's network topology: soft instead of hard"
+    yield single(TOPOLOGY, _SOFT, text, SetField(named, (*_TOPOLOGY, "mode"), "soft"))
+
+
+def _tiers_above(highest: int, cache: SchedulerCache) -> dict[int, str]:
+    """Return the tiers of hypernodes above one, each with a name that hypernodes give it."""
+    found: dict[int, str] = {}
+    for _, one in sorted(cache.stores.of("HyperNode").items()):
+        if isinstance(one, HyperNode) and one.spec.tier > highest:
+            found[one.spec.tier] = found.get(one.spec.tier, "") or one.spec.tier_name
+    return found
+
+
+def _other_queues(cache: SchedulerCache, podgroup: str) -> Iterator[Suggestion]:
+    """Yield the PodGroup in each other queue that is open and has no queue below it."""
+    job = cache.jobs.get(podgroup)
+    if job is None or job.pod_group is None:
+        return
+    parents = {info.parent for info in cache.queues.values()} | {_ROOT, job.queue}
+    names = [
+        name for name in sorted(cache.queues.keys() - parents) if cache.queues[name].state == "Open"
+    ]
+    for rank, name in enumerate(names[:_MOVES]):
+        change = SetField(group_name(podgroup), ("spec", "queue"), name)
+        yield single(MOVE, rank, f"queue of the PodGroup: {name} instead of {job.queue}", change)
+
+
+class _Field(NamedTuple):
+    """A field of pods that keeps them from nodes.
+
+    :param text: what is said of pods without it. :param path: from the pod on.
+    """
+
+    text: str
+    path: Sequence[str]
+
+
+def _freer_pods(
+    chain: Iterable[Link], podgroup: str, cache: SchedulerCache
+) -> Iterator[Suggestion]:
+    """Yield the pods of a job that wait without a gate, and without what keeps them from nodes."""
+    pods = [
+        pod
+        for key in pending(cache, podgroup)
+        if isinstance(pod := cache.stores.get("Pod", key), Pod)
+    ]
+    refused = any(isinstance(link, Nodes) and link.blocks for link in chain)
+    fields: dict[str, list[SetField]] = {}
+    for pod in pods:
+        for field in (*_gates(pod), *(_constraints(pod) if refused else ())):
+            change = SetField(ObjectName(*POD, pod.name, pod.namespace), tuple(field.path), None)
+            fields.setdefault(field.text, []).append(change)
+    for rank, (text, changes) in enumerate(fields.items()):
+        yield single(PODS, rank, text, *changes)
+
+
+def _gates(pod: Pod) -> Iterator[_Field]:
+    names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+    if names:
+        yield _Field(f"no scheduling gate {names} on its pods", ("spec", "schedulingGates"))
+
+
+def _constraints(pod: Pod) -> Iterator[_Field]:
+    """Yield what a pod demands of nodes besides resources, as far as a field says it alone."""
+    spec, required = pod.spec, "requiredDuringSchedulingIgnoredDuringExecution"
+    if spec.node_selector:
+        pairs = ",".join(f"{name}={value}" for name, value in sorted(spec.node_selector.items()))
+        yield _Field(f"no node selector {pairs} on its pods", ("spec", "nodeSelector"))
+    affinity = spec.affinity
+    if affinity is not None:
+        for field, what, has in (
+            ("nodeAffinity", "node affinity", affinity.node_affinity),
+            ("podAffinity", "pod affinity", affinity.pod_affinity),
+            ("podAntiAffinity", "pod anti-affinity", affinity.pod_anti_affinity),
+        ):
+            if has is not None and has.required:
+                there = ("spec", "affinity", field, required)
+                yield _Field(f"no required {what} of its pods", there)
+    if any(one.when_unsatisfiable != "ScheduleAnyway" for one in spec.topology_spread_constraints):
+        path = ("spec", "topologySpreadConstraints")
+        yield _Field("no topologySpreadConstraints of its pods", path)
+
+
+def _stronger(link: EvictionTry, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield pods that may evict others: by their preemptionPolicy, and by a higher priority."""
+    names = [
+        ObjectName(*POD, name, place)
+        for place, _, name in (key.partition("/") for key in pending(cache, podgroup))
+    ]
+    if link.gate == Gate.POLICY:
+        changes = [SetField(name, ("spec", "preemptionPolicy"), None) for name in names]
+        yield single(PODS, _CLASSES, "preemptionPolicy of its pods: PreemptLowerPriority", *changes)
+    lower = [one for one in link.stays if one.reason == Spares.PRIORITY]
+    if not lower:
+        return
+    own = max(float(one.limit.get("", "0")) for one in lower)
+    classes = [
+        (one.value, name)
+        for name, one in sorted(cache.stores.of("PriorityClass").items())
+        if isinstance(one, PriorityClass) and one.value > own and not name.startswith("system-")
+    ]
+    for rank, (value, name) in enumerate(sorted(classes)[:_CLASSES]):
+        group = SetField(group_name(podgroup), ("spec", "priorityClassName"), name)
+        spec = {"priorityClassName": name, "priority": value}
+        pods = [SetField(one, ("spec",), spec) for one in names]
+        yield single(
+            PODS, rank, f"PriorityClass {name} for the PodGroup and its pods", group, *pods
+        )

@@ -1,0 +1,118 @@
+"""Pairs of changes for an object that no single change makes start.
+
+Most pairs cannot help, so only the most promising single changes are joined: those with which the
+session says something else of the object come first, and each kind gives only a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from .run import Variant
+from .suggestion import (
+    GANG,
+    GONE,
+    KINDS,
+    LIMIT,
+    MORE,
+    MOVE,
+    PAIR,
+    PODS,
+    RELEASE,
+    SWITCH,
+    UNCORDON,
+    UNTAINT,
+    VICTIMS,
+    Suggestion,
+)
+
+MOST_PAIRS = 32
+"""So many pairs are tried."""
+
+_EACH = 3
+"""So many changes of one kind are joined with others."""
+
+_WITH_ITSELF = frozenset({GONE, MORE, LIMIT, UNCORDON, UNTAINT, VICTIMS})
+"""The kinds of which two changes are joined: two nodes, two jobs, the limits of two queues."""
+
+
+_SWITCHED = frozenset({LIMIT, VICTIMS, PODS, GANG, MOVE})
+"""The kinds of changes with which a switch may have an effect that it has not alone."""
+
+
+class Single(NamedTuple):
+    """A change that was tried alone and does not help.
+
+    :param nearer: with it, the session says something else of the object.
+    """
+
+    suggestion: Suggestion
+    nearer: bool
+
+
+def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
+    """Return the pairs to try of changes that do not help alone, the most promising first."""
+    chosen = list(_chosen(tried))
+    pairs = [pair for pair in combinations(chosen, 2) if _may_join(*pair)]
+    pairs += [(one, one) for one in chosen if one.suggestion.kind == MORE]
+    pairs.sort(key=_rank)
+    return [
+        _joined(one.suggestion, other.suggestion, rank)
+        for rank, (one, other) in enumerate(pairs[:MOST_PAIRS])
+    ]
+
+
+def _rank(pair: tuple[Single, Single]) -> tuple[int, int, int]:
+    """Return what comes first: changes with an effect that shows, few of them, and easy ones."""
+    changes = sum(len(one.suggestion.variant.changes) for one in pair)
+    kinds = sum(KINDS.index(one.suggestion.kind) for one in pair)
+    return -sum(one.nearer for one in pair), changes, kinds
+
+
+def contains(one: Suggestion, other: Suggestion) -> bool:
+    """Return whether a pair makes all the changes of another one, and more."""
+    if other.variant.conf not in {None, one.variant.conf}:
+        return False
+    rest = list(one.variant.changes)
+    for change in other.variant.changes:
+        if change not in rest:
+            return False
+        rest.remove(change)
+    return True
+
+
+def _chosen(tried: Sequence[Single]) -> Iterator[Single]:
+    """Yield a few changes of each kind: those that bring the object nearer, then the others."""
+    for kind in KINDS:
+        some = [one for one in tried if one.suggestion.kind == kind not in {RELEASE, PAIR}]
+        yield from sorted(some, key=lambda one: not one.nearer)[:_EACH]
+
+
+def _may_join(first: Single, second: Single) -> bool:
+    """Return whether two changes may help together: they are of other objects, or other fields.
+
+    A switch without an effect that shows may have one only with what it is about.
+    """
+    one, other = first.suggestion, second.suggestion
+    if one.kind == other.kind and one.kind not in _WITH_ITSELF:
+        return False
+    silent = [single for single in (first, second) if not single.nearer]
+    kinds = {one.kind, other.kind}
+    if SWITCH in {single.suggestion.kind for single in silent} and kinds.isdisjoint(_SWITCHED):
+        return False
+    changed = {change.text for change in one.variant.changes}
+    return changed.isdisjoint(change.text for change in other.variant.changes)
+
+
+def _joined(one: Suggestion, other: Suggestion, rank: int) -> Suggestion:
+    text = f"{one.text}, and {other.text}"
+    if one is other:
+        text = f"two more nodes like {one.text.rpartition(' ')[2]}"
+    variant = Variant(
+        text,
+        (*one.variant.changes, *other.variant.changes),
+        one.variant.conf or other.variant.conf,
+    )
+    return Suggestion(PAIR, rank, text, variant)

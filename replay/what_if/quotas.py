@@ -1,0 +1,82 @@
+"""Changes with which a ResourceQuota leaves room for a job that waits to be enqueued."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.amounts import Amounts, add, amounts, written
+from ...engine.kubernetes.objects import ResourceQuota
+from ...engine.model.job import JobInfo
+from ..answers.amounts import amounts_of
+from ..answers.records import Link, Refusal
+from ..moments.kinds import ObjectName
+from .changes import SetField
+from .holders import MOST_GONE, holding, without
+from .suggestion import LIMIT, Suggestion, instead_of, single
+
+PLUGIN = "resourcequota"
+
+
+def of_quotas(chain: Iterable[Link], podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield quotas with more room: a higher limit, or a job less in the namespace.
+
+    The plugin compares the status of quotas with the minResources of the PodGroup.
+    """
+    job = cache.jobs.get(podgroup)
+    refused = any(isinstance(link, Refusal) and link.plugin == PLUGIN for link in chain)
+    if job is None or job.pod_group is None or not refused:
+        return
+    wanted = amounts(job.pod_group.spec.min_resources)
+    for _, quota in sorted(cache.stores.of("ResourceQuota").items()):
+        if isinstance(quota, ResourceQuota) and quota.namespace == job.namespace:
+            hard, used = amounts(quota.status.hard), amounts(quota.status.used)
+            needed = {name: one.plus(used.get(name, one.times(0))) for name, one in wanted.items()}
+            over = {
+                name: one
+                for name, one in needed.items()
+                if name in hard and one.billionths > hard[name].billionths
+            }
+            if over:
+                yield _higher(quota, over)
+                yield from _less(quota, over, job, cache)
+
+
+def _higher(quota: ResourceQuota, needed: Amounts) -> Suggestion:
+    amount = written(needed)
+    before = {name: str(quota.status.hard[name]) for name in amount}
+    text = f"hard of ResourceQuota {quota.name}: {instead_of(amount, before)}"
+    fields = (("spec", "hard"), ("status", "hard"))
+    named = _named(quota)
+    return single(LIMIT, 0, text, *(SetField(named, field, amount) for field in fields))
+
+
+def _less(
+    quota: ResourceQuota, needed: Amounts, own: JobInfo, cache: SchedulerCache
+) -> Iterator[Suggestion]:
+    """Yield each job of the namespace as gone that uses as much of a quota as is lacking."""
+    hard, used = amounts(quota.status.hard), amounts(quota.status.used)
+    found = []
+    for key, job in sorted(cache.jobs.items()):
+        if job.namespace != quota.namespace or job is own or job.pod_group is None:
+            continue
+        held: Amounts = {}
+        for task in holding(job):
+            add(held, amounts(amounts_of({name: task.request.get(name) for name in needed})))
+        if held and all(
+            held[name].billionths >= one.billionths - hard[name].billionths
+            for name, one in needed.items()
+        ):
+            rest = {
+                name: used[name]._replace(billionths=max(0, used[name].billionths - one.billionths))
+                for name, one in held.items()
+                if name in used
+            }
+            found.append((sum(one.billionths for one in held.values()), key, written(rest)))
+    for rank, (_, key, left) in enumerate(sorted(found)[:MOST_GONE]):
+        change = SetField(_named(quota), ("status", "used"), left)
+        yield without(key, cache, rank, change)
+
+
+def _named(quota: ResourceQuota) -> ObjectName:
+    return ObjectName("", "ResourceQuota", quota.name, quota.namespace)

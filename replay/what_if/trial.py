@@ -1,0 +1,155 @@
+"""One change that is tried: whether an object starts with it, and what else the session does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import PlinianError
+from ...engine.model.job import JobInfo
+from ...engine.model.status import READY_STATUS, Status
+from ..answers.run import POD
+from ..answers.target import Target
+from ..sessions.session import SessionAnswer
+from .ignored import Ignored, ignored_in
+from .run import Sessions, Variant
+from .suggestion import Suggestion
+
+NOW, AFTER_EVICTIONS, ENQUEUED = "now", "after evictions", "enqueued"
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """A change with which the object starts.
+
+    :param kind: of change: ``uncordon``, ``untaint``, ``open``, ``restore``, ``limit`` of a queue,
+        ``topology``, ``gang``, ``pods`` without a constraint of theirs, ``victims`` that are less
+        protected, ``move`` to another queue, ``switch`` in the configuration, ``node``, ``gone``,
+        ``pair`` of changes neither of which helps alone, ``release``.
+    :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
+        pods can be created.
+    :param evicts: pods that the session then evicts, and the original one does not.
+    :param no_longer: pods that the original session binds, and this one does not.
+    :param faults: of a release, in words, without which the object would not start.
+    """
+
+    kind: str
+    text: str
+    starts: str
+    evicts: tuple[str, ...] = ()
+    no_longer: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+class Tried(NamedTuple):
+    """A change that was tried.
+
+    :param nearer: it does not help, but the session says something else of the object.
+    """
+
+    suggestion: Suggestion
+    remedy: Remedy | None
+    nearer: bool = False
+
+
+class Trial(NamedTuple):
+    """Runs the session with changes, and says whether the object starts then.
+
+    :param unchanged: when it starts without any.
+    """
+
+    sessions: Sessions
+    target: Target
+    original: SessionAnswer
+    unchanged: str
+
+    def helps(self, variant: Variant) -> bool:
+        """Return whether the object starts, or starts sooner, with changes."""
+        return self._sooner(variant, self.sessions.run(variant)) != ""
+
+    def ignored_in(self, release: str) -> tuple[Ignored, ...]:
+        """Return what the object asks for and a release does not read."""
+        return ignored_in(release, self.target.podgroup, self.sessions.cache)
+
+    def tried(self, suggestion: Suggestion) -> Tried:
+        """Return what a change does; no remedy if it does not help, or cannot be made."""
+        try:
+            answer = self.sessions.run(suggestion.variant)
+        except PlinianError:
+            return Tried(suggestion, None)  # For instance because the log lacks the object.
+        starts = self._sooner(suggestion.variant, answer)
+        if not starts:
+            nearer = _said_of(answer, self.target) != _said_of(self.original, self.target)
+            return Tried(suggestion, None, nearer)
+        binds, evicted = dict(answer.result.binds), dict(self.original.result.evictions)
+        remedy = Remedy(
+            kind=suggestion.kind,
+            text=suggestion.text,
+            starts=starts,
+            evicts=tuple(pod for pod, _ in answer.result.evictions if pod not in evicted),
+            no_longer=tuple(pod for pod, _ in self.original.result.binds if pod not in binds),
+        )
+        return Tried(suggestion, remedy)
+
+    def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
+        starts = sure(self.sessions, variant, answer, starts_in(answer, self.target))
+        return "" if starts == self.unchanged else starts
+
+
+def _said_of(answer: SessionAnswer, target: Target) -> object:
+    """Return what a session decides and writes of an object and its job."""
+    result, job = answer.result, answer.cache.jobs.get(target.podgroup)
+    pods = sorted(task.key for task in job.tasks.values()) if job is not None else []
+    status = result.pod_groups.get(target.podgroup)
+    placed = result.binds, result.pipelined
+    return (
+        target.podgroup in result.enqueued,
+        sorted(pod for some in placed for pod, _ in some if pod in pods),
+        result.fit_errors.get(target.podgroup),
+        None if status is None else (status.phase, status.conditions),
+        [result.pod_conditions[pod].message for pod in pods if pod in result.pod_conditions],
+        [event for event in result.events if event[0] == target.podgroup],
+    )
+
+
+def starts_in(answer: SessionAnswer, target: Target) -> str:
+    """Return when a session lets an object start; empty if it does not.
+
+    A job starts when enough of its pods for its gang have a node. If it has no pods yet, it must be
+    enqueued first: then they are created.
+    """
+    result = answer.result
+    if result.panic is not None:
+        return ""
+    bound, later = dict(result.binds), dict(result.pipelined)
+    if target.pair == POD:
+        return NOW if target.key in bound else AFTER_EVICTIONS if target.key in later else ""
+    job = answer.cache.jobs.get(target.podgroup)
+    if job is None:
+        return ""
+    pending = [task.key for task in job.index.get(Status.PENDING, {}).values()]
+    if not pending:
+        return ENQUEUED if target.podgroup in result.enqueued else ""
+    now = sum(pod in bound for pod in pending)
+    ready = now + _ready(job)
+    if now and ready >= job.min_available:
+        return NOW
+    waits = sum(pod in later for pod in pending)
+    return AFTER_EVICTIONS if waits and ready + waits >= job.min_available else ""
+
+
+def sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, starts: str) -> str:
+    """Return when an object starts, if what a session keeps for it suffices; else nothing.
+
+    The next sessions are run for that; in a large cluster, what the session keeps is believed.
+    """
+    if starts != AFTER_EVICTIONS:
+        return starts
+    ahead = list(sessions.next_after(variant, answer))
+    later = dict(answer.result.pipelined)
+    bound = {pod for one in ahead for pod, _ in one.answer.result.binds}
+    return starts if not ahead or not bound.isdisjoint(later) else ""
+
+
+def _ready(job: JobInfo) -> int:
+    return sum(len(job.index.get(status, {})) for status in sorted(READY_STATUS))
