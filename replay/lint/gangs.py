@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...engine.kubernetes.objects import Pod, PodSpec
+import msgspec
+
+from ...engine.kubernetes.objects import Container, Pod, PodSpec
 from ...engine.model.resource import Resource
 from ...engine.model.task import pod_request
 from .answer_cache import AnswerCache
@@ -123,7 +125,7 @@ class _Requests:
         known = self._known.get(id(spec))
         if known is None:
             request = pod_request(
-                Pod(spec=spec),
+                Pod(spec=_with_requests(spec)),
                 sidecars=self._sidecars,
                 pod_requests=self._pod_requests,
             )
@@ -134,6 +136,26 @@ class _Requests:
             }
             known = self._known[id(spec)] = (spec, Resource(request.cpu, request.memory, scalars))
         return known[1]
+
+
+def _with_requests(spec: PodSpec) -> PodSpec:
+    """Return a pod as the API server stores it: a limit without a request is requested.
+
+    Source: SetDefaults_Pod.
+    """
+    return msgspec.structs.replace(
+        spec,
+        containers=tuple(map(_requesting, spec.containers)),
+        init_containers=tuple(map(_requesting, spec.init_containers)),
+    )
+
+
+def _requesting(container: Container) -> Container:
+    has = container.resources
+    if has.limits.keys() <= has.requests.keys():
+        return container
+    resources = msgspec.structs.replace(has, requests={**has.limits, **has.requests})
+    return msgspec.structs.replace(container, resources=resources)
 
 
 def _least_of(name: str, needed: int, pods: list[tuple[int, int, Resource]]) -> float:

@@ -57,10 +57,36 @@ class PartitionPolicy(Part, frozen=True, gc=False):
     min_partitions: Int32 = 0
 
 
+class LifecyclePolicy(Part, frozen=True, gc=False):
+    """What is done with a job after an event, or an exit code of a container."""
+
+    event: str = ""
+    events: tuple[str, ...] = ()
+    action: str = ""
+    exit_code: Int32 | None = None
+
+
+class WaitsFor(Part, frozen=True, gc=False):
+    """The tasks that a task waits for."""
+
+    name: tuple[str, ...] = ()
+
+
+class VolumeSpec(Part, frozen=True, gc=False):
+    """A volume of all pods of a job."""
+
+    mount_path: str = ""
+    volume_claim_name: str = ""
+    volume_claim: Any = None
+
+
 class TaskSpec(Part, frozen=True, gc=False):
     """One role of a job."""
 
     name: str = ""
+    policies: tuple[LifecyclePolicy, ...] = ()
+    depends_on: WaitsFor | None = None
+    topology_policy: str = ""
     replicas: Int32 = 0
     min_available: Int32 | None = None
     partition_policy: PartitionPolicy | None = None
@@ -82,6 +108,11 @@ class JobSpec(Part, frozen=True, gc=False):
     queue: str = ""
     priority_class_name: str = ""
     tasks: tuple[TaskSpec, ...] = ()
+    policies: tuple[LifecyclePolicy, ...] = ()
+    plugins: dict[str, tuple[str, ...] | None] = msgspec.field(default_factory=dict)
+    volumes: tuple[VolumeSpec, ...] = ()
+    max_retry: Int32 = 0
+    ttl_seconds_after_finished: Int32 | None = None
 
 
 class JobState(Part, frozen=True, gc=False):

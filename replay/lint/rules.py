@@ -13,8 +13,10 @@ from . import (
     argument_rules,
     conf_rules,
     flow_rules,
+    job_admission_rules,
     job_rules,
     object_rules,
+    other_admission_rules,
     queue_rules,
     topology_rules,
     tree_rules,
@@ -47,7 +49,8 @@ class Rule(NamedTuple):
     @property
     def group(self) -> str:
         """The group of the rule, as in ``tree`` or ``queue``."""
-        return self.check.__module__.rpartition(".")[2].removesuffix("_rules")
+        module = self.check.__module__.rpartition(".")[2]
+        return module.removesuffix("_rules").rpartition("_")[2]
 
 
 def _rule(check: Check) -> Rule:
@@ -83,6 +86,8 @@ RULES: tuple[Rule, ...] = tuple(
             admission_rules.queue_refused_for_depth,
             admission_rules.queue_refused_without_parent,
             admission_rules.queue_before_parent,
+            other_admission_rules.queue_refused_for_hierarchy,
+            other_admission_rules.queue_refused_for_state,
             queue_rules.queue_guarantee_above_deserved,
             queue_rules.queue_deserved_above_capability,
             queue_rules.queue_guarantee_above_capability,
@@ -108,6 +113,17 @@ RULES: tuple[Rule, ...] = tuple(
             job_rules.pod_above_every_node,
             job_rules.priority_class_missing,
             job_rules.gang_unheeded,
+            job_admission_rules.job_refused_for_policy,
+            job_admission_rules.job_refused_for_plugin,
+            job_admission_rules.job_refused_for_volume,
+            job_admission_rules.job_refused_for_dependency,
+            job_admission_rules.job_refused_for_name,
+            job_admission_rules.job_refused_for_number,
+            job_admission_rules.job_refused_for_partitions,
+            job_admission_rules.job_refused_for_queue,
+            job_admission_rules.job_refused_for_template,
+            other_admission_rules.cron_job_refused,
+            other_admission_rules.pod_refused_for_budget,
             topology_rules.hypernode_refused,
             topology_rules.hypernode_selector_ignored,
             topology_rules.hypernode_mixed_members,

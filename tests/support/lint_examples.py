@@ -9,6 +9,7 @@ from linting import (
     PROPORTION,
     TREE,
     Document,
+    cron_job,
     flow,
     group,
     hypernode,
@@ -148,6 +149,19 @@ EXAMPLES: dict[str, Example] = {
     "queue-before-parent": of(
         (queue("a", parent="b"), queue("b")), (queue("b"), queue("a", parent="b"))
     ),
+    "queue-refused-for-hierarchy": of(
+        (
+            queue("a", annotations={PATH: "root/x/y", WEIGHTS: "1/1/1"}),
+            queue("b", annotations={PATH: "root/x", WEIGHTS: "1/1"}),
+        ),
+        (
+            queue("b", annotations={PATH: "root/x", WEIGHTS: "1/1"}),
+            queue("a", annotations={PATH: "root/x/y", WEIGHTS: "1/1/1"}),
+        ),
+    ),
+    "queue-refused-for-state": of(
+        queue("a", status={"state": "Closing"}), queue("a", status=CLOSED)
+    ),
     "queue-guarantee-above-deserved": of(
         queue("a", deserved={"cpu": 1}, guarantee={"resource": {"cpu": 2}}),
         queue("a", deserved={"cpu": 2}, guarantee={"resource": {"cpu": 2}}),
@@ -233,6 +247,42 @@ EXAMPLES: dict[str, Example] = {
     ),
     "gang-unheeded": of(
         group("g", minMember=2), group("g", minMember=2), FLAT.replace("gang", "conformance"), FLAT
+    ),
+    "job-refused-for-policy": of(
+        job("j", task("w", 1), policies=[{"event": "PodFail", "action": "AbortJob"}]),
+        job("j", task("w", 1), policies=[{"event": "PodFailed", "action": "AbortJob"}]),
+    ),
+    "job-refused-for-plugin": of(
+        job("j", task("w", 1), plugins={"sv": []}), job("j", task("w", 1), plugins={"svc": []})
+    ),
+    "job-refused-for-volume": of(
+        job("j", task("w", 1), volumes=[{"mountPath": "/a"}]),
+        job("j", task("w", 1), volumes=[{"mountPath": "/a", "volumeClaimName": "a"}]),
+    ),
+    "job-refused-for-dependency": of(
+        job("j", task("a", 1, dependsOn={"name": ["b"]})),
+        job("j", task("a", 1, dependsOn={"name": ["b"]}), task("b", 1)),
+    ),
+    "job-refused-for-name": of(job("j", task("W", 1)), job("j", task("w", 1))),
+    "job-refused-for-number": of(
+        job("j", task("w", 1), maxRetry=-1), job("j", task("w", 1), maxRetry=0)
+    ),
+    "job-refused-for-partitions": of(
+        job("j", task("w", 3, partitionPolicy={"totalPartitions": 2, "partitionSize": 2})),
+        job("j", task("w", 4, partitionPolicy={"totalPartitions": 2, "partitionSize": 2})),
+    ),
+    "job-refused-for-queue": of(
+        job("j", task("w", 1), queue="root"), job("j", task("w", 1), queue="default"), FLAT, FLAT
+    ),
+    "job-refused-for-template": of(
+        job("j", task("w", 1, pod={"containers": []})), job("j", task("w", 1))
+    ),
+    "cron-job-refused": of(
+        cron_job("c", "60 * * * *", task("w", 1)), cron_job("c", "0 * * * *", task("w", 1))
+    ),
+    "pod-refused-for-budget": of(
+        pod("p", budget="0", schedulerName="volcano"),
+        pod("p", budget="1", schedulerName="volcano"),
     ),
     "hypernode-refused": of(
         hypernode("s", 1, member("n", "node")), hypernode("s", 1, member("n", "Node"))

@@ -66,11 +66,21 @@ def job(name: str, *tasks: Document, **spec: Any) -> Document:
     }
 
 
-def pod(name: str, of: str = "", cpu: str = "1", **spec: Any) -> Document:
-    """Return a pod of the namespace ``ml``, perhaps of a PodGroup."""
+def cron_job(name: str, schedule: str, *tasks: Document, **spec: Any) -> Document:
+    """Return a CronJob of Volcano in the namespace ``ml``; more of its spec may be given."""
+    made = job(name, *tasks)
+    template = {"spec": made["spec"]}
+    more = {"schedule": schedule, "jobTemplate": template, **spec}
+    return {**made, "kind": "CronJob", "spec": more}
+
+
+def pod(name: str, of: str = "", cpu: str = "1", *, budget: str = "", **spec: Any) -> Document:
+    """Return a pod of the namespace ``ml``, perhaps of a PodGroup, perhaps with a budget."""
     metadata: Document = {"name": name, "namespace": "ml"}
     if of:
         metadata["annotations"] = {"scheduling.k8s.io/group-name": of}
+    if budget:
+        metadata["annotations"] = {"volcano.sh/jdb-min-available": budget}
     containers = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
     spec = {"containers": containers, **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

@@ -1,0 +1,405 @@
+"""Rules about Jobs that Volcano's admission webhook refuses when files are applied.
+
+Jobs of a log are there already. What the webhook refuses of a gang and of a queue is found by the
+rules about jobs as well.
+
+Source: pkg/webhooks/admission/jobs/validate/admit_job.go, util.go;
+pkg/controllers/job/plugins/factory.go; since v1.14.0 also the definition of Job.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from ...engine.kubernetes.objects import PodSpec
+from ...engine.kubernetes.units import parse_quantity
+from ...engine.volcano.admission import Partitions, partitions_of, task_name
+from ...engine.volcano.releases import Change, final_release, landed
+from .context import LintContext
+from .findings import Effect, Issue, Subject
+from .objects import ROOT, Job, LifecyclePolicy, TaskSpec, VolumeSpec
+from .queues import Mode
+
+if TYPE_CHECKING:
+    from ...engine.volcano.session.behaviours import Behaviours
+
+REFUSED = "Volcano's admission webhook refuses it"
+_LEAF, _PARTITIONS, _MASTER_ALONE = landed("v1.11.0"), landed("v1.14.0"), landed("v1.15.0")
+_EVENTS: Final = (
+    (landed("v1.8.0"), ("*", "PodFailed", "PodEvicted", "Unknown", "TaskCompleted", "TaskFailed")),
+    (landed("v1.8.0"), ("JobUpdated",)),
+    (landed("v1.11.0"), ("PodPending",)),
+)
+_ACTIONS: Final = (
+    (landed("v1.8.0"), ("AbortJob", "RestartJob", "RestartTask", "TerminateJob", "CompleteJob")),
+    (landed("v1.8.0"), ("ResumeJob",)),
+    (landed("v1.11.0"), ("RestartPod",)),
+    (landed("v1.14.0"), ("RestartPartition",)),
+)
+_PLUGINS: Final = (
+    (landed("v1.8.0"), ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch")),
+    (landed("v1.13.0"), ("hcclrank", "ray")),
+)
+"""What a release knows, by the release that added it."""
+
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*)", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_.]*", re.ASCII)
+_LONGEST_NAME = 63
+_MPI = "mpi"
+_NO_TOPOLOGY = frozenset({"", "none"})
+
+
+def job_refused_for_policy(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A Job with a lifecycle policy that the webhook refuses.
+
+    A policy has an action and either events or an exit code other than 0. No event and no exit code
+    may be in two policies, and ``*`` allows no other. ``PodPending`` and ``RestartPod`` are known
+    since v1.11.0, ``RestartPartition`` since v1.14.0.
+    """
+    for subject, job in _written(given):
+        parts = [("spec", job.spec.policies)]
+        parts += [(f"spec.tasks[{at}]", one.policies) for at, one in enumerate(job.spec.tasks)]
+        for path, policies in parts:
+            fault = _policy_fault(policies, how)
+            if fault:
+                at, message, now = fault
+                yield _refused(subject, f"{path}.policies{at}", message, now)
+
+
+def job_refused_for_plugin(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A Job with a plugin that its release does not have, or for ``mpi`` without the task it names.
+
+    ``hcclrank`` and ``ray`` are known since v1.13.0. The task of ``--worker`` may be missing since
+    v1.15.0.
+    """
+    known = _known(_PLUGINS, how)
+    for subject, job in _written(given):
+        for name in job.spec.plugins:
+            if name not in known:
+                message = f"there is no plugin {name!r} of jobs"
+                yield _refused(subject, f"spec.plugins.{name}", message, _one_of(name, known))
+        if _MPI in job.spec.plugins:
+            names = [task_name(task.name, at) for at, task in enumerate(job.spec.tasks)]
+            arguments = job.spec.plugins[_MPI] or ()
+            roles = ("master",) if _reached(_MASTER_ALONE, how) else ("master", "worker")
+            for role in roles:
+                task = _argument(arguments, role)
+                if task not in names:
+                    message = f"the plugin mpi needs a task {task!r} as its {role}"
+                    now = f"name it in --{role}, or add the task"
+                    yield _refused(subject, f"spec.plugins.{_MPI}", message, now)
+
+
+def job_refused_for_volume(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job with a volume that the webhook refuses.
+
+    Each has its own ``mountPath``, and either ``volumeClaimName`` or ``volumeClaim``.
+    """
+    for subject, job in _written(given):
+        paths: list[str] = []
+        for number, volume in enumerate(job.spec.volumes):
+            fault = _volume_fault(volume, paths)
+            if fault:
+                yield _refused(subject, f"spec.volumes[{number}]", fault)
+                break
+            paths.append(volume.mount_path)
+
+
+def job_refused_for_dependency(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job whose tasks wait for each other, for one that it does not have, or twice for one."""
+    for subject, job in _written(given):
+        names = [task_name(task.name, at) for at, task in enumerate(job.spec.tasks)]
+        waits = [task.depends_on.name if task.depends_on else () for task in job.spec.tasks]
+        for number, (name, targets) in enumerate(zip(names, waits, strict=True)):
+            field = f"spec.tasks[{number}].dependsOn"
+            for target in dict.fromkeys(targets):
+                if target not in names:
+                    message = f"task {name!r} waits for {target!r}, which is none of its tasks"
+                    yield _refused(subject, field, message, _one_of(target, names))
+                elif targets.count(target) > 1:
+                    message = f"task {name!r} waits for {target!r} more than once"
+                    yield _refused(subject, field, message, "name it once")
+        circle = _circle(dict(zip(names, waits, strict=True)))
+        if circle:
+            field = f"spec.tasks[{names.index(circle[0])}].dependsOn"
+            message = f"task {circle[0]!r} waits for itself ({' → '.join(circle)})"
+            yield _refused(subject, field, message, "take one of these dependencies out")
+
+
+def job_refused_for_name(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job, or a task of it, with a name that the webhook refuses.
+
+    A task's name has lower-case letters, digits and ``-``; that of a pod, made of both names and a
+    number, has 63 characters at most.
+    """
+    for subject, job in _written(given):
+        name = job.metadata.name
+        if name and not _is_name(name):
+            message = f"the name {name[:80]!r} is no name of an object of 63 characters at most"
+            yield _refused(subject, "metadata.name", message)
+        for number, task in enumerate(job.spec.tasks):
+            own = task_name(task.name, number)
+            field = f"spec.tasks[{number}].name"
+            if len(own) > _LONGEST_NAME or _LABEL.fullmatch(own) is None or own.endswith("-"):
+                message = f"the name {own[:80]!r} of a task is no label of DNS"
+                now = "write lower-case letters, digits and -, 63 at most"
+                yield _refused(subject, field, message, now)
+            elif name and _is_name(name) and not _is_name(f"{name}-{own}-{number}"):
+                length = len(f"{name}-{own}-{number}")
+                message = f"the name of its pods, {name}-{own}-{number}, has {length} characters"
+                yield _refused(subject, field, message, "63 are allowed: shorten one of the names")
+
+
+def job_refused_for_number(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job with a negative number of pods, retries or seconds."""
+    for subject, job in _written(given):
+        numbers: list[tuple[str, int | None]] = [
+            ("spec.minAvailable", job.spec.min_available),
+            ("spec.maxRetry", job.spec.max_retry),
+            ("spec.ttlSecondsAfterFinished", job.spec.ttl_seconds_after_finished),
+        ]
+        for at, task in enumerate(job.spec.tasks):
+            numbers.append((f"spec.tasks[{at}].replicas", task.replicas))
+            numbers.append((f"spec.tasks[{at}].minAvailable", task.min_available))
+        for field, number in numbers:
+            if number is not None and number < 0:
+                message = f"{field.rpartition('.')[2]} {number} is negative"
+                yield _refused(subject, field, message)
+
+
+def job_refused_for_partitions(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A Job whose ``partitionPolicy`` does not fit its task; since v1.14.0.
+
+    ``replicas`` is ``totalPartitions`` times ``partitionSize``, and ``minAvailable``, if it is
+    written, ``minPartitions`` times ``partitionSize``. Since v1.14.3 and v1.15.1 a missing
+    ``minPartitions`` is not compared.
+    """
+    if not _reached(_PARTITIONS, how):
+        return
+    optional = partitions_of(how.release) is Partitions.IF_SET
+    for subject, job in _written(given):
+        for number, task in enumerate(job.spec.tasks):
+            fault = _partition_fault(task, optional=optional)
+            if fault:
+                yield _refused(subject, f"spec.tasks[{number}].partitionPolicy", fault)
+
+
+def job_refused_for_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A Job in the root queue, or in a queue with children, though no plugin reads the tree.
+
+    The webhook refuses it since v1.11.0. Where the scheduler reads the tree, a Job in a queue with
+    children is ``job-in-parent-queue``.
+    """
+    if not _reached(_LEAF, how):
+        return
+    for subject, job in _written(given):
+        queue = job.spec.queue
+        children = given.queues.children.get(queue, ())
+        if queue == ROOT:
+            yield _refused(subject, "spec.queue", "it is in the root queue", "choose another queue")
+        elif children and given.queues.mode(how) is not Mode.TREE:
+            message = f"its queue {queue!r} has child queues ({', '.join(children)})"
+            yield _refused(subject, "spec.queue", message, "choose one of the child queues")
+
+
+def job_refused_for_template(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job with a template of pods that the API server would refuse as well.
+
+    Of all that is compared there, this is: at least one container, each with its own name, no
+    request above its limit, and with a ``topologyPolicy`` whole CPUs in every container.
+    """
+    for subject, job in _written(given):
+        for number, task in enumerate(job.spec.tasks):
+            field = f"spec.tasks[{number}].template.spec"
+            spec = task.template.spec
+            for path, message in _template_faults(spec):
+                yield _refused(subject, f"{field}{path}", message)
+            if task.topology_policy not in _NO_TOPOLOGY:
+                for path, message in _broken_cpus(spec, task.topology_policy):
+                    yield _refused(subject, f"{field}{path}", message)
+
+
+def _written(given: LintContext) -> Iterator[tuple[Subject, Job]]:
+    """Yield the Jobs of files."""
+    for key, job in given.world.jobs.items():
+        subject = given.world.subject("Job", key)
+        if subject.place is not None:
+            yield subject, job
+
+
+def _refused(subject: Subject, field: str, fault: str, now: str = "") -> Issue:
+    return Issue(subject, field, Effect.REFUSED, f"{REFUSED}: {fault}", now)
+
+
+def _reached(since: Change, how: Behaviours) -> bool:
+    return since.reached(final_release(how.release))
+
+
+def _known(rows: Sequence[tuple[Change, tuple[str, ...]]], how: Behaviours) -> list[str]:
+    return [name for since, names in rows if _reached(since, how) for name in names]
+
+
+def _one_of(name: str, known: Sequence[str]) -> str:
+    like = get_close_matches(name, known, n=1)
+    return f"write {like[0]}" if like else f"there are {', '.join(known)}"
+
+
+def _policy_fault(
+    policies: Sequence[LifecyclePolicy], how: Behaviours
+) -> tuple[str, str, str] | None:
+    """Return the path, the fault, and what to do, of the first policy with one; None without.
+
+    Source: validatePolicies.
+    """
+    events: list[str] = []
+    codes: list[int] = []
+    for number, policy in enumerate(policies):
+        at = f"[{number}]"
+        named = list(dict.fromkeys([*policy.events, *([policy.event] if policy.event else [])]))
+        if named and policy.exit_code is not None:
+            return at, "a policy has events and an exit code", "divide it into two policies"
+        if not named and policy.exit_code is None:
+            return at, "a policy has neither an event nor an exit code", "write one of them"
+        for event in named:
+            fault = _event_fault(event, policy.action, events, how)
+            if fault:
+                return at, *fault
+            events.append(event)
+        if policy.exit_code is not None:
+            if policy.exit_code == 0:
+                return at, "a policy has the exit code 0, which is no error", "write another code"
+            if policy.exit_code in codes:
+                return at, f"two policies have the exit code {policy.exit_code}", "keep one of them"
+            codes.append(policy.exit_code)
+    if "*" in events and len(events) > 1:
+        others = ", ".join(one for one in events if one != "*")
+        return (
+            "",
+            f"a policy has the event *, and others have {others}",
+            "keep * alone, or the rest",
+        )
+    return None
+
+
+def _event_fault(
+    event: str, action: str, before: Sequence[str], how: Behaviours
+) -> tuple[str, str] | None:
+    known, actions = _known(_EVENTS, how), _known(_ACTIONS, how)
+    if event not in known:
+        return f"a policy has the event {event!r}, which is not allowed", _one_of(event, known)
+    if action not in actions:
+        has = f"has the action {action!r}, which is not allowed" if action else "has no action"
+        return f"a policy {has}", _one_of(action, actions)
+    if event in before:
+        return f"two policies have the event {event}", "keep one of them"
+    return None
+
+
+def _argument(arguments: Sequence[str], name: str) -> str:
+    """Return the value of a flag as Go's package ``flag`` reads it; the name itself by default."""
+    found = name
+    for number, argument in enumerate(arguments):
+        flag, equals, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and flag == name:
+            found = value if equals else "".join(arguments[number + 1 : number + 2])
+    return found
+
+
+def _volume_fault(volume: VolumeSpec, before: Sequence[str]) -> str:
+    """Return why a volume is refused; empty if it is not. Source: validateIO."""
+    if not volume.mount_path:
+        return "a volume has no mountPath"
+    if volume.mount_path in before:
+        return f"two volumes have the mountPath {volume.mount_path}"
+    if volume.volume_claim is None and not volume.volume_claim_name:
+        return "a volume has neither volumeClaim nor volumeClaimName"
+    if volume.volume_claim is not None and volume.volume_claim_name:
+        return "a volume has volumeClaim and volumeClaimName"
+    return ""
+
+
+def _circle(waits: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return names that wait for each other in a circle, the first also last; empty if none do."""
+    left = {name: [one for one in targets if one in waits] for name, targets in waits.items()}
+    while free := [name for name, targets in left.items() if not targets]:
+        for name in free:
+            del left[name]
+        left = {name: [one for one in targets if one not in free] for name, targets in left.items()}
+    path: list[str] = []
+    name = next(iter(left), "")
+    while name and name not in path:
+        path.append(name)
+        name = left[name][0]
+    return [*path[path.index(name) :], name] if name else []
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a text is a qualified name without a domain, as Kubernetes checks it."""
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None and name[-1].isalnum()
+
+
+def _partition_fault(task: TaskSpec, *, optional: bool) -> str:
+    policy = task.partition_policy
+    if policy is None:
+        return ""
+    total, size = policy.total_partitions, policy.partition_size
+    if total <= 0 or size <= 0:
+        name = "totalPartitions" if total <= 0 else "partitionSize"
+        return f"{name} is not above 0"
+    if task.replicas != total * size:
+        return f"replicas {task.replicas} is not {total} totalPartitions of size {size}"
+    least = policy.min_partitions * size
+    if task.min_available is None or (optional and not policy.min_partitions):
+        return ""
+    if task.min_available != least:
+        shown = f"{policy.min_partitions} minPartitions of size {size}"
+        return f"minAvailable {task.min_available} is not {shown}"
+    return ""
+
+
+def _template_faults(spec: PodSpec) -> Iterator[tuple[str, str]]:
+    if not spec.containers:
+        yield ".containers", "a template has no containers"
+    names: list[str] = []
+    for field, containers in (
+        ("containers", spec.containers),
+        ("initContainers", spec.init_containers),
+    ):
+        for number, container in enumerate(containers):
+            path = f".{field}[{number}]"
+            if not container.name or container.name in names:
+                has = f"the name {container.name!r} of another one" if container.name else "no name"
+                yield f"{path}.name", f"a container has {has}"
+            names.append(container.name)
+            limits = container.resources.limits
+            for name, asked in container.resources.requests.items():
+                if name in limits and _above(asked, limits[name]):
+                    message = f"it requests {name} {asked}, more than its limit {limits[name]}"
+                    yield f"{path}.resources.requests.{name}", message
+
+
+def _above(one: str | float, other: str | float) -> bool:
+    try:
+        return parse_quantity(one) > parse_quantity(other)
+    except ValueError:
+        return False  # That is quantity-malformed.
+
+
+def _broken_cpus(spec: PodSpec, policy: str) -> Iterator[tuple[str, str]]:
+    for field, containers in (
+        ("containers", spec.containers),
+        ("initContainers", spec.init_containers),
+    ):
+        for number, container in enumerate(containers):
+            asked = container.resources.requests or container.resources.limits
+            cpus = asked.get("cpu", 0)
+            try:
+                amount = parse_quantity(cpus)
+            except ValueError:
+                continue
+            if not amount or amount != int(amount):
+                message = f"with topologyPolicy {policy} it must request whole CPUs, and not {cpus}"
+                yield f".{field}[{number}].resources.requests.cpu", message
