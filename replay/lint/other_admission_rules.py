@@ -29,8 +29,11 @@ _EVERY = re.compile(r"@every (?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+", re.ASCII
 _DESCRIPTORS = frozenset(
     {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 )
-_MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())
-_DAYS = tuple("sun mon tue wed thu fri sat".split())
+_MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NO_NAMES: Mapping[str, int] = MappingProxyType({})
 _FIELDS: Final = (
     ("minute", 0, 59, _NO_NAMES),
