@@ -119,17 +119,12 @@ def _query(**fields: Any) -> Query:
 def _print(
     log: Log, query: Query, output: str, *, follow: bool, payload: bool, no_headers: bool
 ) -> None:
-    from ..moments.actors import attributed
-    from ..moments.times import AT_ONCE
+    from ..moments.read_events import attributed_events
     from ..render import events as forms
     from ..render.documents import json_text
     from ..render.tables import stream_lines
 
-    read = log.store.follow(query) if follow else log.store.read(query)
-    clock = log.clock()
-    found = attributed(
-        log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE
-    )
+    found = attributed_events(log.store, log.moment(), query, follow=follow)
     if output == "ndjson":
         lines = forms.ndjson_lines(found, payload=payload)
     elif output == "json":

@@ -13,7 +13,6 @@ from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
-from ..moments.actors import attributed
 from ..moments.coverage import refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
@@ -21,7 +20,6 @@ from ..moments.log import Log, Progress
 from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
-from ..moments.times import AT_ONCE
 from ..moments.unknown import Unknown
 from ..tabular.tabular import Records
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
@@ -136,6 +134,7 @@ class StoredLog(Log):
         """
         from ...engine.log import Query  # noqa: PLC0415 -- only needed here
         from ..moments.event_filters import about, bounds, known_kinds  # noqa: PLC0415
+        from ..moments.read_events import attributed_events  # noqa: PLC0415
 
         if follow and (narrowed.get("newest_first") or until is not None):
             raise UsageError(
@@ -153,12 +152,9 @@ class StoredLog(Log):
         fields |= about(self, [name for name in names if isinstance(name, str)])
         fields["objects"] = (*fields.get("objects", ()), *pairs)
         query = Query(**{**fields, **narrowed})
-        read = self.store.follow(query) if follow else self.store.read(query)
-        branch, clock = query.branch, self.clock()
         from .tables import Events  # noqa: PLC0415 -- only needed here
 
-        at_once = 1 if follow else AT_ONCE
-        found = attributed(self.store, clock, read, branch=branch, at_once=at_once)
+        found = attributed_events(self.store, self.moment(), query, follow=follow)
         return Events(found, endless=follow)
 
     def get(

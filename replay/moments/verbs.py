@@ -21,8 +21,12 @@ from .times import AT_ONCE
 OBSERVED = ".observed"
 """How the kind of an event ends whose version was only seen."""
 
-_TELLING = ("version.attributed", "version.timed")
-_VERBS = ("created", "updated")
+TELLING = frozenset({"version.attributed", "version.timed"})
+"""The kinds of events that may say what happened at a version."""
+
+VERBS = ("created", "updated")
+"""What they may say."""
+
 _FEW = 64
 """So many revisions are looked up one by one."""
 
@@ -44,10 +48,15 @@ class _Verb(msgspec.Struct):
 _DECODE = msgspec.json.Decoder(_Verb).decode
 
 
-def with_verbs(store: LogStore, moment: Moment, events: Iterable[Recorded]) -> Iterator[Recorded]:
-    """Yield events, with the kinds of versions as all that is known at a moment says."""
+def with_verbs(
+    store: LogStore, moment: Moment, events: Iterable[Recorded], *, at_once: int = AT_ONCE
+) -> Iterator[Recorded]:
+    """Yield events, with the kinds of versions as all that is known at a moment says.
+
+    :param at_once: how many are held in memory; 1 for events that are waited for.
+    """
     source = iter(events)
-    while some := list(islice(source, AT_ONCE)):
+    while some := list(islice(source, at_once)):
         told = verbs_told(store, moment, some)
         yield from (called(one, told, moment.known) for one in some)
 
@@ -72,14 +81,19 @@ def verbs_at(
             branch=moment.branch,
             cluster=moment.cluster,
             until=moment.known,
-            kinds=_TELLING,
+            kinds=tuple(sorted(TELLING)),
             revisions=(low, high),
         )
         for recorded in store.read(query):
-            verb = _DECODE(recorded.event.payload).verb
-            if verb in _VERBS and _place(recorded) in places:
+            verb = verb_of_version(recorded)
+            if verb in VERBS and _place(recorded) in places:
                 found.setdefault(_place(recorded), []).append(Told(recorded.position, verb))
     return found
+
+
+def verb_of_version(telling: Recorded) -> str:
+    """Return what an event of :data:`TELLING` says that happened at its version."""
+    return _DECODE(telling.event.payload).verb
 
 
 def called(recorded: Recorded, told: Mapping[VersionPlace, Sequence[Told]], known: int) -> Recorded:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
 from ...engine.errors import UsageError
+from ...engine.events import Recorded
 from ...engine.kubernetes.units import parse_duration
+from ...engine.log import Query
 from .. import export as writers
 from ..moments.log import Log
 from ..moments.points import Point
+from ..moments.read_events import read_events
 from .snapshots import SNAPSHOTS, SUFFIXES, write_snapshot
 from .tables import TABLES, rows
 from .timeline import write_timeline
@@ -59,7 +62,15 @@ class Export(NamedTuple):
             writers.CSV: writers.write_csv,
             writers.PARQUET: writers.write_parquet,
         }[self.form]
-        return write(log.events(), out, progress=progress)
+        return write(_events(log), out, progress=progress)
+
+
+def _events(log: Log) -> Iterator[Recorded]:
+    """Return all events, with the kinds that ``events`` prints; those of several clusters, too."""
+    query = Query(branch=log.branch, cluster=log.cluster)
+    if log.cluster is None and len(log.store.clusters()) > 1:
+        return log.store.read(query)
+    return read_events(log.store, log.moment(), query)
 
 
 def export_of(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.events import KINDS
+from ...engine.events import KINDS, Recorded
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
 from ..moments.clock import time_of_moment
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.points import Point
+from ..moments.verbs import TELLING, VERBS, verb_of_version
 
 PARTS = 250
 """How many parts a period has at most."""
@@ -100,22 +103,31 @@ def observed_from(log: Log, moment: Moment) -> int | None:
     clock = log.clock(moment)
     listed = _listed_from(log, moment)
     times = [] if listed is None else [clock.time_of(listed)]
-    query = Query(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        until=moment.known,
-        kinds=tuple(sorted(_CHANGES)),
-        limit=1,
-    )
+    for recorded in _first_changes(log, moment):
+        event = recorded.event
+        dated = None if event.revision is None else clock.time_of(event.revision)
+        times.append(event.observed_at if dated is None else dated)
+    return min((time for time in times if time is not None), default=clock.first())
+
+
+def _first_changes(log: Log, moment: Moment) -> Iterator[Recorded]:
+    """Yield the first change that each input shows.
+
+    It may show one of a version that another input had first, so that it is stored as seen.
+    """
+    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known)
     sources = log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     for one in sources:
-        changed = not _CHANGES.isdisjoint(one.kinds)
-        some = msgspec.structs.replace(query, source=one.source)
-        for recorded in log.store.read(some) if changed else ():
-            event = recorded.event
-            dated = None if event.revision is None else clock.time_of(event.revision)
-            times.append(event.observed_at if dated is None else dated)
-    return min((time for time in times if time is not None), default=clock.first())
+        for kinds in (_CHANGES, TELLING):
+            some = msgspec.structs.replace(query, source=one.source, kinds=tuple(sorted(kinds)))
+            if not kinds.isdisjoint(one.kinds):
+                found = filter(_is_change, log.store.read(some))
+                yield from islice(found, 1)
+
+
+def _is_change(recorded: Recorded) -> bool:
+    """Return whether an event shows that something changed, and not only that it was there."""
+    return recorded.event.kind in _CHANGES or verb_of_version(recorded) in VERBS
 
 
 def _listed_from(log: Log, moment: Moment) -> int | None:
@@ -130,7 +142,9 @@ def _listed_from(log: Log, moment: Moment) -> int | None:
 _MOVING = (("", "Node"), ("", "Pod"))
 """Kinds that change all the time, nodes every few minutes: a list of them has a recent revision."""
 
-_CHANGES = frozenset(kind for kind in KINDS if not kind.endswith((".observed", ".joined")))
+_CHANGES = (
+    frozenset(kind for kind in KINDS if not kind.endswith((".observed", ".joined"))) - TELLING
+)
 
 
 def divided(begin: int, end: int) -> Period:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -9,14 +10,17 @@ from importlib.resources import files
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from click.testing import CliRunner
+from web_pages import pages_of
 
 import plinian
 from plinian import Log
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.replay.cli.main import app
 from plinian.replay.moments.recorded_sessions import recorded_sessions
+from plinian.replay.series.period import observed_from
 
 RECORDING = Path(str(files("plinian.replay"))) / "recordings" / "quickstart"
 NAMES = sorted(one.name for one in RECORDING.iterdir() if one.suffix == ".xz")
@@ -100,13 +104,48 @@ def test_a_version_is_called_by_what_happened_also_if_a_list_came_first(
 ) -> None:
     lists = [version("observed", 3, LISTED), version("observed", 5, LISTED)]
     writes = [version("created", 3, WATCHED, actor), version("updated", 5, WATCHED, actor)]
-    with plinian.open(tmp_path / "a.db", create=True) as log:
+    place = str(tmp_path / "a.db")
+    with plinian.open(place, create=True) as log:
         for some in (lists, writes)[::order]:
             log.store.append(some)
         kinds = [one.kind for one in log.history("node/n").happenings]
         assert kinds == ["node.created", "node.updated"]
         before = [one.kind for one in log.history("node/n", at="@2").happenings]
         assert before == (["node.observed"] * 2 if order == 1 else kinds), "as known then"
+        versions = [one for one in log.events() if one.event.kind.startswith("node.")]
+        assert [one.event.kind for one in versions] == kinds
+        for kind, revision in (("node.created", 3), ("node.updated", 5)):
+            assert [one.event.revision for one in log.events(kinds=kind)] == [revision]
+        assert [one.event.revision for one in log.events(kinds="node.*")] == [3, 5]
+        assert list(log.events(kinds="node.observed")) == [], "no version is only seen"
+        last = log.events(kinds=("node.created", "node.updated"), newest_first=True, limit=1)
+        assert [one.event.revision for one in last] == [5]
+        exported = tmp_path / "events.ndjson"
+        log.export(exported)
+        lines = [json.loads(line)["kind"] for line in exported.read_text("utf-8").splitlines()]
+        assert [kind for kind in lines if kind.startswith("node.")] == kinds
+        assert observed_from(log, log.moment()) == 1_750_000_003_000_000
+    shown = CliRunner().invoke(app, ["events", "--kind", "node.created", "--log", place])
+    assert [line.split()[1] for line in shown.stdout.splitlines()[1:]] == ["node.created"]
+    with pages_of(tmp_path / "a.db") as client:
+        rows = client.get("/@1.json", params={"q": "node.created"}).json()["data"]["events"]
+        assert [one["kind"] for one in rows["rows"]] == ["node.created"]
+        answer = client.get("/plinian/v1/events", params={"kind": "node.created"}).json()
+        assert [one["kind"] for one in answer["result"]] == ["node.created"]
+
+
+def test_a_version_that_is_only_timed_later_is_no_change(tmp_path: Path) -> None:
+    """A watch that begins with an old object says when it saw it, and nothing that happened."""
+    old = version("observed", 3, LISTED)
+    seen = msgspec.structs.replace(old, source=WATCHED, latest=(old.latest or 0) - 1_000_000)
+    changed = version("updated", 90, WATCHED)
+    found = []
+    for number, some in enumerate(([old, seen, changed], [seen, changed, old])):
+        with plinian.open(tmp_path / f"{number}.db", create=True) as log:
+            for one in some:
+                log.store.append([one])
+            found.append(observed_from(log, log.moment()))
+    assert found == [changed.earliest] * 2
 
 
 def answers(log: Log, place: str) -> dict[str, str]:

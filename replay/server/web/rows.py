@@ -14,6 +14,7 @@ from ....engine.log import Query
 from ...facade.log import Log
 from ...moments.actors import AttributedEvent
 from ...moments.event_filters import about, known_kinds
+from ...moments.read_events import read_events
 from ...moments.times import exact_text, span_of_day, span_text
 from ...render.events import event_rows, object_text
 from .look import Look, seconds
@@ -160,4 +161,5 @@ def next_position(log: Log, look: Look, fields: dict[str, Any], *, forwards: boo
         {"after": look.position} if forwards else {"until": look.position - 1, "newest_first": True}
     )
     query = Query(branch=log.branch, cluster=log.cluster, limit=1, **bounds, **fields)
-    return next((one.position for one in log.store.read(query)), None)
+    found = read_events(log.store, log.moment(), query)
+    return next((one.position for one in found), None)
