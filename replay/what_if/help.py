@@ -127,7 +127,8 @@ def what_would_help(
         for rank, switch in enumerate((*settings.singles, *(settings.moves if evictions else ())))
         for one in switched(settings, (switch,), rank)
     ]
-    asked = Asked(why, target.podgroup, sessions.cache, settings.evicting)
+    placed = dict((*original.result.binds, *original.result.pipelined))
+    asked = Asked(why, target.podgroup, sessions.cache, settings.evicting, placed)
     suggestions = suggestions_for(asked, was, switches)
     trial = Trial(sessions, target, original, unchanged)
     count = _Count(progress, len(suggestions))

@@ -7,7 +7,7 @@ only computed from amounts: whether the object starts then is found by running t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import floor, inf
+from math import floor
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
@@ -18,13 +18,12 @@ from ...engine.model.job import JobInfo
 from ...engine.model.resource import Resource
 from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.model.task import TaskInfo
-from ..answers.answer import Why
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
 from ..answers.run import title_of
 from ..moments.kinds import object_named
 from .changes import Change, Delete
 from .queue_room import lacking
-from .suggestion import GONE, Suggestion, finite, single
+from .suggestion import GONE, Asked, Suggestion, finite, single
 
 MOST_GONE = 40
 """So many jobs are tried as gone."""
@@ -39,21 +38,22 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 _INSUFFICIENT = "Insufficient "
 
 
-def holders(why: Why, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+def holders(asked: Asked) -> Iterator[Suggestion]:
     """Yield other jobs as gone, and pods without a job.
 
-    :param podgroup: of the object that waits.
+    A job counts with what it holds, and with the nodes that the session gives to its pods.
     """
-    short = [one for link in why.chain if (one := _short_of(link)) is not None]
-    place = next((_Place.of(link, why.chain, cache) for link in why.chain if _full(link)), None)
+    chain, podgroup, cache = asked.why.chain, asked.podgroup, asked.cache
+    short = [one for link in chain if (one := _short_of(link)) is not None]
+    place = next((_Place.of(link, asked) for link in chain if _full(link)), None)
     named = {one.podgroup for link in short for one in link.holders}
     enough: list[tuple[tuple[float, float, str], str]] = []
     others: list[tuple[tuple[float, float, str], str]] = []
     for key, job in cache.jobs.items():
-        held = holding(job)
+        held = _used_by(job, asked.placed)
         if key == podgroup or job.pod_group is None or not (held or key in named):
             continue
-        size, cpu = float(len(held)), sum(task.request.cpu for task in held)
+        size, cpu = float(len(held)), sum(task.request.cpu for task, _ in held)
         suffices = all(one.is_met_by(key) for one in short)
         if suffices and (place is None or place.takes_them_without(held)):
             enough.append(((size, cpu, key), key))
@@ -72,6 +72,19 @@ def holding(job: JobInfo) -> list[TaskInfo]:
         task
         for status in (*sorted(ALLOCATED_STATUS), Status.PIPELINED)
         for task in job.index.get(status, {}).values()
+    ]
+
+
+_Used = tuple[TaskInfo, str]
+"""A pod, and the node where it uses resources."""
+
+
+def _used_by(job: JobInfo, placed: Mapping[str, str]) -> list[_Used]:
+    """Return the pods of a job that hold resources, or get a node in the session."""
+    waiting = job.index.get(Status.PENDING, {}).values()
+    return [
+        *((task, task.node_name) for task in holding(job)),
+        *((task, placed[task.key]) for task in waiting if task.key in placed),
     ]
 
 
@@ -116,68 +129,60 @@ def _full(link: Link) -> bool:
 class _Place(NamedTuple):
     """Nodes that refuse a pod, and for how many such pods they must have room.
 
+    :param free: by node, what is idle and goes to no other job in the session.
     :param full: they lack amounts. :param other: they refuse it for what else runs there.
     """
 
-    cache: SchedulerCache
+    free: Mapping[str, Resource]
     request: Resource
     needed: int
     full: frozenset[str]
     other: frozenset[str]
-    fits: int
 
     @classmethod
-    def of(cls, link: Link, chain: Sequence[Link], cache: SchedulerCache) -> _Place | None:
+    def of(cls, link: Link, asked: Asked) -> _Place | None:
         """Return it for a link about nodes; None if the cache does not have the pod."""
         if not isinstance(link, Nodes):
             return None
-        tasks = (task for job in cache.jobs.values() for task in job.tasks.values())
-        asked = next((task for task in tasks if task.key == link.pod), None)
-        gang = next((one for one in chain if isinstance(one, Gang)), None)
-        if asked is None:
+        cache, full, other = asked.cache, set[str](), set[str]()
+        tasks = {task.key: task for job in cache.jobs.values() for task in job.tasks.values()}
+        if link.pod not in tasks:
             return None
-        groups = [group for group in link.groups if not group.final]
-        scarce = [
-            all(reason.startswith(_INSUFFICIENT) for reason in group.reasons) for group in groups
-        ]
-        full, other = (
-            frozenset(
-                name
-                for group, lacks in zip(groups, scarce, strict=True)
-                if lacks is kind
-                for name in group.nodes
-            )
-            for kind in (True, False)
-        )
-        made = cls(cache, asked.request, 1, full, other, 0)
-        least = 1 if gang is None else max(1, gang.least - gang.ready)
-        fits = sum(made._fits(name, ()) for name in sorted({*full, *link.passing}))
-        return made._replace(needed=least, fits=fits)
+        for group in link.groups:
+            if not group.final:
+                scarce = all(reason.startswith(_INSUFFICIENT) for reason in group.reasons)
+                (full if scarce else other).update(group.nodes)
+        free = {
+            name: cache.nodes[name].idle.clone()
+            for name in sorted({*full, *link.passing} & cache.nodes.keys())
+        }
+        for pod, node in asked.placed.items():
+            if node in free and pod in tasks and tasks[pod].job != asked.podgroup:
+                free[node].sub_unchecked(tasks[pod].request)
+        gang = next((one for one in asked.why.chain if isinstance(one, Gang)), None)
+        needed = 1 if gang is None else max(1, gang.least - gang.ready)
+        return cls(free, tasks[link.pod].request, needed, frozenset(full), frozenset(other))
 
-    def takes_them_without(self, gone: Sequence[TaskInfo]) -> bool:
+    def takes_them_without(self, gone: Sequence[_Used]) -> bool:
         """Return whether nodes may take as many pods as are needed once others are gone."""
         by_node: dict[str, list[TaskInfo]] = {}
-        for task in gone:
-            by_node.setdefault(task.node_name, []).append(task)
+        for task, node in gone:
+            by_node.setdefault(node, []).append(task)
         if self.other & by_node.keys():
             return True
-        more = 0
-        for name in sorted(self.full & by_node.keys()):
-            more += self._fits(name, by_node[name]) - self._fits(name, ())
-        return more > 0 and self.fits + more >= self.needed
+        near = sorted(self.free.keys() & by_node.keys())
+        more = sum(self._fits(name, by_node[name]) - self._fits(name, ()) for name in near)
+        return more > 0 and sum(self._fits(name, ()) for name in self.free) + more >= self.needed
 
     def _fits(self, node: str, gone: Sequence[TaskInfo]) -> int:
         """Return how many such pods a node has room for without some of its pods."""
-        info = self.cache.nodes.get(node)
-        if info is None:
-            return 0
-        most: float = inf
+        most: float = self.needed
         for name in self.request.resource_names():
             asked = self.request.get(name)
             if asked > 0:
-                free = info.idle.get(name) + sum(task.request.get(name) for task in gone)
+                free = self.free[node].get(name) + sum(task.request.get(name) for task in gone)
                 most = min(most, floor(max(free, 0.0) / asked))
-        return self.needed if most is inf else int(most)
+        return int(most)
 
 
 def _pods_gone(cache: SchedulerCache, place: _Place | None) -> Iterator[Suggestion]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
@@ -42,12 +43,14 @@ class Asked(NamedTuple):
 
     :param podgroup: that it belongs to, ``ns/name``. :param cache: before the session.
     :param evicting: the actions of the configuration that evict.
+    :param placed: by pod, the node that the session gives it or keeps for it.
     """
 
     why: Why
     podgroup: str
     cache: SchedulerCache
     evicting: tuple[str, ...] = ()
+    placed: Mapping[str, str] = MappingProxyType({})
 
 
 def single(kind: str, size: float, text: str, *changes: Change) -> Suggestion:

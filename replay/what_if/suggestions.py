@@ -43,7 +43,7 @@ def suggestions_for(
     :param confs: changed configurations.
     """
     found: dict[str, Suggestion] = {}
-    why, podgroup, cache, evicting = asked
+    why, podgroup, cache, evicting, _ = asked
     job = cache.jobs.get(podgroup)
     every = (
         *(() if was is None else restored(was)),
@@ -55,7 +55,7 @@ def suggestions_for(
         *of_victims(why.chain, podgroup, cache, evicting),
         *confs,
         *_new_nodes(cache),
-        *holders(why, podgroup, cache),
+        *holders(asked),
         *_releases(why.asked.release),
     )
     for one in every:

@@ -98,3 +98,12 @@ def test_a_quota_has_more_room_with_a_higher_limit_or_a_job_less(tmp_path: Path)
     found = helped(tmp_path, f"{CAPACITY}  - name: resourcequota\n", *world)
     assert texts_of(found, "limit") == ["hard of ResourceQuota rq: 6 instead of 5 cpu"]
     assert texts_of(found, "gone") == ["podgroup ns/old is gone"]
+
+
+def test_a_job_that_the_session_places_first_is_tried_as_gone(tmp_path: Path) -> None:
+    first = (group("first", 1), pod("first-0", "first", 4))
+    later = (group("new", 1), pod("new-0", "new", 4))
+    found = helped(tmp_path, NODES, queue("default"), node("n1", 4), *first, *later)
+    assert texts_of(found, "gone") == ["podgroup ns/first is gone"]
+    ((gone,),) = [[one for one in found.found if one.kind == "gone"]]
+    assert gone.no_longer == ("ns/first-0",)
