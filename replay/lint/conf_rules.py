@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from difflib import get_close_matches
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.session.plugins import BUILDERS
 from ...engine.volcano.conf import (
     ConfInvalid,
-    PluginOption,
     SchedulerConf,
     known_actions,
     parse_scheduler_conf,
@@ -22,39 +20,16 @@ from .context import LintContext
 from .findings import Effect, Issue
 from .inputs import Configuration
 from .queues import exists
+from .victim_tiers import PlacedPlugin, blind_actions, knows_deserved, placed_plugins
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 _LINE = re.compile(r"line (\d+):")
 _STARVING_PLUGINS = frozenset({"gang", "priority", "tdm"})
-_DESERVING = frozenset({"capacity", "proportion"})
-"""Plugins that know what queues deserve; drf does too, with ``enableHierarchy``."""
-
-VOTERS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "reclaim": frozenset({"gang", "conformance", "pdb", "cdp", "capacity", "proportion"}),
-        "gangreclaim": frozenset({"gang", "conformance", "priority", "capacity"}),
-    }
-)
-"""The plugins that choose victims for an action; of ``reclaim`` also extender and drf can."""
-
 _ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
 _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
-
-
-class PlacedPlugin(NamedTuple):
-    """A plugin, and its place in the configuration."""
-
-    tier: int
-    number: int
-    option: PluginOption
-
-    @property
-    def path(self) -> tuple[str | int, ...]:
-        """The path of its entry."""
-        return ("tiers", self.tier, "plugins", self.number)
 
 
 class AcceptedConf(NamedTuple):
@@ -67,11 +42,7 @@ class AcceptedConf(NamedTuple):
     @property
     def plugins(self) -> list[PlacedPlugin]:
         """The plugins of all tiers, in order."""
-        return [
-            PlacedPlugin(tier, number, option)
-            for tier, options in enumerate(self.conf.tiers)
-            for number, option in enumerate(options)
-        ]
+        return placed_plugins(self.conf)
 
     def names(self, how: Behaviours) -> frozenset[str]:
         """Return the names of the plugins that the release has."""
@@ -319,9 +290,7 @@ def reclaim_without_queue_plugin(given: LintContext, how: Behaviours) -> Iterato
     """The action ``reclaim`` without a plugin that knows what queues deserve."""
     for read in read_by(given, how):
         options = [p.option for p in read.plugins if exists(p.option.name, how)]
-        knows = any(
-            _knows_deserved(option) for option in options if "Reclaimable" in option.enabled
-        )
+        knows = any(knows_deserved(option) for option in options if "Reclaimable" in option.enabled)
         if "reclaim" in read.conf.actions and not knows:
             message = (
                 "no plugin knows what queues deserve: any queue's pods are evicted for another"
@@ -336,16 +305,7 @@ def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issu
     deserve, and reclaim it back: evictions go on in both directions.
     """
     for read in read_by(given, how):
-        for action in (one for one in VOTERS if one in read.conf.actions):
-            voters = [
-                placed
-                for placed in read.plugins
-                if exists(placed.option.name, how) and _votes(placed.option, action)
-            ]
-            knows = next((one for one in voters if _knows_deserved(one.option)), None)
-            above = [one for one in voters if knows is not None and one.tier < knows.tier]
-            if knows is None or not above:
-                continue
+        for action, knows, above in blind_actions(read.conf, how):
             names = " and ".join(dict.fromkeys(one.option.name for one in above))
             name, choose = knows.option.name, "choose" if len(above) > 1 else "chooses"
             message = (
@@ -354,22 +314,6 @@ def reclaim_below_deserved(given: LintContext, how: Behaviours) -> Iterator[Issu
             )
             now = f"put {name} into the tier of {names}"
             yield read.issue((*knows.path, "name"), Effect.DIFFERS, message, now)
-
-
-def _knows_deserved(option: PluginOption) -> bool:
-    """Return whether a plugin knows what queues deserve."""
-    return option.name in _DESERVING or (option.name == "drf" and option.enabled_hierarchy)
-
-
-def _votes(option: PluginOption, action: str) -> bool:
-    """Return whether a plugin chooses victims for an action."""
-    if action != "reclaim":
-        return option.name in VOTERS[action]
-    if "Reclaimable" not in option.enabled:
-        return False
-    if option.name == "extender":
-        return bool(option.arguments.get_str("extender.reclaimableVerb", ""))
-    return option.name in VOTERS[action] or _knows_deserved(option)
 
 
 def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:

@@ -16,6 +16,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ..answers.amounts import amounts_of
 from ..answers.evicting import EVICTING
 from ..answers.records import Link, Overcommitted
+from ..lint.victim_tiers import blind_actions
 from ..moments.scheduler_confs import ConfText
 
 Configuration = dict[str, Any]
@@ -84,6 +85,18 @@ class Switches:
         """Return plugins that choose victims moved to other tiers: the first that choose decide."""
         every = _moves(self._text)
         return tuple(one for one in every if self.changed((one,)) is not None)
+
+    def blind(self, conf: ConfText) -> str:
+        """Return that queues may lose pods below what they deserve with a changed configuration.
+
+        Empty if they may not, or may also with the configuration in force.
+        """
+        how = self._behaviours
+        before, after = (
+            {one.action for one in blind_actions(parse_scheduler_conf(text, how), how)}
+            for text in (self._text, conf.text)
+        )
+        return " (queues can then lose pods below what they deserve)" if after - before else ""
 
     def changed(self, some: Sequence[Switch]) -> ConfText | None:
         """Return the configuration with changes; None if one changes nothing, or it is rejected."""

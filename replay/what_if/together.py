@@ -15,7 +15,8 @@ def switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator[
     """Yield the configuration with some changes, unless it is rejected then."""
     conf = settings.changed(some)
     if conf is not None:
-        yield Suggestion(SWITCH, rank, said(some), Variant(said(some), conf=conf))
+        text = said(some) + settings.blind(conf)
+        yield Suggestion(SWITCH, rank, text, Variant(text, conf=conf))
 
 
 def together(trial: Trial, settings: Switches, go_on: Callable[[], bool]) -> Iterator[Tried]:

@@ -93,7 +93,18 @@ class Trial(NamedTuple):
 
     def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
         starts = sure(self.sessions, variant, answer, starts_in(answer, self.target))
-        return "" if starts == self.unchanged else starts
+        worse = loses_more(answer, self.original, self.target.podgroup)
+        return "" if worse or starts == self.unchanged else starts
+
+
+def loses_more(answer: SessionAnswer, original: SessionAnswer, podgroup: str) -> bool:
+    """Return whether a session evicts more pods of a job than it places, beyond the original."""
+    job, result = answer.cache.jobs.get(podgroup), answer.result
+    own = set() if job is None else {task.key for task in job.tasks.values()}
+    before = dict(original.result.evictions)
+    lost = {pod for pod, _ in result.evictions if pod in own and pod not in before}
+    gained = {pod for pod, _ in (*result.binds, *result.pipelined) if pod in own}
+    return len(lost) > len(gained)
 
 
 def _said_of(answer: SessionAnswer, target: Target) -> object:

@@ -62,7 +62,8 @@ def test_a_gang_that_protects_its_pods_is_switched_off(tmp_path: Path) -> None:
         found = helps(log, "podgroup/new")
     assert switches_of(found) == [
         "enableReclaimable: false on plugin gang",
-        "plugin gang in tier 1 instead of 2",  # choosing no victims alone, it decides nothing
+        # Choosing no victims alone, gang decides nothing.
+        "plugin gang in tier 1 instead of 2 (queues can then lose pods below what they deserve)",
         "plugin proportion in tier 1 instead of 2",
     ]
     assert {one.starts for one in found.found if one.kind == "switch"} == {"after evictions"}
@@ -160,6 +161,31 @@ def test_a_pod_without_a_job_that_fills_a_node_is_tried_as_gone(tmp_path: Path) 
     with log_of(tmp_path, CONF, *world) as log:
         found = helps(log, "pod/g-0")
     assert [one.text for one in found.found if one.kind == "gone"] == ["pod ns/other is gone"]
+
+
+def test_a_move_with_which_queues_are_reclaimed_below_what_they_deserve_says_so() -> None:
+    above = CONF.replace("  - name: overcommit", "- plugins:\n  - name: overcommit")
+    together = CONF.replace("  - name: priority\n- plugins:\n", "")
+    switches = Switches([ConfText(together, "x.conf")], resolve("v1.12.1"))
+    assert not switches.moves
+    two = together.replace("  - name: predicates", "- plugins:\n  - name: predicates")
+    two = two.replace("  - name: proportion\n", "").replace(
+        "gang\n", "gang\n  - name: proportion\n"
+    )
+    switches = Switches([ConfText(two, "x.conf")], resolve("v1.12.1"))
+    said = {}
+    for move in switches.moves:
+        changed = switches.changed((move,))
+        assert changed is not None
+        said[move.text] = switches.blind(changed)
+    worse = " (queues can then lose pods below what they deserve)"
+    assert said == {
+        "plugin gang in tier 2 instead of 1": "",
+        "plugin proportion in tier 2 instead of 1": worse,
+    }
+    already = Switches([ConfText(above, "x.conf")], resolve("v1.12.1"))
+    confs = [already.changed((move,)) for move in already.moves]
+    assert {already.blind(conf) for conf in confs if conf is not None} == {""}
 
 
 def test_plugins_that_choose_victims_are_moved_to_other_tiers() -> None:

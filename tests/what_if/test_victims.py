@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from answer_worlds import CAPACITY, NODES, PROPORTION
+from answer_worlds import CAPACITY, NODES, PROPORTION, log_of
 from helping import helped, texts_of
 
+from plinian.engine.session.framework.outcome import SessionResult
+from plinian.replay.what_if.run import Sessions
+from plinian.replay.what_if.trial import loses_more
 from sessions import document, group, node, pod, queue
 
 RECLAIM = CAPACITY.replace("allocate, backfill", "allocate, preempt, reclaim")
@@ -101,3 +105,18 @@ def test_a_pod_without_its_gate_and_without_its_selector(tmp_path: Path) -> None
     assert texts_of(helped(tmp_path, NODES, *world, affine), "pods") == [
         "no required node affinity of its pods"
     ]
+
+
+def test_a_change_with_which_a_job_loses_more_pods_than_it_gets_is_no_help(tmp_path: Path) -> None:
+    own = [pod(f"new-{number}", "new", 1, "n1") for number in range(2)]
+    world = (queue("default"), node("n1", 2), group("new", 1, "Running"), *own)
+    with log_of(tmp_path, NODES, *world, pod("late", "new", 1)) as log:
+        original = Sessions(log, log.moment(), "v1.12.1", None).original()
+    assert not loses_more(original, original, "ns/new")
+    for evicted, worse in ((("ns/new-0",), False), (("ns/new-0", "ns/new-1"), True)):
+        result = SessionResult(
+            evictions=[(key, "preempt") for key in evicted], pipelined=[("ns/late", "n1")]
+        )
+        changed = replace(original, result=result)
+        assert loses_more(changed, original, "ns/new") is worse
+        assert not loses_more(changed, changed, "ns/new"), "it loses them in any case"
