@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.packing import open_pack
+    from .replay.facade.reading import read
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.reviewing import junit, sarif
     from .replay.facade.searching import LogAnswers
@@ -214,6 +215,7 @@ __all__ = [
     "lint_rules",
     "open",
     "open_pack",
+    "read",
     "release_diff",
     "releases",
     "replay_token",
@@ -260,6 +262,7 @@ _PLACES = MappingProxyType(
         ),
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
+        "replay.facade.reading": "read",
         "replay.facade.packing": "open_pack",
         "replay.pack.opened": "OpenedPack",
         "replay.pack.write": "Packed",

@@ -47,6 +47,7 @@ FORMS = "table|wide|json|sarif|junit"
     help="How long invariants must be violated that components restore with a delay.",
 )
 @options.conf
+@options.inputs
 @click.option("--list", "listed", is_flag=True, help="List the invariants and check nothing.")
 @options.output(FORMS, default="table")
 @options.no_headers
@@ -65,6 +66,7 @@ def check(
     invariants: tuple[str, ...],
     settle: str,
     conf: Path | None,
+    inputs: tuple[str, ...],
     listed: bool,
     output: str,
     no_headers: bool,
@@ -91,7 +93,7 @@ def check(
     from ..moments.coverage import SCHEDULING, refuse, unknown_at
     from ..moments.scheduler_confs import conf_file
     from ..render.progress import counting
-    from .open_log import opened
+    from .open_log import opened_or_read
     from .store_beliefs import store_beliefs
 
     if output not in FORMS.split("|"):
@@ -106,7 +108,7 @@ def check(
     taken = chosen([release], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
-    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+    with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(at or until or "end", as_known_at=as_known_at)
         if strict:
             refuse(unknown_at(opened_log, end, SCHEDULING))
@@ -119,7 +121,7 @@ def check(
             settle=window,
             conf=given,
         )
-        if at is not None:
+        if at is not None and not inputs:
             store_beliefs(log, opened_log, end, taken.names)
         with counting("check", visible=shows_progress()) as progress:
             report = check_log(opened_log, task, progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .shell import note
@@ -15,3 +17,21 @@ def opened(place: str, **options: Any) -> Log:
     from ..moments.log import opened as open_log
 
     return open_log(place, remark=lambda line: note(f"plinian: {line}"), **options)
+
+
+@contextmanager
+def opened_or_read(
+    place: str, inputs: Sequence[str], *, branch: str, cluster: str | None
+) -> Iterator[Log]:
+    """Open a log to read it; or read inputs into one that exists only for this question.
+
+    :param inputs: files, folders and archives; without any, the log at the place is opened.
+    """
+    if inputs:
+        from ..ingest.one_off import log_of
+
+        with log_of(inputs) as made:
+            yield made
+        return
+    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+        yield log

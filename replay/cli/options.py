@@ -21,6 +21,15 @@ log = click.option(
     default=DEFAULT_LOG,
     show_default=True,
 )
+inputs = click.option(
+    "--input",
+    "-i",
+    "inputs",
+    multiple=True,
+    metavar="PATH",
+    help="Answer from this file, folder or archive instead of a log, as from the output of "
+    "kubectl get; repeatable.",
+)
 cluster = click.option("--cluster", metavar="NAME", help="The cluster, if the log holds several.")
 branch = click.option(
     "--branch", metavar="NAME", help="The branch of the log.", default="main", show_default=True

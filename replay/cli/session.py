@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     "A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to compare.",
     several=True,
 )
+@options.inputs
 @click.option(
     "--trace", is_flag=True, help="Also print every step, with the values that it compared."
 )
@@ -67,6 +68,7 @@ def session(
     at: str,
     release: tuple[str, ...],
     conf: tuple[Path, ...],
+    inputs: tuple[str, ...],
     trace: bool,
     choose: str,
     sample_nodes: bool,
@@ -93,11 +95,11 @@ def session(
     from ..moments.scheduler_confs import conf_file
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
-    from .open_log import opened
+    from .open_log import opened_or_read
     from .store_beliefs import store_beliefs
 
     named = chosen(release, assume=assume) if release else None
-    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+    with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         known = None if named else named_release(None, opened_log, moment)
         taken = named or chosen([known or options.DEFAULT_RELEASE], assume=assume)
@@ -105,7 +107,8 @@ def session(
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)
         unknown = warn_sessions(opened_log, moment, unconfigured=not conf, strict=strict)
-        store_beliefs(log, opened_log, moment, releases)
+        if not inputs:
+            store_beliefs(log, opened_log, moment, releases)
         if len(releases) * len(given) == 1:
             chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
             answer = session_at(

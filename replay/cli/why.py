@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,15 +42,7 @@ if TYPE_CHECKING:
     "has them, else v1.12.1.",
 )
 @options.conf_with("A volcano-scheduler.conf instead of the log's at the moment.")
-@click.option(
-    "--input",
-    "-i",
-    "inputs",
-    multiple=True,
-    metavar="PATH",
-    help="Answer from this file, folder or archive instead of a log, as from the output of "
-    "kubectl get; repeatable.",
-)
+@options.inputs
 @click.option(
     "--verbose",
     "-v",
@@ -110,12 +101,13 @@ def why(
     from ..answers.why import assumed_of, why_at
     from ..budget import within
     from ..moments.scheduler_confs import conf_file
+    from .open_log import opened_or_read
     from .pictures import check_plot, write_answer_plot
     from .store_beliefs import store_beliefs
 
     check_plot(output, plot=plot)
     given = None if conf is None else conf_file(conf)
-    with _opened(inputs, log, branch=branch, cluster=cluster) as opened_log:
+    with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         asked = named_release(release, opened_log, moment)
         taken = chosen([asked or options.DEFAULT_RELEASE], assume=assume)
@@ -176,22 +168,6 @@ def _helps(
             go_on=go_on,
             progress=progress,
         )
-
-
-@contextmanager
-def _opened(
-    inputs: tuple[str, ...], place: str, *, branch: str, cluster: str | None
-) -> Iterator[Log]:
-    if inputs:
-        from ..ingest.one_off import log_of
-
-        with log_of(inputs) as made:
-            yield made
-        return
-    from .open_log import opened
-
-    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
-        yield log
 
 
 def _write(found: Why, helps: WouldHelp | None, output: str, depth: int) -> None:

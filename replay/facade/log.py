@@ -13,7 +13,15 @@ from ..demo import recorded_inputs
 from ..moments.log import Progress
 from ..moments.points import Point
 from .forecasting import ForecastingLog
-from .options import DEFAULT_RELEASE, Conf, FilePath, Names, accepted_conf, release_of, several
+from .options import (
+    DEFAULT_RELEASE,
+    Conf,
+    FilePath,
+    Names,
+    accepted_conf,
+    release_of,
+    several,
+)
 
 if TYPE_CHECKING:
     from ..compare.bisection import Bisection

@@ -47,7 +47,7 @@ NEEDS_NONE = {
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "explore": (plinian.explore, plinian.explore_log, plinian.replay_token, plinian.windows),
     "bisect": (Log.bisect, plinian.bisect),
-    "check": (Log.check, plinian.invariants),
+    "check": (plinian.read, Log.check, plinian.invariants),
     "branch create": (Log.create_branch,),
     "branch list": (Log.branches,),
     "checkpoint build": (Log.build_checkpoints,),
@@ -66,7 +66,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "release list": (plinian.releases,),
     "release show": (plinian.behaviours,),
     "release unproven": (plinian.unproven,),
-    "session": (Log.session, Log.compare),
+    "session": (Log.session, Log.compare, plinian.read),
     "session list": (Log.sessions,),
     "simulate": (plinian.simulate, plinian.simulate_all),
     "what-if": (Log.what_if, Log.forecast, Log.plot_of),
