@@ -218,12 +218,17 @@ class ApiServer:
 
         :param uid: a precondition. :param also: what is merged into the pod besides.
         :raises NotFound: there is no such pod.
-        :raises Conflict: it has another uid or a node already, or is being deleted.
+        :raises Conflict: it has another uid, a node already or scheduling gates, or is being
+            deleted.
+
+        Source: kubernetes pkg/registry/core/pod/storage assignPod, setPodHostAndAnnotations.
         """
         pod = self.get("Pod", key)
         self._check(Place("Pod", key), pod, uid, None)
         if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
+        if pod["spec"].get("schedulingGates"):
+            raise Conflict(f"pod {key} has non-empty .spec.schedulingGates")
         made = merged(merged(pod, {"spec": {"nodeName": node}}), also or {})
         self._replace(Place("Pod", key), pod, made)
 

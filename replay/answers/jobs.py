@@ -315,6 +315,14 @@ def _unblocked(run: Run, key: str, subject: Subject) -> Finding:
     links += [link for pod in binds[:1] for link in node_links(run, pod)]
     if later:
         return releasing(run, subject.name, later, tuple(links), about)
+    refused = [one.pod for one in run.answer.refused if one.pod in binds]
+    gated = gates_of(run, refused)
+    if gated is not None and len(refused) == len(binds):
+        release = run.answer.release
+        but = f"{release} reads no gates and binds the pods, and the API server refuses that"
+        whole = gated._replace(because=f"{gated.because}; {but}", links=tuple(links))
+        return whole.finding(subject.name)
+    binds = [pod for pod in binds if pod not in refused]
     if binds:
         text = f"{subject.name} waits only for the next session, which binds {_few(run, binds)}"
         return Finding(text, True, "next-session", tuple(links), about)

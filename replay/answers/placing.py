@@ -43,7 +43,12 @@ def placed(run: Run, pod: str) -> Placement | None:
             does = f"binds pod {pod} to node {node}"
             if decision == "pipeline":
                 does = f"keeps node {node} for pod {pod} until pods are gone"
-            text = f"the session at this moment {does}"
+            refused = (
+                f"; {one.sentence(run.answer.release)}"
+                for one in run.answer.refused
+                if one.pod == pod
+            )
+            text = f"the session at this moment {does}{''.join(refused)}"
             return Placement(text=text, pod=pod, decision=decision, node=node)
     return None
 

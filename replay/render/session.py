@@ -9,7 +9,7 @@ from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 from .short_names import short, short_all
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 KEPT = ("OBJECT", "NODE", "REASON", "PHASE", "ALLOCATED", "MESSAGE", "PENDING REASON", "CONDITION")
 """Columns of what a session decided that even a narrow terminal shows."""
@@ -34,6 +34,9 @@ def session_lines(
         yield from lines_of(decisions, style=style)
     else:
         yield "No decision.\n"
+    for one in answer.refused:
+        sentence = one.sentence(answer.release)
+        yield from paragraph(f"{sentence[0].upper()}{sentence[1:]}.", style)
     for table in others:
         if table.rows:
             yield "\n"

@@ -76,6 +76,24 @@ class StepRow(NamedTuple):
     numbers: dict[str, object]
 
 
+class RefusedBind(NamedTuple):
+    """A bind that the API server refuses.
+
+    :param gates: the scheduling gates of the pod, which the release does not read.
+    """
+
+    pod: str
+    gates: tuple[str, ...]
+
+    def sentence(self, release: str) -> str:
+        """Return why it is refused."""
+        what = "gate" if len(self.gates) == 1 else "gates"
+        return (
+            f"the API server refuses to bind {self.pod}: it has the scheduling {what} "
+            f"{', '.join(self.gates)}, which {release} does not read"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRun(Tabular):
     """What one session decided, without the scheduler's cache.
@@ -85,6 +103,7 @@ class SessionRun(Tabular):
     :param rejected: the release's errors for configurations that it rejects, newest first.
     :param unsure: changes that may have happened before or after the moment.
     :param not_known: what sessions need and the log does not fully know at the moment.
+    :param refused: binds that the API server refuses.
     """
 
     at: str
@@ -94,6 +113,7 @@ class SessionRun(Tabular):
     rejected: tuple[str, ...] = ()
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+    refused: tuple[RefusedBind, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return what was decided, why pods wait, the queues after it, and the trace."""
@@ -246,8 +266,24 @@ def session_in(
         result,
         in_force.rejected,
         scene.moment.unsure,
+        refused=() if behaviours.scheduling_gates else _refused(result, cache),
         cache=cache,
     )
+
+
+def _refused(result: SessionResult, cache: SchedulerCache) -> tuple[RefusedBind, ...]:
+    """Return the binds of pods with scheduling gates.
+
+    Source: kubernetes pkg/registry/core/pod/storage setPodHostAndAnnotations, since 1.26.
+    """
+    bound = dict(result.binds)
+    gates = {
+        task.key: tuple(gate.name for gate in task.pod.spec.scheduling_gates)
+        for job in (cache.jobs.values() if bound else ())
+        for task in job.tasks.values()
+        if task.key in bound and task.pod.spec.scheduling_gates
+    }
+    return tuple(RefusedBind(pod, gates[pod]) for pod in bound if pod in gates)
 
 
 class ConfInForce(NamedTuple):
@@ -312,6 +348,7 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
         "panic_during": None if crash is None else crash.during,
         "stopped": result.stopped,
         "binds": [list(pair) for pair in result.binds],
+        "binds_refused": [[one.pod, one.sentence(answer.release)] for one in answer.refused],
         "pipelined": [list(pair) for pair in result.pipelined],
         "evictions": [pod for pod, _ in result.evictions],
         "evict_reasons": dict(result.evictions),

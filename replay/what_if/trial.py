@@ -132,7 +132,9 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     result = answer.result
     if result.panic is not None:
         return ""
-    bound, later = dict(result.binds), dict(result.pipelined)
+    refused = {one.pod for one in answer.refused}
+    bound = {pod: node for pod, node in result.binds if pod not in refused}
+    later = dict(result.pipelined)
     if target.pair == POD:
         return NOW if target.key in bound else AFTER_EVICTIONS if target.key in later else ""
     job = answer.cache.jobs.get(target.podgroup)

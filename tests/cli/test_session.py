@@ -92,7 +92,7 @@ def test_faults_say_what_to_do(logs: Mapping[str, Path], tmp_path: Path) -> None
     ran = run("session", "--log", logs["gang-0"], "-o", "xml")
     assert ran.exit_code == 2
     broken = tmp_path / "broken.conf"
-    broken.write_bytes(b"\xff\xfe")
+    broken.write_bytes(b"\xff\xfa")
     ran = run("session", "--log", logs["gang-0"], "--conf", broken)
     assert ran.exit_code == 2
     assert "not UTF-8" in ran.output

@@ -18,8 +18,8 @@ PREFIX = "Result"
 _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 _SESSION = (
-    "at:string conf:string conf_rejected:[string] binds:[[string]] enqueued:[string] "
-    "errors:[string] evict_reasons:{string} evictions:[string] fit_errors:{string} "
+    "at:string conf:string conf_rejected:[string] binds:[[string]] binds_refused:[[string]] "
+    "enqueued:[string] errors:[string] evict_reasons:{string} evictions:[string] fit_errors:{string} "
     "metrics:{{number}} node_scores:{{number}}* nominated:{string} not_known:[Gap] panic:string? "
     "panic_at:string? panic_during:string? stopped:string pipelined:[[string]] "
     "pod_conditions:{string} podgroups:{[any]} "
