@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
+
+_PARTS = re.compile(r"[^/\\\n]+")
 
 
 def without_folders(name: str) -> str:
     """Return the name of an input without the folders of an absolute path."""
     found = _FOLDERS.match(name)
     return name[found.end() :] if found else name
+
+
+def distinct_names(paths: Iterable[str]) -> dict[str, str]:
+    """Return the names of inputs by their paths, each of another input.
+
+    An absolute path is shown without its folders. Of several with one name, these are the shortest
+    ends of their paths that differ: ``a/conf.yaml`` and ``b/conf.yaml``.
+    """
+    found = {path: without_folders(path) for path in paths}
+    depth = 1
+    while same := _with_one_name(found):
+        depth += 1
+        longer = {path: _end_of(path, depth) for path in same}
+        if all(found[path] == name for path, name in longer.items()):
+            return found
+        found |= longer
+    return found
+
+
+def _with_one_name(found: Mapping[str, str]) -> list[str]:
+    counts = Counter(found.values())
+    return [path for path, name in found.items() if counts[name] > 1]
+
+
+def _end_of(path: str, parts: int) -> str:
+    """Return the last parts of an absolute path; a relative one as it is."""
+    folders = _FOLDERS.match(path)
+    return "/".join(_PARTS.findall(path)[-parts:]) if folders else path
 
 
 class InputNames:

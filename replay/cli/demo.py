@@ -15,6 +15,7 @@ from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..moments.log import Log
+    from ..render.tables import Style
 
 DEMO_LOG = "plinian-demo.db"
 
@@ -65,7 +66,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
         _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {place}")
         kinds = ["nodes", "podgroups"]
         found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
-        write_lines(diff_lines(found, style=style()))
+        write_lines(diff_lines(found, style=_style()))
         _shown(f"history {recording.JOB} {ignore} --log {place}")
         past = opened_log.history(recording.JOB, ignore=recording.QUIET)
         write_lines(history_lines(past, style=style()))
@@ -119,8 +120,13 @@ def _tables(log: Log, at: str) -> None:
         pair = log.kind(kind, at)
         entries = log.entries(pair, at=at)
         table = table_of(context, *pair, entries, short=short_names(*pair, entries))
-        write_table(sys.stdout, table, style=style())
+        write_table(sys.stdout, table, style=_style())
         sys.stdout.write("\n")
+
+
+def _style() -> Style:
+    """Return the style of what another command prints: that has ``-o wide``."""
+    return style()._replace(advice="with -o wide this command shows all")
 
 
 def _shown(arguments: str) -> None:

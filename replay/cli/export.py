@@ -82,11 +82,13 @@ def export(
     from ..series.snapshots import NEEDED, SNAPSHOTS
     from .coverage_warnings import warn
     from .open_log import opened
+    from .out_files import refuse_form
 
     if Path(file).is_dir():
         raise UsageError(
             "this is a folder", where=file, now="name a file in it, as in events.ndjson"
         )
+    refuse_form(file, writes="events or a table", example="plinian export events.ndjson")
     chosen = export_of(what, file, form=form, every=every, at=at)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,

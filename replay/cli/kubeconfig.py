@@ -10,6 +10,7 @@ import click
 
 from . import options, serving
 from .command import command
+from .out_files import refuse_form
 from .shell import note
 
 
@@ -53,6 +54,10 @@ def kubeconfig(
     from ..server.token import token_in
     from .open_log import opened
 
+    if out is not None:
+        refuse_form(
+            str(out), writes="a kubeconfig", example="plinian kubeconfig -o past.kubeconfig"
+        )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         for point in points:
             opened_log.moment(point)

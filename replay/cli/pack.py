@@ -6,6 +6,7 @@ import click
 
 from . import options
 from .command import command
+from .out_files import refuse_form
 from .shell import note, shows_progress, style, write_lines
 
 
@@ -76,6 +77,7 @@ def pack(
     from ..render.progress import phases
     from .open_log import opened
 
+    refuse_form(out, writes="a pack", example="plinian pack -o incident.plinian")
     place = map_place(out, map_file, redact=redact)
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,

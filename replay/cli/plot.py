@@ -8,6 +8,7 @@ import click
 
 from . import options
 from .command import command
+from .out_files import refuse_form
 from .shell import note, shows_progress
 
 
@@ -74,6 +75,7 @@ def plot(
     from .pictures import write_picture
 
     if output is not None:
+        refuse_form(output, writes="a picture", example="plinian plot queues -o queues.svg")
         form_of(output, theme)
     elif theme is not None:
         raise UsageError("--theme is of a file", now="name one with -o")

@@ -12,7 +12,10 @@ from . import options
 from .assumption import check_confs, chosen, named_release
 from .command import command
 from .coverage_warnings import warn_sessions
+from .out_files import refuse_form, refuse_suffix
 from .shell import note, shows_progress
+
+_EXAMPLE = "plinian report -o report.html"
 
 
 @command("report")
@@ -85,6 +88,8 @@ def report(
     """
     from ...engine.errors import UsageError
 
+    refuse_form(out, writes="an HTML page", example=_EXAMPLE)
+    refuse_suffix(out, example=_EXAMPLE)
     if Path(out).is_dir():
         raise UsageError("this is a folder", where=out, now="name a file in it, as in report.html")
     if page is None:

@@ -92,7 +92,7 @@ def session(
     """
     from ...engine.errors import UsageError
     from ..compare.sessions import compare_variants
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.scheduler_confs import conf_files
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
     from .open_log import opened_or_read
@@ -104,7 +104,7 @@ def session(
         known = None if named else named_release(None, opened_log, moment)
         taken = named or chosen([known or options.DEFAULT_RELEASE], assume=assume)
         releases = taken.names
-        given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
+        given: list[ConfText | None] = [*conf_files(conf)] or [None]
         check_confs(given, releases, assume=assume)
         unknown = warn_sessions(opened_log, moment, unconfigured=not conf, strict=strict)
         if not inputs:

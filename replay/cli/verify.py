@@ -8,7 +8,10 @@ import click
 
 from . import options
 from .command import command
-from .shell import note, shows_progress, write_lines
+from .shell import note, shows_progress, style, write_lines
+
+_SHORT = 32
+"""Characters of a hash that a narrow terminal shows."""
 
 
 @command("verify")
@@ -34,6 +37,7 @@ def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) ->
 
     from ..render.documents import json_text
     from ..render.figures import counted
+    from ..render.layout import shortened_word
     from ..render.progress import counting
     from .open_log import opened
 
@@ -46,9 +50,14 @@ def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) ->
         sys.stdout.write(json_text(msgspec.to_builtins(report)) + "\n")
         return
     write_lines([f"verified: no changes in {report.events} events ({report.batches} batches)\n"])
-    write_lines([f"head {report.head}\n"])
+    width = style().width
+    narrow = width is not None and width < len(f"head {report.head}")
+    write_lines([f"head {shortened_word(report.head, _SHORT) if narrow else report.head}\n"])
     for held in report.held:
         where = f"batch {held.batch} of branch {held.branch}, up to @{held.position}"
-        write_lines([f"{held.hash} is {where}; {counted(held.later, 'event')} after it\n"])
+        shown = shortened_word(held.hash, _SHORT) if narrow else held.hash
+        write_lines([f"{shown} is {where}; {counted(held.later, 'event')} after it\n"])
+    if narrow:
+        note("the hash is shortened: plinian head -o wide prints it whole, to be copied")
     for text in report.damaged:
         note(f"plinian: {text}")

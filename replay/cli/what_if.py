@@ -173,7 +173,7 @@ def what_if(
     --for it does: the cluster lives on as it was and as changed, without a change only as it was.
     An interrupt prints the courses that are finished, names the others, and exits with 130.
     """
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.scheduler_confs import conf_files
     from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
     from .pictures import check_plot
@@ -184,13 +184,14 @@ def what_if(
     alone = wanted == Wanted(how_many=count, namespace=namespace) and lasts is None
     names = chosen(release, assume=assume).names
     _check_ambiguous(names, conf, try_conf, alone=alone)
-    confs = [conf_file(one) for one in conf]
+    read = conf_files([*conf, *([] if try_conf is None else [try_conf])])
+    confs = read[: len(conf)]
     only_conf = alone and not names and try_conf is None
     only_release = alone and not conf and try_conf is None
     given, tried_conf = _base_and_tried(confs, "configurations", alone=only_conf)
     taken, tried = _base_and_tried(names, "releases", alone=only_release)
     if try_conf is not None:
-        tried_conf = conf_file(try_conf)
+        tried_conf = read[-1]
     how = _How(lasts, start_after, runs, period, no_arrivals, keep, namespace, plot)
     how.check()
     variants = variants_of(wanted, tried_conf, tried, each=each, none=lasts is not None)

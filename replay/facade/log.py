@@ -19,6 +19,7 @@ from .options import (
     FilePath,
     Names,
     accepted_conf,
+    conf_texts,
     release_of,
     several,
 )
@@ -141,9 +142,10 @@ class Log(ForecastingLog):
         from ..compare.sessions import compare_variants  # noqa: PLC0415
 
         names = [release_of(name, assume=assume) for name in several(releases)]
-        given = [accepted_conf(conf, names, assume=assume) for conf in _confs(confs)]
+        read = conf_texts(_confs(confs))
+        given = [accepted_conf(conf, names, assume=assume) for conf in read]
         moment = self.moment(at)
-        for conf in _confs(confs):
+        for conf in read:
             self._check(moment, conf, strict=strict)
         return compare_variants(self, moment, names, given, trace=trace)
 

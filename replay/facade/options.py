@@ -59,6 +59,15 @@ def conf_text(conf: Conf | None) -> ConfText | None:
     return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
+def conf_texts(confs: Sequence[Conf | None]) -> list[ConfText | None]:
+    """Return configurations as :func:`conf_text` does; those of several files differ in source."""
+    from ..moments.scheduler_confs import conf_files  # noqa: PLC0415
+
+    paths = [Path(one) for one in confs if isinstance(one, str | PathLike)]
+    read = iter(conf_files(paths))
+    return [next(read) if isinstance(one, str | PathLike) else one for one in confs]
+
+
 def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -> ConfText | None:
     """Return a configuration that these releases run with.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .options import Conf, FilePath, Names, accepted_conf, paths_of, release_of, several
+from .options import Conf, FilePath, Names, accepted_conf, conf_texts, paths_of, release_of, several
 
 if TYPE_CHECKING:
     from ..moments.scheduler_confs import ConfText
@@ -66,7 +66,8 @@ def variants_of(changes: Changes, tried: Tried, *, none: bool = False) -> Asked:
         several(changes.delete),
         changes.namespace,
     )
-    conf = accepted_conf(tried.conf, sorted({original, other or original}), assume=tried.assume)
-    new = accepted_conf(tried.try_conf, [other or original], assume=tried.assume)
+    given, to_try = conf_texts([tried.conf, tried.try_conf])
+    conf = accepted_conf(given, sorted({original, other or original}), assume=tried.assume)
+    new = accepted_conf(to_try, [other or original], assume=tried.assume)
     variants = wanted.variants_of(asked, new, other, each=tried.each, none=none)
     return Asked(original, conf, variants)

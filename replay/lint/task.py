@@ -94,6 +94,13 @@ class Report(Tabular):
     not_rendered: tuple[NotRendered, ...] = ()
     without_rules: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it names, as they were given."""
+        places = (one.issue.subject.place for one in self.findings)
+        named = [place.file for place in places if place is not None]
+        return tuple(dict.fromkeys([*named, *(one.file for one in self.not_rendered), self.conf]))
+
     def tables(self) -> Mapping[str, Table]:
         """Return the findings."""
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import msgspec
 
 from ...engine.errors import InputError
 from ...engine.events import Event
-from ...engine.events.input_names import without_folders
+from ...engine.events.input_names import distinct_names, without_folders
 from ...engine.events.payloads import ConfigApplied
 from ...engine.log.store import LogStore, Query
 from ...engine.text_encodings import text_of
@@ -40,6 +41,15 @@ class AppliedConf(NamedTuple):
     def is_known(self, revision: int | None) -> bool:
         """Return whether it was applied by a revision; None is the end of the log."""
         return self.revision is None or revision is None or self.revision <= revision
+
+
+def conf_files(paths: Sequence[Path]) -> list[ConfText]:
+    """Read configurations from files; their sources differ, although their names may not.
+
+    :raises InputError: one is not text.
+    """
+    names = distinct_names(map(str, paths))
+    return [conf_file(path)._replace(source=names[str(path)]) for path in paths]
 
 
 def conf_file(path: Path) -> ConfText:

@@ -11,6 +11,7 @@ from ...engine.volcano.session.history import SUPPORTED
 from ..lint.findings import FilePlace, Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
+from ..lint.shared_files import shared_files
 from ..lint.task import Report
 from ..moments.kinds import resource_name
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -80,20 +81,28 @@ def ranges_text(named: Sequence[str]) -> str:
 
 
 def lint_document(report: Report) -> dict[str, Any]:
-    """Return a report for JSON."""
+    """Return a report for JSON; files have the names that others know."""
+    files = shared_files(report.files)
     return {
         "releases": list(report.releases),
-        "conf": report.conf or None,
+        "conf": files[report.conf] or None,
         "conf_assumed": report.remark or None,
         "objects": report.objects,
         "counts": _counts(report),
         "not_checked": [one._asdict() for one in report.not_checked],
         "not_rendered": [
-            {name: value for name, value in one._asdict().items() if name != "inside"}
+            {
+                name: files[value] if name == "file" else value
+                for name, value in one._asdict().items()
+                if name != "inside"
+            }
             for one in report.not_rendered
         ],
         "without_rules": dict(report.without_rules),
-        "findings": [finding.document() for finding in report.findings],
+        "findings": [
+            found | {"file": None if found["file"] is None else files[found["file"]]}
+            for found in (finding.document() for finding in report.findings)
+        ],
     }
 
 
@@ -112,13 +121,13 @@ def _name(subject: Subject) -> str:
 
 def lint_annotations(report: Report) -> Iterator[str]:
     """Yield GitHub workflow commands: each shows a finding beside its line."""
-    regions = Regions()
+    regions, files = Regions(), shared_files(report.files)
     for finding in report.findings:
         issue, place = finding.issue, finding.issue.subject.place
         where = ""
         if place is not None:
             line = regions.of(place, issue.field).line
-            where = f"file={_escaped(place.file)},line={line},"
+            where = f"file={_escaped(files[place.file])},line={line},"
         releases = release_text(finding.releases, report.releases)
         text = f"{issue.subject}: {finding.message} ({releases})"
         command = _COMMANDS[finding.severity]

@@ -35,6 +35,8 @@ COMMANDS = (
     ("events", "--limit", "60"),
     ("events", "--limit", "60", "-o", "wide"),
     ("status",),
+    ("head",),
+    ("verify",),
 )
 """They end by themselves, change nothing, and each takes about a second."""
 

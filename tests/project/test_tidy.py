@@ -76,6 +76,23 @@ def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
     assert not found, "\n".join(found)
 
 
+ROOT_HOLDS = frozenset(
+    (
+        *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "mkdocs.yml"),
+        *("Dockerfile", "docker-compose.yml", "pyproject.toml"),
+        *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
+        *("benchmarks", "docs", "engine", "migrations", "replay", "tests", "tools"),
+    )
+)
+
+
+def test_the_root_holds_what_is_listed_and_nothing_else() -> None:
+    """A file that a command wrote by mistake is easily added together with others."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("without git nothing says which files are of the project")
+    assert {path.partition("/")[0] for path in files()} == ROOT_HOLDS
+
+
 def test_the_law_reads_a_tree_that_is_there() -> None:
     """A check of no files would pass for ever."""
     modules = {source.module for source in sources()}

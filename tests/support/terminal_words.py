@@ -12,7 +12,12 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _SPELLED = re.compile(r"\\u[0-9a-f]{4}")
 _LEFT_OUT = re.compile(
-    r"columns not shown: [^(]+ \((?:-o wide shows all|a wider terminal and a pipe show all)\)"
+    r"columns not shown: [^(]+ \((?:-o wide shows all|a wider terminal and a pipe show all|"
+    r"with -o wide this command shows all)\)"
+)
+_SHORTENED = re.compile(
+    r"the hash(?:es are| is) shortened: (?:plinian head )?-o wide prints (?:them|it) whole, "
+    r"to be copied"
 )
 _CHANGE = re.compile(r"^ +\S+: .* → .*$", re.MULTILINE)
 """A field with two values, which may be of any length: a terminal cuts them."""
@@ -45,6 +50,7 @@ def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
     if "plot" in shown.words or "--plot" in shown.words:
         return  # The words of a picture depend on its width.
     prose = " ".join(plain.split())
+    prose = _SHORTENED.sub("", prose)
     some = _LEFT_OUT.sub("", prose)
     here, there = _words(some), _words(shown.piped)
     yield from (f"broken: {word}" for word in sorted(here - _LANES) if not _is_of(word, there))
