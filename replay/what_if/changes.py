@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -89,12 +89,18 @@ class AddNodes(NamedTuple):
         """Add the nodes."""
         model = world.get(NODE, "", self.like)
         names = {node.name for node in world.of("Node")}
-        number = 0
         for _ in range(self.how_many):
-            number += 1
-            while (name := f"{self.like}-new-{number}") in names:
-                number += 1
+            name = new_name(self.like, names)
+            names.add(name)
             world.put(_node_like(model, name))
+
+
+def new_name(like: str, names: Collection[str]) -> str:
+    """Return the name of a new node like one, that none of some names is."""
+    number = 1
+    while (name := f"{like}-new-{number}") in names:
+        number += 1
+    return name
 
 
 class Cordon(NamedTuple):

@@ -10,7 +10,7 @@ from ...engine.kubernetes.amounts import Amount, amounts, written
 from ...engine.kubernetes.objects import Queue
 from ..answers.amounts import amounts_of
 from ..answers.queue_words import ENQUEUE, on_nodes
-from ..answers.records import Account, Link, QueuePath, QueueState, QueueTree
+from ..answers.records import Account, Crash, Link, QueuePath, QueueState, QueueTree
 from ..tabular.columns import Amounts
 from .changes import SetField
 from .run import Variant
@@ -37,9 +37,10 @@ _LAST = 1_000
 def of_queues(chain: Iterable[Link], queue: str, cache: SchedulerCache) -> Iterator[Suggestion]:
     """Yield the changes of queues that refusals name.
 
-    :param queue: that of the object, which keeps its guarantee.
+    :param queue: that of the object, which keeps its guarantee unless the scheduler panics.
     """
-    for link in chain:
+    links = list(chain)
+    for link in links:
         if isinstance(link, QueuePath) and not link.permits:
             yield from _room(link)
             yield from _heavier(link, cache)
@@ -49,7 +50,8 @@ def of_queues(chain: Iterable[Link], queue: str, cache: SchedulerCache) -> Itera
         elif isinstance(link, QueueState) and link.exists and link.state not in {"", "Open"}:
             change = SetField(queue_name(link.queue), ("status", "state"), "Open")
             yield single(OPEN, 0, f"queue {link.queue} is open", change)
-    yield from _no_guarantees(cache, queue)
+    panics = any(isinstance(link, Crash) for link in links)
+    yield from _no_guarantees(cache, "" if panics else queue)
 
 
 def _room(path: QueuePath) -> Iterator[Suggestion]:
@@ -202,7 +204,7 @@ def _smaller_guarantees(path: QueuePath, cache: SchedulerCache) -> Iterator[Sugg
 
 
 def _no_guarantees(cache: SchedulerCache, queue: str) -> Iterator[Suggestion]:
-    """Yield other queues without what they are guaranteed: it is kept from all others."""
+    """Yield other queues than one without what they are guaranteed: it is kept from all others."""
     for name, held in sorted(cache.stores.of("Queue").items()):
         if isinstance(held, Queue) and held.spec.guarantee.resource and name != queue:
             text = f"no guarantee of queue {name}"

@@ -11,18 +11,21 @@ from typing import Any
 from msgspec import to_builtins
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.amounts import amounts
 from ...engine.kubernetes.objects import Node, Taint
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
+from ..answers.records import Nodes
 from ..answers.run import NODE
 from ..moments.kinds import ObjectName
-from .changes import AddNodes, Change, Cordon, SetField
+from ..tabular.columns import Amounts
+from .changes import AddNodes, Change, Cordon, SetField, new_name
 from .holders import holders
 from .own_fields import of_job, restored
 from .queue_room import of_queues
 from .quotas import of_quotas
 from .run import Variant
-from .suggestion import KINDS, MORE, RELEASE, UNCORDON, UNTAINT, Asked, Suggestion, single
+from .suggestion import KINDS, MORE, RELEASE, UNCORDON, UNTAINT, Asked, Suggestion, single, words
 from .victims import of_victims
 
 _UNCORDONED = 4
@@ -30,6 +33,12 @@ _UNCORDONED = 4
 
 _ALIKE = 2
 """So many nodes are tried of those with the same amounts, labels and taints."""
+
+_LARGER = 2
+"""So many shapes of nodes are tried with more than they have."""
+
+_LAST = 1_000
+"""After the shapes that exist."""
 
 _REPELS = frozenset({"NoSchedule", "NoExecute"})
 
@@ -54,7 +63,7 @@ def suggestions_for(
         *of_job(why.chain, podgroup, cache),
         *of_victims(why.chain, podgroup, cache, evicting),
         *confs,
-        *_new_nodes(cache),
+        *_new_nodes(asked),
         *holders(asked),
         *_releases(why.asked.release),
     )
@@ -113,16 +122,40 @@ def _cordoned(cache: SchedulerCache) -> Iterator[Suggestion]:
             yield single(UNCORDON, 0, f"uncordon node {name}", Cordon(name, undo=True))
 
 
-def _new_nodes(cache: SchedulerCache) -> Iterator[Suggestion]:
-    """Yield one more node of each shape: nodes with the same amounts, labels and taints."""
+def _new_nodes(asked: Asked) -> Iterator[Suggestion]:
+    """Yield one more node of each shape: nodes with the same amounts, labels and taints.
+
+    A pod that is too large for all of them gets one that has as much as it requests.
+    """
     seen = set()
-    for name, node in sorted(cache.stores.of("Node").items()):
+    requests = [link.request for link in asked.why.chain if isinstance(link, Nodes) and link.blocks]
+    larger: list[Suggestion] = []
+    for name, node in sorted(asked.cache.stores.of("Node").items()):
         if not isinstance(node, Node) or node.spec.unschedulable:
             continue
         shape = _shape(node)
         if shape not in seen:
             seen.add(shape)
             yield single(MORE, len(seen), f"one more node like {name}", AddNodes(name))
+            larger += _larger(node, requests[0], asked.cache) if requests else ()
+    if len(larger) == len(seen):
+        yield from larger[:_LARGER]
+
+
+def _larger(node: Node, request: Amounts, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield one more node like another, with all that a pod requests, if that has too little or none."""
+    has, wanted = amounts(node.status.allocatable), amounts(request)
+    more = {
+        name: str(one)
+        for name, one in wanted.items()
+        if name not in has or one.billionths > has[name].billionths
+    }
+    if more:
+        new = ObjectName(*NODE, new_name(node.name, cache.stores.of("Node")))
+        fields = (("status", field) for field in ("allocatable", "capacity"))
+        text = f"one more node like {node.name}, but with {words(more)}"
+        changes = (SetField(new, field, more) for field in fields)
+        yield single(MORE, _LAST, text, AddNodes(node.name), *changes)
 
 
 def _releases(now: str) -> Iterator[Suggestion]:

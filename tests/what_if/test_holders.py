@@ -107,3 +107,13 @@ def test_a_job_that_the_session_places_first_is_tried_as_gone(tmp_path: Path) ->
     assert texts_of(found, "gone") == ["podgroup ns/first is gone"]
     ((gone,),) = [[one for one in found.found if one.kind == "gone"]]
     assert gone.no_longer == ("ns/first-0",)
+
+
+def test_where_a_guarantee_makes_the_scheduler_panic_it_is_taken_away(tmp_path: Path) -> None:
+    world = (
+        *(queue("a", guarantee={"resource": {"cpu": "200"}}), queue("b"), node("n1", 8)),
+        *(group("new", 1, "Pending", queue="a", minResources={"cpu": "1"}), pod("new-0", "new")),
+    )
+    conf = CAPACITY.replace("    enableHierarchy: true\n", "")
+    found = helped(tmp_path, conf, *world, release="v1.9.0")
+    assert texts_of(found, "limit") == ["no guarantee of queue a"]
