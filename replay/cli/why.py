@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 @click.option(
     "--what-would-help",
     is_flag=True,
-    help="Also find single changes with which it starts, by running the session with each.",
+    help="Also find changes with which it starts, by running the session with each; pairs of them "
+    "if none helps alone.",
 )
 @click.option(
     "--budget",

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from ...engine import events
 from ...engine.cache.cache import SchedulerCache
 from ...engine.errors import UsageError
-from ...engine.events import KINDS, Effect
 from ...engine.volcano.session.history import resolve
 from ..answers.answer import Why
 from ..answers.evidence import versions_of
@@ -25,10 +25,10 @@ from ..tabular.tabular import Tabular
 from .faults import FaultSearch, TimeOver
 from .pairs import Single, contains, pairs_of
 from .run import ORIGINAL, Sessions, Variant
-from .suggestion import PAIR, RELEASE, SWITCH, Asked, Suggestion
-from .suggestions import suggestions_for
+from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Asked, Suggestion
+from .suggestions import in_turns, suggestions_for
 from .switches import Switches, factors_for
-from .together import switched, together
+from .together import SETS, switched, together
 from .trial import ENQUEUED, NOW, Remedy, Trial, Tried, starts_in, sure
 
 ASK_INSTEAD = "ask about a pod, a job or a podgroup that waits"
@@ -129,7 +129,7 @@ def what_would_help(
     ]
     placed = dict((*original.result.binds, *original.result.pipelined))
     asked = Asked(why, target.podgroup, sessions.cache, settings.evicting, placed)
-    suggestions = suggestions_for(asked, was, switches)
+    suggestions = in_turns(suggestions_for(asked, was, switches))
     trial = Trial(sessions, target, original, unchanged)
     count = _Count(progress, len(suggestions))
     tried = list(count.through(_tried(trial, suggestions, go_on)))
@@ -204,8 +204,8 @@ def _tried(
 
 
 def _would_help(tried: Sequence[Tried], left: int, unchanged: str, pairs: int) -> WouldHelp:
-    """Return what was found: releases after all else."""
-    ordered = sorted(tried, key=lambda one: one.suggestion.kind == RELEASE)
+    """Return what was found: the easiest kinds first, releases after all else."""
+    ordered = sorted(tried, key=lambda one: _ease(one.suggestion))
     helping = [one.remedy for one in ordered if one.remedy is not None]
     return WouldHelp(
         found=tuple(one for one in helping if not one.faults),
@@ -213,9 +213,15 @@ def _would_help(tried: Sequence[Tried], left: int, unchanged: str, pairs: int) -
         left=left,
         unchanged=unchanged,
         by_fault=tuple(one for one in helping if one.faults),
-        in_vain=tuple(one.suggestion.text for one in tried if one.remedy is None),
+        in_vain=tuple(one.suggestion.text for one in ordered if one.remedy is None),
         pairs=pairs,
     )
+
+
+def _ease(one: Suggestion) -> int:
+    """Return how easily a change is made: several of the configuration as easily as a new node."""
+    several = one.kind == SWITCH and one.size >= SETS
+    return KINDS.index(MORE if several else one.kind)
 
 
 def _deleted_podgroup(
@@ -227,7 +233,7 @@ def _deleted_podgroup(
     versions = [
         one.event.payload
         for one in versions_of(log, moment, (PODGROUP, target.podgroup))
-        if KINDS[one.event.kind].effect is Effect.VERSION
+        if events.KINDS[one.event.kind].effect is events.Effect.VERSION
     ]
     return msgspec.json.decode(versions[-1], type=dict[str, Any]) if versions else None
 

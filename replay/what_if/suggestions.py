@@ -34,6 +34,9 @@ _UNCORDONED = 4
 _ALIKE = 2
 """So many nodes are tried of those with the same amounts, labels and taints."""
 
+_TURN = 3
+"""So many changes of one kind are tried before others have their turn."""
+
 _LARGER = 2
 """So many shapes of nodes are tried with more than they have."""
 
@@ -70,6 +73,21 @@ def suggestions_for(
     for one in every:
         found.setdefault(one.text, one)
     return sorted(found.values(), key=lambda one: (KINDS.index(one.kind), one.size, one.text))
+
+
+def in_turns(some: Sequence[Suggestion]) -> list[Suggestion]:
+    """Return changes in the order in which they are tried: a few of each kind, then a few more.
+
+    So each kind has its turn also if there is little time. Releases come last: others than the
+    present one take the longest.
+    """
+    number: dict[str, int] = {}
+
+    def turn(one: Suggestion) -> tuple[bool, int, int]:
+        number[one.kind] = number.get(one.kind, -1) + 1
+        return one.kind == RELEASE, number[one.kind] // _TURN, KINDS.index(one.kind)
+
+    return [one for _, one in sorted(((turn(one), one) for one in some), key=lambda pair: pair[0])]
 
 
 def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
@@ -143,7 +161,7 @@ def _new_nodes(asked: Asked) -> Iterator[Suggestion]:
 
 
 def _larger(node: Node, request: Amounts, cache: SchedulerCache) -> Iterator[Suggestion]:
-    """Yield one more node like another, with all that a pod requests, if that has too little or none."""
+    """Yield one more node like another, with all that a pod requests, if that has too little."""
     has, wanted = amounts(node.status.allocatable), amounts(request)
     more = {
         name: str(one)

@@ -10,6 +10,9 @@ from .suggestion import SWITCH, Suggestion
 from .switches import Switch, Switches, said
 from .trial import Trial, Tried
 
+SETS = 1_000
+"""The size of several changes of the configuration: after single ones."""
+
 
 def switched(settings: Switches, some: Sequence[Switch], rank: int) -> Iterator[Suggestion]:
     """Yield the configuration with some changes, unless it is rejected then."""
@@ -44,7 +47,7 @@ def _least(trial: Trial, settings: Switches, some: Sequence[Switch]) -> dict[Cau
     ran: dict[Cause, Tried] = {}
 
     def helps(names: Cause) -> bool:
-        for one in switched(settings, [known[name] for name in names], len(known)):
+        for one in switched(settings, [known[name] for name in names], SETS):
             ran[names] = trial.tried(one)
             return ran[names].remedy is not None
         return False

@@ -18,10 +18,12 @@ from plinian.replay.render.why import help_lines
 from plinian.replay.what_if.changes import AddNodes, Change, Cordon, Delete, named_in, set_field
 from plinian.replay.what_if.help import WouldHelp, what_would_help
 from plinian.replay.what_if.run import Variant, WhatIf, what_if, what_if_document
+from plinian.replay.what_if.suggestion import LIMIT, MORE, RELEASE, single
+from plinian.replay.what_if.suggestions import in_turns
 from sessions import group, node, pod, queue
 
 Document = dict[str, Any]
-RELEASE = "v1.12.1"
+NOW = "v1.12.1"
 ROOT = (queue("root"), queue("default", parent="root"))
 FULL = (
     *ROOT,
@@ -43,14 +45,14 @@ def full(tmp_path: Path) -> Iterator[Log]:
 
 
 def tried(log: Log, *changes: Change, **others: Any) -> WhatIf:
-    return what_if(log, "end", [Variant("changed", changes, **others)], release=RELEASE)
+    return what_if(log, "end", [Variant("changed", changes, **others)], release=NOW)
 
 
 def decided(found: WhatIf) -> dict[tuple[str, str], tuple[str | None, ...]]:
     return {(row.kind, row.about): row.values for row in found.decisions}
 
 
-def helps(log: Log, named: str, release: str = RELEASE, **others: Any) -> WouldHelp:
+def helps(log: Log, named: str, release: str = NOW, **others: Any) -> WouldHelp:
     moment, name = log.moment(), log.object(named)
     why = why_at(log, name, moment, namespace="ns", release=release)
     return what_would_help(log, moment, target_of(log, name, "ns", moment), why, **others)
@@ -268,6 +270,15 @@ def test_nothing_is_named_that_does_not_help_and_the_rest_is_counted(tmp_path: P
         assert "one more node like n1" in found.in_vain
         cut = helps(log, "pod/g-0", go_on=iter([True, False]).__next__)
         assert (cut.tried, cut.left) == (1, found.tried - found.pairs - 1)
+
+
+def test_with_little_time_each_kind_has_its_turn() -> None:
+    kinds = [LIMIT] * 4 + [MORE] * 5 + [RELEASE] * 2
+    some = [single(kind, place, f"{kind} {place}") for place, kind in enumerate(kinds)]
+    assert [one.kind for one in in_turns(some)] == [
+        *[LIMIT] * 3 + [MORE] * 3 + [LIMIT] + [MORE] * 2,
+        *[RELEASE] * 2,
+    ]
 
 
 def test_pods_that_would_no_longer_be_placed_are_named(tmp_path: Path) -> None:
