@@ -38,7 +38,7 @@ _NAME = re.compile(rb"[@_]?[A-Za-z][\w .@/\[\]-]{0,80}")
 """The name of a column."""
 
 _FIRST_ROW = re.compile(rb'\s*(?:[^\n]*\t|[\w .@/\[\]",;|-]+\r?(?:\n|\Z))')
-"""A row with tabs, or of names of columns: cheaper than the search for a log, and no JSON or YAML."""
+"""A row with tabs, or of names of columns: cheaper than the search for a log; no JSON, no YAML."""
 
 _TIME_NAMES: Final = (b"time", b"date", b"zeit")
 
