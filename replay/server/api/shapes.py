@@ -20,7 +20,8 @@ _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 _SESSION = (
     "at:string conf:string conf_rejected:[string] binds:[[string]] binds_refused:[[string]] "
     "enqueued:[string] errors:[string] evict_reasons:{string} evictions:[string] "
-    "fit_errors:{string} metrics:{{number}} node_scores:{{number}}* nominated:{string} not_known:[Gap] panic:string? "
+    "fit_errors:{string} metrics:{{number}} node_scores:{{number}}* nominated:{string} "
+    "not_known:[Gap] panic:string? "
     "panic_at:string? panic_during:string? stopped:string pipelined:[[string]] "
     "pod_conditions:{string} podgroups:{[any]} "
     "queues:{[any]} release:string session_jobs:[string] trace:[Step]* unsure:Unsure?"
