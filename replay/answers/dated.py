@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...engine.state.clock import Span
-from ..moments.times import span_words
+from ..moments.times import UNKNOWN, span_words
 
 
 class Dated(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,7 @@ class Dated(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def when(self) -> str:
-        """Its time as sentences have it."""
+        """Its time as sentences have it; empty if nothing says when it was."""
         if self.earliest is None and self.latest is None:
-            return self.time
+            return "" if self.time == UNKNOWN else self.time
         return span_words(self.span)

@@ -264,7 +264,9 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
     """Return the nodes that were checked for a pod as a record. :param own: what it demands."""
     groups = tuple(node_reason(group, own) for group in seen.groups)
     total = len(seen.passing) + sum(len(group.nodes) for group in groups)
-    text = f"{len(seen.passing)} of {counted(total, 'node')} take pod {pod}"
+    many = len(seen.passing)
+    text = f"{many} of {counted(total, 'node')} {'takes' if many == 1 or total == 1 else 'take'}"
+    text = f"{text} pod {pod}"
     if groups:
         text += f"; {refusals(seen.groups, own)}"
     return Nodes(

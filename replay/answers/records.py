@@ -50,6 +50,11 @@ class Evidence(Dated, frozen=True, kw_only=True):
     by: str = ""
 
     @property
+    def place(self) -> str:
+        """Its time and its position; the position alone if nothing says when it was."""
+        return f"{self.when} (@{self.position})" if self.when else f"@{self.position}"
+
+    @property
     def is_creation(self) -> bool:
         """Whether the object came into being with it; it may be older than another first event."""
         return self.kind.endswith(".created")

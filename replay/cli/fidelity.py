@@ -128,6 +128,11 @@ def _note_basis(found: Fidelity, *, named: bool) -> None:
             f"{found.left_out} sessions are left out: they are before the first complete lists of "
             "what sessions need"
         )
+    if found.requested and found.recorded:
+        note(
+            f"{found.requested} sessions of a scenario are left out: it records nothing of what "
+            "they decide"
+        )
     inferred = sum(one.how != "logged" for one in found.sessions)
     if inferred:
         note(

@@ -94,6 +94,7 @@ def ingest(
         )
     import msgspec
 
+    from ..ingest.fetched import fetched
     from ..ingest.run import IngestOptions, ingest_at
     from ..moments.clock import clock_remarks
     from ..moments.log import opened
@@ -108,7 +109,7 @@ def ingest(
         skip_malformed=skip_malformed,
         partial_lists=partial_lists,
         complete=complete,
-        taken_at=None if taken_at is None else _between(taken_at),
+        taken_at=None if taken_at is None else fetched(taken_at, option="--taken-at"),
         year=year,
         redact=redact,
     )
@@ -140,26 +141,3 @@ def _explain(place: str, paths: tuple[str, ...], year: int | None, output: str) 
         sys.stdout.write(json_text(msgspec.to_builtins(found)) + "\n")
     else:
         write_lines(explanation_lines(found, style=style()))
-
-
-def _between(text: str) -> tuple[int, int]:
-    """Return the earliest and latest time of fetching; a whole second is a range."""
-    from ...engine.errors import UsageError
-    from ...engine.kubernetes.units import SECOND_US, format_time, parse_time
-
-    first, slash, last = text.partition("/")
-    try:
-        asked, answered = parse_time(first), parse_time(last if slash else first)
-        format_time(asked), format_time(answered)
-    except (ValueError, OverflowError, OSError) as fault:
-        raise UsageError(
-            f"--taken-at {text!r} is not a time",
-            now="write 2025-07-30T07:56:43Z, or two such times as REQUESTED/ANSWERED",
-        ) from fault
-    if answered % SECOND_US == 0:
-        answered += SECOND_US - 1
-    if answered < asked:
-        raise UsageError(
-            f"--taken-at {text!r} ends before it begins", now="write the time of the request first"
-        )
-    return asked, answered

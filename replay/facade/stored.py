@@ -82,13 +82,15 @@ class StoredLog(Log):
 
         :param options: facts about the inputs, all together; or one by one, by the names of the
             fields of :class:`IngestOptions`: ``skip_malformed=True``. Cluster and branch are by
-            default those that the log was opened with.
+            default those that the log was opened with. ``taken_at`` may also be text, as in
+            ``REQUESTED/ANSWERED``, or one time.
         :param progress: called with (``read`` or ``append``, done, total).
         :param no_checkpoint: do not index what was added; later calls are slower.
         :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
         :raises UsageError: an option is not known.
         """
-        from ..ingest.run import IngestOptions, ingest  # noqa: PLC0415 -- only needed here
+        from ..ingest.fetched import fetched  # noqa: PLC0415 -- only needed here
+        from ..ingest.run import IngestOptions, ingest  # noqa: PLC0415
         from ..moments.truth import build_index  # noqa: PLC0415
 
         if options is None:
@@ -102,6 +104,9 @@ class StoredLog(Log):
             options = IngestOptions(**{**own, **named})
         elif named:
             raise UsageError("options are given twice", now="give them all in options, or by name")
+        if options.taken_at is not None:
+            taken = fetched(options.taken_at, option="taken_at")
+            options = msgspec.structs.replace(options, taken_at=taken)
         self.forget()
         names = [str(path) for path in paths_of(paths)]
         summary = ingest(self.store, names, options, progress)

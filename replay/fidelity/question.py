@@ -66,6 +66,20 @@ def question_in(
 
 
 def numbered(sessions: Sequence[RecordedSession], question: FidelityQuestion) -> dict[int, int]:
-    """Return the numbers of the sessions that are asked about, by the identity of their record."""
-    every = {id(one): number for number, one in enumerate(sessions, start=1)}
-    return {key: number for key, number in every.items() if question.includes(number)}
+    """Return the numbers of the sessions that are asked about, by the identity of their record.
+
+    A scenario asks for sessions, and records nothing of what they decide: these are left out.
+    """
+    return {
+        id(one): number
+        for number, one in enumerate(sessions, start=1)
+        if question.includes(number) and one.revision is None
+    }
+
+
+def only_requested(sessions: Sequence[RecordedSession], question: FidelityQuestion) -> int:
+    """Return how many sessions that are asked about a scenario only asks for."""
+    return sum(
+        question.includes(number) and one.revision is not None
+        for number, one in enumerate(sessions, start=1)
+    )

@@ -201,6 +201,7 @@ class Fidelity(Tabular):
     :param recorded: how many sessions the log records in the range.
     :param left_out: how many of them are before the log knows what sessions need.
     :param not_known: what sessions need and the log does not know somewhere among them.
+    :param requested: how many further sessions a scenario asks for: nothing is recorded of them.
     """
 
     release: str
@@ -209,6 +210,7 @@ class Fidelity(Tabular):
     left_out: int
     sessions: tuple[SessionFidelity, ...]
     not_known: tuple[Unknown, ...] = ()
+    requested: int = 0
 
     @property
     def bindings(self) -> Counts:
@@ -440,6 +442,7 @@ def fidelity_document(found: Fidelity) -> dict[str, Any]:
         "sessions": {
             "recorded": found.recorded,
             "left_out": found.left_out,
+            "requested": found.requested,
             "run": len(found.sessions),
             "exact": sum(one.exact for one in found.sessions),
             "exact_at_once": sum(

@@ -20,7 +20,7 @@ from ..parallel import run_beside
 from ..sessions.session import conf_of
 from .claims import Claims
 from .known import is_doubtful
-from .question import FidelityQuestion, numbered
+from .question import FidelityQuestion, numbered, only_requested
 from .report import Fidelity, SessionFidelity, fidelity_of_session
 from .rerun import RerunSession, planned_sessions, rerun_sessions
 
@@ -56,7 +56,13 @@ def fidelity(
     unknown = unknown_between(log, first, end, SCHEDULING) if asked else []
     left_out = len(numbers) - len(asked)
     return Fidelity(
-        question.release, source, len(numbers), left_out, tuple(sessions), tuple(unknown)
+        release=question.release,
+        conf=source,
+        recorded=len(numbers),
+        left_out=left_out,
+        sessions=tuple(sessions),
+        not_known=tuple(unknown),
+        requested=only_requested(every, question),
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ...engine.errors import PointUnknown
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import LogStore
-from ...engine.state.clock import Clock, Span
+from ...engine.state.clock import UNDATED, Clock, Span
 from ..tabular.columns import Time
 from .clock import StoreKey, clock_of
 from .moment import Moment
@@ -52,8 +52,15 @@ class ListedSession(NamedTuple):
     podgroups: int
 
     @property
+    def dated(self) -> bool:
+        """Whether it has a time: a scenario's has none."""
+        return bool(self.opened)
+
+    @property
     def when(self) -> Span:
         """Between which times it was opened."""
+        if not self.dated:
+            return UNDATED
         inferred = self.how is HowKnown.INFERRED
         return Span(self.opened_after if inferred else self.opened, self.opened, self.opened)
 

@@ -16,7 +16,8 @@ def blame_lines(found: Blame, *, style: Style = PLAIN) -> Iterator[str]:
     last = found.last
     if last is not None:
         by = f" by {last.by}" if last.by else ""
-        text = f"last changed by {last.kind} {last.about} @{last.position}{by} at {last.when}"
+        when = f" at {last.when}" if last.when else ""
+        text = f"last changed by {last.kind} {last.about} @{last.position}{by}{when}"
         yield from paragraph(f"{text} ({found.changed})", style)
     if found.parts:
         yield "\n"

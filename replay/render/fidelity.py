@@ -52,6 +52,12 @@ def fidelity_lines(found: Fidelity, *, unfold: bool = False, style: Style = PLAI
 
 
 def _verdict(found: Fidelity) -> str:
+    if not found.recorded and found.requested:
+        sessions = counted(found.requested, "session")
+        return (
+            f"nothing to compare: the log has {sessions} of a scenario, which records nothing of "
+            "what they decide; plinian session shows it"
+        )
     if not found.recorded:
         return (
             "nothing to compare: the log has no session, neither in a scheduler's log nor in "

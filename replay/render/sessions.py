@@ -27,7 +27,7 @@ def session_table(sessions: Sequence[ListedSession], *, wide: bool = False) -> T
 
 
 def _row(session: ListedSession) -> tuple[str, ...]:
-    opened = format_time(session.opened)
+    opened = format_time(session.opened) if session.dated else NONE
     return (
         f"session:{session.number}",
         f"by {opened}" if session.how is HowKnown.INFERRED else opened,
@@ -76,7 +76,7 @@ def session_document(session: ListedSession) -> dict[str, Any]:
         **session._asdict(),
         "session": f"session:{session.number}",
         "how": session.how.value,
-        "opened": format_time(session.opened),
+        "opened": format_time(session.opened) if session.dated else None,
         "opened_after": None if after is None else format_time(after),
         "closed": None if closed is None else format_time(closed),
     }

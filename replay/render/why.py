@@ -93,8 +93,10 @@ def tried_text(found: WouldHelp) -> str:
         rest = f"; {more} {helps}, too" if more else ""
         return f"Found by running the session with each of {tried}{rest}"
     sooner = " sooner" if found.unchanged else ""
-    sound = " as it should" if found.by_fault else ""
-    return f"With none of {tried} does it start{sooner}{sound}"
+    faults = ", except by a fault of a release" if found.by_fault else ""
+    if found.tried == 1:
+        return f"The one change that was tried does not make it start{sooner}{faults}"
+    return f"None of {tried} makes it start{sooner}{faults}"
 
 
 def _listed_in_vain(found: WouldHelp) -> Iterator[str]:
@@ -170,15 +172,15 @@ def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield since when it waits, and when the reason changed."""
     if found.began is not None:
         begin = "exists" if found.began.is_creation else "in the log"
-        yield from paragraph(f"{begin} since {found.began.when} (@{found.began.position})", style)
+        yield from paragraph(f"{begin} since {found.began.place}", style)
     for stage in found.stages[:-1]:
         yield from paragraph(f"{stage.since.words}: {stage.sentence}{_by(stage)}", style)
     if found.stages:
         now = found.stages[-1]
         yield from paragraph(f"{now.since.words}: for the present reason{_by(now)}", style)
     if found.made_by:
-        named = ", ".join(_named(one) for one in found.made_by)
-        yield from paragraph(f"made so by {named} (last at {found.made_by[-1].when})", style)
+        named, when = ", ".join(map(_named, found.made_by)), found.made_by[-1].when
+        yield from paragraph(f"made so by {named}{f' (last at {when})' if when else ''}", style)
     if found.began is not None or found.stages:
         yield "\n"
 

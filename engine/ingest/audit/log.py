@@ -189,7 +189,8 @@ def _unknown(meaning: Meaning, request: AuditedRequest) -> Iterator[str]:
         case Accepted(unknown) | Collected(unknown):
             yield f"{verb} accepted, unknown: {unknown}"
             if not request.kind[1]:
-                resource = f"{request.ref.resource}.{request.ref.api_group}"
+                group = request.ref.api_group
+                resource = request.ref.resource + (f".{group}" if group else "")
                 yield f"the kind of {resource} is not known: its plural is used"
         case Bound(None):
             yield "binding, unknown: the node (level Metadata)"

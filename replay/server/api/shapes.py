@@ -158,8 +158,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Group": "causes:[[string]] sessions:integer decisions:[Change]",
         "Tally": "recorded:integer exact:integer tie:integer different:integer missed:integer "
         "invented:integer",
-        "RunSessions": "recorded:integer left_out:integer run:integer exact:integer "
-        "exact_at_once:integer moved:integer reordered:integer",
+        "RunSessions": "recorded:integer left_out:integer requested:integer run:integer "
+        "exact:integer exact_at_once:integer moved:integer reordered:integer",
         "Miss": "session:integer position:integer name:string about:string recorded:string "
         "again:string cause:string why:string",
         "Informer": "...",
@@ -190,7 +190,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "made:integer? verb:string? source:string line:integer? branch:string cluster:string "
         "payload:object*",
         "sessions": "session:string number:integer id:string how:string position:integer "
-        "revision:integer? opened:string opened_after:string? closed:string? jobs:integer? "
+        "revision:integer? opened:string? opened_after:string? closed:string? jobs:integer? "
         "queues:integer? podgroups:integer? binds:integer? evictions:integer?",
         "kinds": "group:string kind:string resource:string name:string objects:integer",
         "state": "time:integer? revision:integer? ...",

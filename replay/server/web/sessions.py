@@ -91,7 +91,7 @@ def _line(one: ListedSession, now: int) -> SessionLine:
     return SessionLine(
         number=one.number,
         point=f"session:{one.number}",
-        opened=time_text(one.opened),
+        opened=time_text(one.opened) if one.dated else "",
         inferred=inferred,
         lasts=f"≥ {lasts}" if inferred and lasts else lasts,
         position=one.position,
