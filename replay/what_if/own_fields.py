@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec import to_builtins
+
 from ...engine.cache.cache import SchedulerCache
-from ...engine.kubernetes.objects import HyperNode, Pod, PodGroup, PriorityClass
+from ...engine.kubernetes.objects import (
+    HyperNode,
+    NetworkTopology,
+    Pod,
+    PodGroup,
+    PriorityClass,
+)
 from ...engine.session.framework.details import Gate, Spares
 from ..answers.records import EvictionTry, Gang, Hypernodes, Link, Nodes
 from ..answers.run import POD, PODGROUP, pending
@@ -74,29 +82,48 @@ def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
 
 
 def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:
-    """Yield a network topology that allows each higher tier, and one that is only preferred.
+    """Yield network topologies that allow each higher tier, and one that is only preferred.
 
-    A tier is named as the PodGroup names it, if it has a name.
+    They are those of the PodGroup and of the groups in it. A tier is named as they name it, if it
+    has a name.
     """
     group = cache.stores.get("PodGroup", podgroup)
-    wanted = group.spec.network_topology if isinstance(group, PodGroup) else None
-    if wanted is None:
+    if not isinstance(group, PodGroup):
         return
-    named, name = group_name(podgroup), wanted.highest_tier_name
-    for tier, other in sorted(_tiers_above(link.highest, cache).items()):
+    spec = group.spec
+    named, tiers = group_name(podgroup), _tiers_above(link.highest, cache)
+    for text, size, fields in _topologies(
+        "the PodGroup", spec.network_topology, link.highest, tiers
+    ):
+        yield single(TOPOLOGY, size, text, SetField(named, _TOPOLOGY, fields))
+    policies = [to_builtins(one) for one in spec.sub_group_policy]
+    for place, policy in enumerate(spec.sub_group_policy):
+        what = f"subGroupPolicy {policy.name}"
+        for text, size, fields in _topologies(what, policy.network_topology, link.highest, tiers):
+            changed = {**policies[place], "networkTopology": fields}
+            some = [*policies[:place], changed, *policies[place + 1 :]]
+            yield single(TOPOLOGY, size, text, SetField(named, ("spec", "subGroupPolicy"), some))
+
+
+def _topologies(
+    whose: str, wanted: NetworkTopology | None, highest: int, tiers: Mapping[int, str]
+) -> Iterator[tuple[str, int, dict[str, object]]]:
+    """Yield wider topologies than a hard one: what is said of each, its size and its fields."""
+    if wanted is None or wanted.mode != "hard":
+        return
+    name, hard = wanted.highest_tier_name, {"mode": "hard"}
+    for tier, other in sorted(tiers.items()):
         if name and other:
-            text = f"highestTierName of the PodGroup: {other} instead of {name}"
-            change = SetField(named, (*_TOPOLOGY, "highestTierName"), other)
+            text = f"highestTierName of {whose}: {other} instead of {name}"
+            yield text, tier, {**hard, "highestTierName": other}
         elif name:
-            text = f"highestTierAllowed {tier} of the PodGroup instead of highestTierName {name}"
-            both = {"highestTierName": None, "highestTierAllowed": tier}
-            change = SetField(named, _TOPOLOGY, both)
+            text = f"highestTierAllowed {tier} of {whose} instead of highestTierName {name}"
+            yield text, tier, {**hard, "highestTierName": None, "highestTierAllowed": tier}
         else:
-            text = f"highestTierAllowed of the PodGroup: {tier} instead of {link.highest}"
-            change = SetField(named, (*_TOPOLOGY, "highestTierAllowed"), tier)
-        yield single(TOPOLOGY, tier, text, change)
-    text = "mode of the PodGroup's network topology: soft instead of hard"
-    yield single(TOPOLOGY, _SOFT, text, SetField(named, (*_TOPOLOGY, "mode"), "soft"))
+            text = f"highestTierAllowed of {whose}: {tier} instead of {highest}"
+            yield text, tier, {**hard, "highestTierAllowed": tier}
+    text = f"mode of {whose}'s network topology: soft instead of hard"
+    yield text, _SOFT, {"mode": "soft"}
 
 
 def _tiers_above(highest: int, cache: SchedulerCache) -> dict[int, str]:

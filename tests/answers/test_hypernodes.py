@@ -171,6 +171,32 @@ def test_a_release_that_ignores_a_field_of_the_job_helps_only_by_that(tmp_path: 
     assert faults["release v1.13.3"] == ("subGroupPolicy of a PodGroup is ignored.",)
 
 
+@pytest.mark.parametrize("field", ["highestTierAllowed", "highestTierName"])
+def test_the_topology_of_a_group_in_the_job_is_tried_wider(tmp_path: Path, field: str) -> None:
+    tree = [
+        {**one, "spec": {**one["spec"], "tierName": name}}
+        for one, (_, _, name) in zip(TREE, NAMED, strict=True)
+    ]
+    whole, *pods = gang(3)
+    by_name = field == "highestTierName"
+    near = {"mode": "hard", field: "rack" if by_name else 1}
+    keys = {"matchLabelKeys": ["part"], "subGroupSize": 3, "networkTopology": near}
+    spec = {**whole["spec"], "networkTopology": None, "subGroupPolicy": [{"name": "p", **keys}]}
+    parts = [{**one, "metadata": {**one["metadata"], "labels": {"part": "a"}}} for one in pods]
+    world = (*NODES, *ROOT, *tree, {**whole, "spec": spec}, *parts)
+    found = helped(tmp_path, CONF, *world, named="podgroup/pg", release="v1.15.1")
+    wider = "row instead of rack" if by_name else "2 instead of 1"
+    assert [one.text for one in found.found] == [
+        f"{field} of subGroupPolicy p: {wider}",
+        "mode of subGroupPolicy p's network topology: soft instead of hard",
+    ]
+    faults = {one.text: one.faults for one in found.by_fault}
+    assert faults["release v1.13.3"] == ("subGroupPolicy of a PodGroup is ignored.",)
+    if by_name:
+        said = ("highestTierName in a subGroupPolicy is ignored.",)
+        assert faults["release v1.14.1"] == said
+
+
 def faults_in(folder: Path, release: str, *documents: Document) -> dict[str, tuple[str, ...]]:
     """Return by release the faults by which alone it helps."""
     found = helped(folder, CONF, *documents, named="podgroup/pg", release=release)

@@ -95,6 +95,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="actions/allocate/allocate.go updateJobTier",
         why="highestTierName in a subGroupPolicy has no effect.",
+        fault="highestTierName in a subGroupPolicy is ignored.",
     ),
     Row(
         "sub_group_tier_names",
