@@ -83,7 +83,9 @@ class AnsweringLog(StoredLog):
     ) -> WouldHelp:
         """Return changes with which an object starts, found by running the session with each.
 
-        Pairs of changes are tried if no single one but another release helps. The other parameters are those of :meth:`why`.
+        Pairs of changes are tried if no single one but another release helps.
+
+        The other parameters are those of :meth:`why`.
 
         :param named: a pod, job or podgroup. :param budget: how long all of it may take: no change
             is tried that would probably take longer.
