@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...engine.kubernetes.amount_texts import exact_amount, short_amount
+from ...engine.model.resource_names import ATTACHABLE
 from ..tabular.columns import Amounts
 
 _MILLI = 1000
@@ -26,10 +27,16 @@ def words(plain: Mapping[str, float], names: Iterable[str]) -> str:
 
 
 def word(amount: float, name: str) -> str:
-    """Return one amount, short enough for a sentence."""
+    """Return one amount, short enough for a sentence.
+
+    The scheduler counts a volume as one part of the thousand that others of a resource have, on a
+    node as of a pod: here it is one.
+    """
     text = exact_amount(name, amount)
     if text.endswith("unlimited"):
         return text
+    if name.startswith(ATTACHABLE):
+        return f"{amount:.9g}"
     sign = "-" if amount < 0 else ""
     if name not in {"cpu", "memory"} and text.endswith("m"):
         return f"{amount / _MILLI:.9g}"
@@ -39,7 +46,7 @@ def word(amount: float, name: str) -> str:
 def apart(one: float, other: float, name: str) -> tuple[str, str]:
     """Return two amounts, exact where rounding would make them look the same."""
     texts = word(one, name), word(other, name)
-    if one != other and texts[0] == texts[1]:
+    if one != other and texts[0] == texts[1] and not name.startswith(ATTACHABLE):
         return exact_amount(name, one), exact_amount(name, other)
     return texts
 

@@ -39,6 +39,9 @@ def _use(meaning: Meaning, group: NodeGroup) -> tuple[str, str]:
 _USES: Mapping[NodeCode, str] = MappingProxyType(
     {NodeCode.CPU_USE: "CPU", NodeCode.MEMORY_USE: "memory"}
 )
+_CLOSED_ZONE = (
+    "in the revocable zone {zone}, which is open at {window} UTC, and the session runs at {now}"
+)
 _FIXED: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
     {
         NodeCode.NUMA_UNREPORTED: (
@@ -60,6 +63,15 @@ _FIXED: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
         NodeCode.NUMA_CONTAINER: (
             "has no CPUs free for container {container} as its topology policy {policy} wants",
             "have no CPUs free for container {container} as their topology policy {policy} wants",
+        ),
+        NodeCode.ZONE_CLOSED: (f"is {_CLOSED_ZONE}", f"are {_CLOSED_ZONE}"),
+        NodeCode.ZONE_WITHOUT_WINDOW: (
+            "is in the revocable zone {zone}, which no argument opens (tdm.revocable-zone.{zone})",
+            "are in the revocable zone {zone}, which no argument opens (tdm.revocable-zone.{zone})",
+        ),
+        NodeCode.ZONE_UNREADABLE: (
+            "is in a revocable zone whose window {window!r} cannot be read, as 10:00-21:00 can",
+            "are in a revocable zone whose window {window!r} cannot be read, as 10:00-21:00 can",
         ),
         NodeCode.CARDS_FULL: (
             "has no cards with room for the virtual GPUs of the pod",

@@ -9,6 +9,7 @@ from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
 from ...engine.model.status import STATUS_NAMES, Status
 from ...engine.session.framework.details import GangCounts
+from .action_order import unplaced
 from .amounts import amounts_of, counted, joined
 from .awaited import with_evictions
 from .drift import drift_links
@@ -263,7 +264,7 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
         found = no_hypernode(run, key) or found
     if found is not None and gated is not None:
         return found.and_also(gated)
-    return found or gated or _not_tried(run, left[0])
+    return found or gated or _not_tried(run, key, left[0])
 
 
 def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:
@@ -296,12 +297,10 @@ def _no_pods(run: Run, key: str) -> Blocked:
     return Blocked(text, "no-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 
-def _not_tried(run: Run, pod: str) -> Blocked:
-    actions = run.conf.actions
-    if not {"allocate", "backfill"} & set(actions):
-        text = f"the configuration has no action that places pods ({', '.join(actions)})"
-    else:
-        text = f"the session does not come to its pod {pod}"
+def _not_tried(run: Run, key: str, pod: str) -> Blocked:
+    group = run.group(key)
+    text = unplaced(run, "" if group is None else group.status.phase)
+    text = text or f"the session does not come to its pod {pod}"
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.objects import Pod
 from ..sessions.next_sessions import NextSession, next_sessions
+from .action_order import evicting_first
 from .amounts import counted, joined
 from .finding import Finding, ObjectKey
 from .records import Link, Note
@@ -61,6 +62,9 @@ def releasing(
         text = _not_known(run, subject, nodes)
         return Finding(text, True, RELEASING, links, about)
     text = _starts(run, subject, pods, ahead) if ahead.starts else _fails(run, subject, pods, ahead)
+    order = evicting_first(run)
+    if order:
+        text, links = f"{text}; {order}", (*links, Note(text=order))
     count = len(ahead.sessions)
     ran = "next session" if count == 1 else f"next {count} sessions"
     note = Note(

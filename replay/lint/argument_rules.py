@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.tdm.revocable_zone import why_closed
+from ...engine.session.reasons.meanings import NodeCode
 from ...engine.volcano.argument_table import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from ...engine.volcano.arguments import go_text
 from .conf_rules import AcceptedConf, read_by
@@ -154,8 +155,8 @@ def _fault_of(argument: Argument, name: str, value: Any) -> str:
         return _fault_of_duration(name, value)
     if name.startswith(ZONE):
         fault = why_closed(name.removeprefix(ZONE), value, 0)
-        if fault is not None and not fault.startswith("current time beyond"):
-            return f"{fault}: the zone is never open"
+        if fault is not None and fault.code is not NodeCode.ZONE_CLOSED:
+            return f"{fault.text}: the zone is never open"
     return ""
 
 

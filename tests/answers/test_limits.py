@@ -272,6 +272,48 @@ ZONE = (
 """
 )
 GROUPS = PLUGINS.format(plugin="nodegroup")
+WINDOWS = (
+    PLUGINS.format(plugin="tdm")
+    + """    arguments:
+      tdm.revocable-zone.night: "22:00-23:00"
+      tdm.revocable-zone.wrong: "22:00"
+"""
+)
+
+
+@pytest.mark.parametrize("release", ["v1.8.0", "v1.12.1", "v1.15.1"])
+@pytest.mark.parametrize(
+    ("zone", "why"),
+    [
+        (
+            "night",
+            (
+                "is in the revocable zone night, which is open at 22:00-23:00 UTC, and the session "
+                "runs at {now} UTC"
+            ),
+        ),
+        (
+            "other",
+            ("is in the revocable zone other, which no argument opens (tdm.revocable-zone.other)"),
+        ),
+        (
+            "wrong",
+            "is in a revocable zone whose window '22:00' cannot be read, as 10:00-21:00 can",
+        ),
+    ],
+)
+def test_a_closed_zone_is_named_with_its_window_and_the_time_that_was_compared(
+    ask: Any, release: str, zone: str, why: str
+) -> None:
+    made = node("n1", 4)
+    made["metadata"]["labels"] = {"volcano.sh/revocable-zone": zone}
+    wants = pod("a", "pg", annotations={"volcano.sh/revocable-zone": "*"})
+    found = ask("pod/a", WINDOWS, made, queue("default"), group("pg"), wants, release=release)
+    said = why.format(now="13:00:00")
+    assert found.sentence == (
+        "pod ns/a waits because the only node does not take it: "
+        f"n1 {said} (plugin tdm), with room for it"
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,12 @@ class NodeCode(StrEnum):
     """More memory is used on average than ``limit``, in percent."""
     CARDS_FULL = "cards-full"
     """The node's cards do not have room for the virtual GPUs of the pod."""
+    ZONE_CLOSED = "zone-closed"
+    """The revocable ``zone`` of the node is open in its ``window`` of the day, and not ``now``."""
+    ZONE_WITHOUT_WINDOW = "zone-without-window"
+    """No argument says when the revocable ``zone`` of the node is open."""
+    ZONE_UNREADABLE = "zone-unreadable"
+    """The ``window`` of the node's revocable zone cannot be read."""
 
 
 class Meaning(NamedTuple):

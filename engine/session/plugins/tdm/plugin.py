@@ -17,11 +17,13 @@ import numpy as np
 
 from ....kubernetes.duration import parse_go_duration
 from ....kubernetes.go.text import parse_int
+from ....kubernetes.units import format_time
 from ....model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
 from ...framework.details import Spares
 from ...framework.session import Session
 from ...framework.trace import PERMIT, REJECT
+from ...reasons.meanings import Meaning
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.filter_errors import error_code
 from ..shared.type_assertion import text_or_panic
@@ -34,6 +36,8 @@ MINUTE_NS = 60_000_000_000
 MAX_NODE_SCORE = 100.0
 DEFAULT_EVICTIONS = 1
 _NEW = "plugins/tdm.New"
+_CLOCK = slice(len("2026-11-28T"), len("2026-11-28T10:00:00"))
+"""The time of day in a time as it is written."""
 
 
 class TdmMemory(msgspec.Struct):
@@ -70,7 +74,7 @@ class Tdm:
         self._ssn = ssn
         self._zone_of = [info.revocable_zone for info in ssn.nodes.info]
         zones = sorted({*self._zone_of, *self._windows} - {""})
-        self._closed = {zone: why_closed(zone, self._windows.get(zone), ssn.now) for zone in zones}
+        self._closed = {zone: self._why_closed(zone) for zone in zones}
         if any(self._zone_of):
             self._open_columns()
             if ssn.behaviours.tdm_refusals_resolvable:
@@ -83,6 +87,15 @@ class Tdm:
         ssn.registry.add_job_order(self.name, lambda job: ssn.jobs.info[job].preemptable)
         ssn.registry.add_job_pipelined(self.name, self._job_pipelined)
         ssn.registry.add_job_starving(self.name, self._job_starving)
+
+    def _why_closed(self, zone: str) -> str | None:
+        """Return why a zone is closed now, and note what that text means."""
+        window = self._windows.get(zone)
+        closed = why_closed(zone, window, self._ssn.now)
+        if closed is None:
+            return None
+        data = {"zone": zone, "window": (window or "").strip(), "now": _clock(self._ssn.now)}
+        return self._ssn.reasons.mean(closed.text, Meaning(closed.code, self.name, data))
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -218,6 +231,14 @@ class Tdm:
         """Let jobs with pending tasks preempt, unless they are preemptable."""
         jobs = self._ssn.jobs
         return not jobs.info[job].preemptable and bool(jobs.counts[job][Status.PENDING])
+
+
+def _clock(now: int) -> str:
+    """Return the time of day that windows are compared with, in words.
+
+    :param now: microseconds since 1970; 0 if it is not known.
+    """
+    return format_time(now)[_CLOCK] + (" UTC" if now else " UTC, as its time is not known")
 
 
 def max_evictions(ssn: Session, job: int) -> int:

@@ -6,13 +6,23 @@ Source: pkg/scheduler/plugins/tdm/tdm.go (``parseRevocableZone``, ``availableRev
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
+
+from ...reasons.meanings import NodeCode
 
 _DAY = 24 * 60 * 60
 _HOUR = re.compile(r"[0-9]{1,2}")
 _MINUTE = re.compile(r"[0-9]{2}")
 
 
-def why_closed(zone: str, window: str | None, now: int) -> str | None:
+class Closed(NamedTuple):
+    """Why a zone is closed: the scheduler's text, and what it means."""
+
+    text: str
+    code: NodeCode
+
+
+def why_closed(zone: str, window: str | None, now: int) -> Closed | None:
     """Return why a zone is closed at a moment, or ``None`` if it is open.
 
     A window that ends where it begins, or before, ends on the next day; it counts from the
@@ -22,19 +32,20 @@ def why_closed(zone: str, window: str | None, now: int) -> str | None:
     :param now: microseconds since 1970.
     """
     if window is None:
-        return f"revocable zone {zone} not support"
+        return Closed(f"revocable zone {zone} not support", NodeCode.ZONE_WITHOUT_WINDOW)
     ends = window.strip().split("-")
     if len(ends) != 2:
-        return f"revocable zone {window} format error"
+        return Closed(f"revocable zone {window} format error", NodeCode.ZONE_UNREADABLE)
     try:
         start, end = map(_time_of_day, ends)
     except ValueError as fault:
-        return str(fault)
+        return Closed(str(fault), NodeCode.ZONE_UNREADABLE)
     if start >= end:
         end += _DAY
     if start <= now // 1_000_000 % _DAY <= end:
         return None
-    return f"current time beyond revocable zone {zone}:{window}"
+    text = f"current time beyond revocable zone {zone}:{window}"
+    return Closed(text, NodeCode.ZONE_CLOSED)
 
 
 def _time_of_day(text: str) -> int:
