@@ -151,6 +151,10 @@ class SchedulerCache:
             self._snapshots = SnapshotBuilder(self._changes, self.classes)
         return self._snapshots.take(self)
 
+    def start_again(self) -> None:
+        """Let the process that follows the one that panicked run sessions: it knows of no panic."""
+        self.crash = None
+
     def seen(self) -> Snapshot | Panic:
         """Return what a session sees now, or the panic outside of it that leaves none to run."""
         if self.crash is not None:

@@ -131,7 +131,7 @@ class Projector:
     def _hear(self) -> None:
         """Note that a process that runs takes another delivery."""
         if not self.driver.is_down:
-            self.driver.cache.crash = None
+            self.driver.cache.start_again()
 
     def _end(self, panic: Panic) -> None:
         """Note a panic, and start a new process; one that cannot start stays down."""

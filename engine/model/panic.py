@@ -51,6 +51,11 @@ class Panic(Exception):
         when = f" while {self.during}" if self.during else ""
         return f"the scheduler panics{when}: {self.message}"
 
+    @property
+    def told(self) -> str:
+        """The message, and what the scheduler does when it panics; without its place."""
+        return f"{self.message}, while {self.during}" if self.during else self.message
+
     def __str__(self) -> str:
         at = f"{self.message} at {' < '.join(self.place)}" if self.place else self.message
         return f"{at}, while {self.during}" if self.during else at

@@ -63,12 +63,10 @@ class Question(NamedTuple):
         if self.kind == PANIC:
             panic = answer.result.panic
             alive = "alive" if answer.cache.nodes else "no panic; there is no node"
-            return Answer(panic is not None, alive if panic is None else panic.message)
+            return Answer(panic is not None, alive if panic is None else panic.told)
         found = self._of_pod(answer) if self.kind in {BOUND, PENDING} else self._of_group(answer)
         panic = answer.result.panic
-        why = (
-            found.text if panic is None else f"{found.text}; the scheduler panics: {panic.message}"
-        )
+        why = found.text if panic is None else f"{found.text}; {panic.sentence}"
         return Answer(found.holds, why)
 
     def _of_group(self, answer: SessionAnswer) -> Answer:

@@ -96,7 +96,7 @@ class Deliveries:
         self.begin = begin
         self._crashes = crashes
         self._noted = {0: len(projector.crashes)}
-        self._seen = {0: self._seen_by(projector)}
+        self._seen = {0: self._open(projector)}
 
     def add(self, projector: Projector, event: Event, position: int, lives_on: LivesOn) -> None:
         """Deliver a change to the scheduler that goes on, and keep it.
@@ -121,15 +121,19 @@ class Deliveries:
         )
         panicked = len(projector.crashes) > self.crashes_by(len(self.arrivals))
         if tells or panicked:
-            self._seen[len(self.arrivals)] = self._seen_by(projector)
+            self._seen[len(self.arrivals)] = self._open(projector)
             self._noted[len(self.arrivals)] = len(projector.crashes)
 
-    def _seen_by(self, projector: Projector) -> Snapshot | Panic:
-        """Return what a session sees now, or the panic since the session before it."""
+    def _open(self, projector: Projector) -> Snapshot | Panic:
+        """Open a session, and return what it sees, or the panic since the session before it.
+
+        A process that panicked before that one was followed by another, which opens this session:
+        the cache forgets the panic.
+        """
         if len(projector.crashes) > self._crashes:
             return projector.crashes[-1]
         if not projector.driver.is_down:
-            projector.cache.crash = None  # The session before ran in a process after it.
+            projector.cache.start_again()
         return projector.cache.seen()
 
     def crashes_by(self, place: int) -> int:
@@ -183,7 +187,7 @@ class Deliveries:
         for place in places:
             while own and own[0][0] < place:
                 own.pop(0)[1].deliver(projector)
-            yield cut.moved(kind, place), self._seen_by(projector)
+            yield cut.moved(kind, place), self._open(projector)
 
     def between(self, kind: str, start: int, stop: int) -> list[Arrival]:
         """Return the changes of a kind between two places that may make a difference."""

@@ -10,7 +10,7 @@ from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
 from .amounts import resource_list
 from .session import KEPT, panic_place_lines
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, has_room, lines_of
 
 Document = Mapping[str, Any]
 
@@ -141,8 +141,9 @@ def releases_lines(
 ) -> Iterator[str]:
     """Yield one scenario's results for several releases as a table with a row per decision.
 
-    Releases that did the same share a column. A PodGroup's phase is shown where it changes. The
-    messages of crashes follow.
+    Releases that did the same share a column; on a terminal that is too narrow for that, those with
+    the same result share a row. A PodGroup's phase is shown where it changes. The messages of
+    crashes follow.
     """
     yield style.bold(f"{results[0]['name']}\n")
     groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
@@ -157,21 +158,40 @@ def releases_lines(
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
     headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
-    yield from lines_of(Table(headers, rows, keep=headers), style=style)
+    table = Table(headers, rows, keep=headers)
+    if not has_room(table, style):
+        table = _by_value(rows, list(groups.values()))
+    yield from lines_of(table, style=style)
     yield from _crash_lines(results, step, style)
+
+
+def _by_value(rows: Sequence[Sequence[str]], groups: Sequence[Sequence[str]]) -> Table:
+    """Return a table with a row for each result of a decision, and the releases that have it.
+
+    :param rows: session, decision, object, and the result in each group of releases.
+    """
+    found = []
+    for session, decision, about, *values in rows:
+        releases: dict[str, list[str]] = {}
+        for value, names in zip(values, groups, strict=True):
+            releases.setdefault(value, []).extend(names)
+        for number, (value, names) in enumerate(releases.items()):
+            begin = ("", "", "") if number else (session, decision, about)
+            found.append((*begin, value, spans(names).replace(",", ", ")))
+    headers = ("SESSION", "DECISION", "OBJECT", "RESULT", "RELEASES")
+    return Table(headers, found, keep=headers)
 
 
 def _crash_lines(results: Sequence[Document], step: int | None, style: Style) -> Iterator[str]:
     """Yield the crashes: which releases, in which sessions, with what message and where."""
-    crashes: dict[tuple[str, str], dict[str, list[int]]] = {}
+    crashes: dict[tuple[str, str, str], dict[str, list[int]]] = {}
     for result in results:
         for number, session in enumerate(result["steps"], start=1):
             if session["panic"] is not None and step in {None, number}:
-                sessions_of = crashes.setdefault(
-                    (session["panic"], session.get("panic_at") or ""), {}
-                )
+                place, during = session.get("panic_at", ""), session.get("panic_during", "")
+                sessions_of = crashes.setdefault((session["panic"], place, during), {})
                 sessions_of.setdefault(result["version"], []).append(number)
-    for (message, place), sessions_of in crashes.items():
+    for (message, place, during), sessions_of in crashes.items():
         sides: dict[str, list[str]] = {}
         for release, numbers in sessions_of.items():
             sides.setdefault(",".join(map(str, numbers)), []).append(release)
@@ -180,7 +200,7 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
             yield style.removed(
                 f"{spans(releases)}, session {sessions}: the scheduler panics: {message}\n"
             )
-        yield f"  at {place}\n" if place else ""
+        yield from panic_place_lines(place, during)
 
 
 def _facts(result: Document) -> dict[_Fact, str]:
