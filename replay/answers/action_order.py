@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ...engine.session.framework.details import QueueCheck, QueueLevel
+from .amounts import apart, in_order
 from .evicting import EVICTING, PREEMPTING
 from .queue_words import ALLOCATE
 from .run import Run
 
+_GAUGES = ("allocated_", "deserved_")
 _ENQUEUE, _ALLOCATE, _BACKFILL = "enqueue", "allocate", "backfill"
 
 
@@ -51,18 +54,52 @@ def not_run(run: Run, action: str) -> bool:
     return not same.intersection(run.conf.actions)
 
 
-def does_not_run(run: Run, action: str) -> str:
-    """Return that an action does not run that could make room, and for what."""
+def does_not_run(run: Run, action: str, pod: str) -> str:
+    """Return that an action does not run that could make room, and for what; empty if it could not.
+
+    Preempt could in the queue of a pod. Reclaim could if that queue deserves what the pod requests,
+    and another one holds more than it deserves.
+    """
     what = "evicts pods of lower priority in its queue"
     if action not in PREEMPTING:
-        what = "takes back what its queue deserves"
+        over = _over(run, pod)
+        if over is None:
+            return ""
+        what = (
+            f"takes back what its queue deserves ({over.queue} holds {over.holds} {over.resource} "
+            f"and deserves {over.deserves})"
+        )
     return f"{action}, which {what}, does not run ({_order(run.conf.actions)})"
 
 
-def is_owed(run: Run, pod: str) -> bool:
-    """Return whether the queue of a pod would not hold more than it deserves with it."""
+class _Over(NamedTuple):
+    """A queue that holds more than it deserves."""
+
+    queue: str
+    resource: str
+    holds: str
+    deserves: str
+
+
+def _over(run: Run, pod: str) -> _Over | None:
+    """Return another queue that holds more than it deserves of what is owed to a pod's queue."""
     check = run.detail(QueueCheck, ALLOCATE, pod)
-    return check is not None and check.permits and any(map(_owes, check.levels[:1]))
+    if check is None or not check.permits or not any(map(_owes, check.levels[:1])):
+        return None
+    own = check.levels[0]
+    for queue, gauges in sorted(run.answer.result.process.gauges.items()):
+        for name in in_order(own.wanted) if queue != own.queue else ():
+            holds, deserves = (gauges.get(f"{what}{_gauge(name)}") for what in _GAUGES)
+            if isinstance(holds, float) and isinstance(deserves, float) and holds > deserves:
+                return _Over(queue, name, *apart(holds, deserves, name))
+    return None
+
+
+def _gauge(resource: str) -> str:
+    """Return how metrics of queues name a resource. Source: pkg/scheduler/metrics/queue.go."""
+    return {"cpu": "milli_cpu", "memory": "memory_bytes"}.get(
+        resource, f"scalar_resources/{resource}"
+    )
 
 
 def _owes(level: QueueLevel) -> bool:

@@ -11,7 +11,7 @@ from ...engine.session.framework.details import (
     QueueLevel,
     ReservationCheck,
 )
-from .action_order import before, does_not_run, is_owed, not_run
+from .action_order import before, does_not_run, not_run
 from .evicting import EVICTING, PREEMPTING, Asking, NoRoom, asking_of, why_no_room
 from .finding import Blocked
 from .placing import PLACING, placed
@@ -47,10 +47,12 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
                 text = f"{blocked.because}; {action} makes no room for it: {why.text}"
                 blocked = blocked._replace(because=f"{text}{_too_early(run, action, why)}")
     for action in _WOULD_EVICT:
-        if not_run(run, action) and _would_help(run, blocked, Asking(action, pod, job)):
-            text = does_not_run(run, action)
-            links = (*blocked.links, Note(text=text))
-            blocked = blocked._replace(because=f"{blocked.because}; {text}", links=links)
+        asked = Asking(action, pod, job)
+        if not_run(run, action) and _could_help(run, blocked, asked) and _others_run(run, asked):
+            text = does_not_run(run, action, pod)
+            if text:
+                links = (*blocked.links, Note(text=text))
+                blocked = blocked._replace(because=f"{blocked.because}; {text}", links=links)
     return blocked
 
 
@@ -59,15 +61,6 @@ def _too_early(run: Run, action: str, why: NoRoom) -> str:
     pending = why.gated is not None and why.gated.gate is Gate.NOT_ENQUEUED
     early = before(run, action, "enqueue") if pending else ""
     return f"; {early}" if early else ""
-
-
-def _would_help(run: Run, blocked: Blocked, asked: Asking) -> bool:
-    """Return whether an action that does not run could make room.
-
-    Preempt has running pods of lower priority in the queue; reclaim is owed what the pod requests.
-    """
-    owed = asked.action in PREEMPTING or is_owed(run, asked.pod)
-    return owed and _could_help(run, blocked, asked) and _others_run(run, asked)
 
 
 def _could_help(run: Run, blocked: Blocked, asked: Asking) -> bool:

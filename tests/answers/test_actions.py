@@ -109,8 +109,22 @@ def test_reclaim_that_does_not_run_is_named_where_the_queue_is_owed_the_pod(ask:
     )
     found = ask("pod/w", CONF.format(actions="enqueue, allocate"), *objects)
     assert found.sentence.endswith(
-        "; reclaim, which takes back what its queue deserves, does not run (actions: enqueue, "
-        "allocate)"
+        "; reclaim, which takes back what its queue deserves (r holds 4 cpu and deserves 2), does "
+        "not run (actions: enqueue, allocate)"
     )
     runs = ask("pod/w", CONF.format(actions="enqueue, allocate, reclaim"), *objects)
     assert "does not run" not in runs.sentence
+
+
+def test_reclaim_is_not_named_where_no_queue_holds_more_than_it_deserves(ask: Any) -> None:
+    objects = (
+        node("n1", 4),
+        node("n2", 4),
+        *(queue(name) for name in ("default", "q", "r")),
+        group("want", queue="q"),
+        group("has", queue="r", phase="Running"),
+        pod("w", "want", 3),
+        *(pod(f"l{number}", "has", 2, on=f"n{number}") for number in (1, 2)),
+    )
+    found = ask("pod/w", CONF.format(actions="enqueue, allocate"), *objects)
+    assert "reclaim" not in found.sentence
