@@ -46,7 +46,7 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
             if not _known(why.gated, blocked):
                 text = f"{blocked.because}; {action} makes no room for it: {why.text}"
                 blocked = blocked._replace(because=f"{text}{_too_early(run, action, why)}")
-    for action in _WOULD_EVICT:
+    for action in _WOULD_EVICT if _is_enqueued(run, job) else ():
         asked = Asking(action, pod, job)
         if not_run(run, action) and _could_help(run, blocked, asked) and _others_run(run, asked):
             text = does_not_run(run, action, pod)
@@ -54,6 +54,13 @@ def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
                 links = (*blocked.links, Note(text=text))
                 blocked = blocked._replace(because=f"{blocked.because}; {text}", links=links)
     return blocked
+
+
+def _is_enqueued(run: Run, job: str) -> bool:
+    """Return whether a job could evict others: only those that are enqueued may."""
+    group = run.group(job)
+    pending = group is None or group.status.phase in {"", "Pending"}
+    return not pending or job in run.answer.result.enqueued
 
 
 def _too_early(run: Run, action: str, why: NoRoom) -> str:

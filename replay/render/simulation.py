@@ -10,7 +10,7 @@ from ...engine.volcano.releases import PRE_RELEASES, RELEASES, parse_release
 from ..simulate.results import StepResult
 from .amounts import resource_list
 from .session import KEPT, panic_place_lines
-from .tables import NONE, PLAIN, Style, Table, has_room, lines_of
+from .tables import NONE, PLAIN, Style, Table, lines_of
 
 Document = Mapping[str, Any]
 
@@ -141,9 +141,8 @@ def releases_lines(
 ) -> Iterator[str]:
     """Yield one scenario's results for several releases as a table with a row per decision.
 
-    Releases that did the same share a column; on a terminal that is too narrow for that, those with
-    the same result share a row. A PodGroup's phase is shown where it changes. The messages of
-    crashes follow.
+    Releases that did the same share a column. A PodGroup's phase is shown where it changes. The
+    messages of crashes follow.
     """
     yield style.bold(f"{results[0]['name']}\n")
     groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
@@ -158,28 +157,9 @@ def releases_lines(
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
     headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
-    table = Table(headers, rows, keep=headers)
-    if not has_room(table, style):
-        table = _by_value(rows, list(groups.values()))
-    yield from lines_of(table, style=style)
+    keep = headers[: headers.index("OBJECT") + 2]
+    yield from lines_of(Table(headers, rows, keep=keep), style=style)
     yield from _crash_lines(results, step, style)
-
-
-def _by_value(rows: Sequence[Sequence[str]], groups: Sequence[Sequence[str]]) -> Table:
-    """Return a table with a row for each result of a decision, and the releases that have it.
-
-    :param rows: session, decision, object, and the result in each group of releases.
-    """
-    found = []
-    for session, decision, about, *values in rows:
-        releases: dict[str, list[str]] = {}
-        for value, names in zip(values, groups, strict=True):
-            releases.setdefault(value, []).extend(names)
-        for number, (value, names) in enumerate(releases.items()):
-            begin = ("", "", "") if number else (session, decision, about)
-            found.append((*begin, value, spans(names).replace(",", ", ")))
-    headers = ("SESSION", "DECISION", "OBJECT", "RESULT", "RELEASES")
-    return Table(headers, found, keep=headers)
 
 
 def _crash_lines(results: Sequence[Document], step: int | None, style: Style) -> Iterator[str]:

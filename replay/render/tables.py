@@ -104,13 +104,6 @@ def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) ->
         yield from _left_out(table.headers, layout, style)
 
 
-def has_room(table: Table, style: Style) -> bool:
-    """Return whether a table fits a terminal with all columns, each row as one line."""
-    rows = [_in_lines(row) for row in table.rows]
-    needed = sum(_widths(table.headers, rows)) + len(GAP) * (len(table.headers) - 1)
-    return style.width is None or style.whole or needed <= style.width
-
-
 def stream_lines(
     table: Table,
     rows: Iterable[Sequence[str]],

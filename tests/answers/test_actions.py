@@ -62,6 +62,10 @@ def test_preempt_is_not_named_where_no_pod_of_lower_priority_runs(ask: Any) -> N
     assert "preempt" not in found.sentence
 
 
+def test_preempt_is_not_named_for_a_job_that_is_not_enqueued(ask: Any) -> None:
+    assert "preempt" not in asked(ask, "allocate, backfill", phase="Pending").sentence
+
+
 def test_preempt_before_enqueue_comes_too_early(ask: Any) -> None:
     found = asked(ask, "preempt, enqueue, allocate", phase="Pending")
     assert found.sentence.endswith(
