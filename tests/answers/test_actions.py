@@ -63,7 +63,12 @@ def test_preempt_is_not_named_where_no_pod_of_lower_priority_runs(ask: Any) -> N
 
 
 def test_preempt_is_not_named_for_a_job_that_is_not_enqueued(ask: Any) -> None:
-    assert "preempt" not in asked(ask, "allocate, backfill", phase="Pending").sentence
+    conf = CONF.format(actions="enqueue, allocate") + "  - name: overcommit\n"
+    objects = [one for one in world() if one["metadata"]["name"] != "hi"]
+    wants = group("hi", priorityClassName="high", phase="Pending", minResources={"cpu": "4"})
+    found = ask("podgroup/hi", conf, wants, *objects)
+    assert found.cause.startswith("overcommitted")
+    assert "preempt" not in found.sentence
 
 
 def test_preempt_before_enqueue_comes_too_early(ask: Any) -> None:
