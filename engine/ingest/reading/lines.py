@@ -11,7 +11,7 @@ MAX_LINE = 64 * 2**20
 """Bytes; the longest line seen is 4 MB (an audited list of all pods of a busy cluster)."""
 
 MAX_LINES = 2_000_000
-"""Bytes of one indented document."""
+"""The most lines of one indented document."""
 
 _PIECE = 2**20
 
