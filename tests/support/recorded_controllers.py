@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from recorded_documents import COUNTS, difference, stored, without
@@ -22,6 +23,7 @@ from plinian.engine.kubernetes.object_table import ObjectTable
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.kubernetes.work_queue import CONTROLLER_RATE, WorkQueue
 from plinian.engine.model.panic import Panic
+from plinian.engine.volcano.controllers.behaviours import ControllerBehaviours
 from plinian.engine.volcano.releases import parse_release
 from plinian.engine.volcano.table import controller_behaviours
 
@@ -276,6 +278,12 @@ class ControllerRun:
             if self._own.informers_shared
             else sum(view.informers for view in self._views.values()),
         }
+
+
+def what_matters(release: str) -> tuple[ControllerBehaviours, bool]:
+    """Return all that a run takes from its release; the name itself is not part of it."""
+    behaviours = replace(controller_behaviours(release), release="")
+    return behaviours, parse_release(release) >= FIRST_WITH_PARENTS
 
 
 def run(case: dict[str, Any], release: str, *, restored: bool = False) -> dict[str, Any]:
