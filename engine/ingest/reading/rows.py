@@ -37,7 +37,7 @@ _INTO_CELL = 400
 _NAME = re.compile(rb"[@_]?[A-Za-z][\w .@/\[\]-]{0,80}")
 """The name of a column."""
 
-_FIRST_ROW = re.compile(rb'\s*(?:[^\n]*\t|[\w .@/\[\]",;|-]+\r?(?:\n|\Z))')
+_FIRST_ROW = re.compile(rb'(?:[^\n]*\t|[\w .@/\[\]",;|-]+\r?(?:\n|\Z))')
 """A row with tabs, or of names of columns: cheaper than the search for a log; no JSON, no YAML."""
 
 _TIME_NAMES: Final = (b"time", b"date", b"zeit")
@@ -72,7 +72,7 @@ def form_of_rows(head: bytes) -> Form | None:
 
     :param head: the first bytes of a document.
     """
-    if _FIRST_ROW.match(head) is None or FIRST_OF_A_LOG.search(head) is None:
+    if _FIRST_ROW.match(head.lstrip()) is None or FIRST_OF_A_LOG.search(head) is None:
         return None
     for delimiter in _DELIMITERS:
         found = _form(delimiter, [cells for _, _, cells in _seen(head, delimiter)])
