@@ -71,7 +71,7 @@ def read_files(paths: Sequence[str]) -> WrittenFiles:
             if scheduler_conf.FORMAT.sniff(document.head, document.name):
                 confs.append(_conf(document))
                 continue
-            for item in written_items(document):
+            for item in map(_named, written_items(document)):
                 held = Inside((), ())
                 if _is_bare(item.value):
                     held = _inside_bare(item)
@@ -124,6 +124,14 @@ def _is_bare(value: Any) -> bool:
     return isinstance(value, dict) and not {"kind", "apiVersion"} & value.keys()
 
 
+def _named(item: Item) -> Item:
+    """Return an item with its kind, which a kustomization need not name."""
+    if not (_is_bare(item.value) and is_kustomization(item.value)):
+        return item
+    kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    return item._replace(value={**kind, **item.value})
+
+
 def _object(item: Item) -> dict[str, Any]:
     """Return an item that is a Kubernetes object.
 
@@ -163,10 +171,6 @@ def _inside_bare(item: Item) -> Inside:
     found = inside(item)
     if not any(found):
         where, keys = str(item.place), ", ".join(list(item.value)[:_SHOWN]) or "no keys"
-        if is_kustomization(item.value):
-            raise InputError(
-                f"a kustomization, not a manifest ({keys})", where=where, now=KUSTOMIZE
-            )
         raise InputError(
             f"neither a Kubernetes object nor a scheduler configuration in it ({keys})",
             where=where,

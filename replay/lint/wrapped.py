@@ -36,6 +36,8 @@ _OF_KUSTOMIZE = frozenset(
 _OFTEN = frozenset({"resources", "images"})
 """Keys of a kustomization that other values have, too."""
 
+_BESIDE = ("namespace", "namePrefix", "nameSuffix", "labels", "commonLabels")
+
 
 class Inside(NamedTuple):
     """What is inside of a value, in its order."""
@@ -71,10 +73,8 @@ def is_kustomization(value: Any) -> bool:
     group = str(value.get("apiVersion") or "").rpartition("/")[0]
     if "kind" in value or "apiVersion" in value:
         return group == _KUSTOMIZE
-    return bool(_OF_KUSTOMIZE & value.keys() - _OFTEN) or value.keys() <= {
-        *_OF_KUSTOMIZE,
-        *("namespace", "namePrefix", "nameSuffix", "labels", "commonLabels"),
-    }
+    own, lists = _OF_KUSTOMIZE & value.keys() - _OFTEN, isinstance(value.get("resources"), list)
+    return bool(own) or (lists and value.keys() <= {*_OF_KUSTOMIZE, *_BESIDE})
 
 
 def is_checked(manifest: Manifest) -> bool:

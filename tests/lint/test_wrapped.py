@@ -161,9 +161,23 @@ def test_a_patch_is_no_object_and_lint_says_how_to_render_it(tmp_path: Path) -> 
     assert report.objects == 1, "the configuration alone"
     notes = "\n".join(lint_notes(report))
     assert "kubectl kustomize" in notes
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(UsageError, match="only 1 Kustomization") as caught:
         report_on(tmp_path, "resources: [a.yaml]\nnamespace: ml\n")
     assert "kubectl kustomize" in caught.value.now
+
+
+@pytest.mark.parametrize("text", ["{}\n", "labels: {a: b}\n", "resources: {limits: {cpu: 1}}\n"])
+def test_values_with_keys_of_a_kustomization_are_none(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="neither a Kubernetes object nor"):
+        report_on(tmp_path, text)
+
+
+def test_a_kustomization_does_not_keep_a_folder_from_being_checked(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [queue.yaml]\n", "utf-8")
+    (tmp_path / "queue.yaml").write_text(YAML_OF_QUEUE, "utf-8")
+    report = check(LintTask(read_files([str(tmp_path)])), ["v1.12.1"])
+    assert found(report, "field-unknown")
+    assert any("kubectl kustomize" in note for note in lint_notes(report))
 
 
 def test_what_is_rendered_elsewhere_is_said_not_to_be_checked(tmp_path: Path) -> None:
