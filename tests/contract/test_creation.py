@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def test_many_processes_found_one_log(tmp_path: Path, attempt: int) -> None:
     ]
     while len(list(tmp_path.glob("ready-*"))) < MANY:
         assert all(one.poll() is None for one in running)
+        time.sleep(0.01)
     go.touch()
     said = [one.communicate()[1] for one in running]
     assert said == [""] * MANY
