@@ -47,7 +47,7 @@ def of_queues(chain: Iterable[Link], queue: str, cache: SchedulerCache) -> Itera
             yield from _smaller_guarantees(link, cache)
         elif isinstance(link, QueueTree) and link.what:
             yield from _sound(link, cache)
-        elif isinstance(link, QueueState) and link.exists and link.state not in {"", "Open"}:
+        elif isinstance(link, QueueState) and link.exists and link.state != "Open":
             change = SetField(queue_name(link.queue), ("status", "state"), "Open")
             yield single(OPEN, 0, f"queue {link.queue} is open", change)
     panics = any(isinstance(link, Crash) for link in links)

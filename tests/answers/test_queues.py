@@ -164,6 +164,18 @@ class TestQueues:
         assert found.sentence == f"podgroup ns/pg {text}"
         assert found.cause == "queue-closed shut"
 
+    @pytest.mark.parametrize("phase", ["Pending", "Inqueue"])
+    def test_what_a_queue_that_is_not_open_has_left_is_not_compared(
+        self, ask: Any, phase: str
+    ) -> None:
+        small = queue("default", state="", capability={"cpu": "4"})
+        old = (group("old", 1, "Running"), pod("old-0", "old", 3, "n1"))
+        new = (group("pg", 1, phase, minResources={"cpu": "4"}), pod("new-0", "pg", 2))
+        found = ask("podgroup/pg", PROPORTION, node("n1", 8), small, *old, *new)
+        text = "waits because its queue default is not open yet, as its state is empty"
+        assert found.sentence == f"podgroup ns/pg {text}"
+        assert links(found, QueuePath) == []
+
     def test_a_queue_that_does_not_exist(self, ask: Any) -> None:
         found = ask("podgroup/pg", CAPACITY, node("n1"), *ROOT, wants("1", queue="gone"))
         assert found.sentence == "podgroup ns/pg waits because its queue gone does not exist"

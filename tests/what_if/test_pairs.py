@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from answer_worlds import CAPACITY, NODES, PROPORTION
 from helping import helped, texts_of
 
@@ -40,8 +41,9 @@ def test_a_queue_with_more_room_and_a_node_more(tmp_path: Path) -> None:
     assert f"each of {singles} changes and {found.pairs} pairs of them; -v lists" in printed
 
 
-def test_a_queue_that_is_open_and_a_node_more(tmp_path: Path) -> None:
-    found = helped(tmp_path, CAPACITY, *filled(queue("default", parent="root", state="Closed")))
+@pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown", ""])
+def test_a_queue_that_is_open_and_a_node_more(tmp_path: Path, state: str) -> None:
+    found = helped(tmp_path, CAPACITY, *filled(queue("default", parent="root", state=state)))
     assert texts_of(found, "pair") == ["queue default is open, and one more node like n1"]
 
 

@@ -209,6 +209,8 @@ class Proportion:
         request, name = ssn.tasks.info[task].request, ssn.task_name(task)
         verdict = self._takes(queue, request)
         permits = verdict.vote > 0
+        if verdict.refused is Refused.NOT_OPEN:
+            return verdict  # No amounts were compared.
         if ssn.trace.follows_check(name, ssn.jobs.keys[ssn.tasks.job[task]], permits=permits):
             self._detail(ALLOCATABLE, name, queue, request, permits=permits)
         return verdict
