@@ -279,7 +279,9 @@ def test_files_are_checked_as_the_command_checks_them(tmp_path: Path) -> None:
     found = plinian.lint(queue, conf=conf, releases=NEW)
     assert told(found) == printed("lint", queue, "--conf", conf, "--release", NEW)
     assert {finding.severity.value for finding in found.findings} >= {"error"}
-    assert told(found.findings) == told(found)["findings"]
+    # A finding alone keeps the path that it was given; the report knows all files, and shortens them.
+    alone = [{**one, "file": Path(one["file"]).name} for one in told(found.findings)]
+    assert alone == told(found)["findings"]
 
 
 def test_ingest_says_what_the_command_prints(case: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from ...facade.log import Log
 from ...facade.options import DEFAULT_RELEASE
 from ...moments.moment import Moment
-from ...moments.scheduler_confs import ConfText
+from ...moments.scheduler_confs import given_conf
 from ...moments.scheduler_release import release_at
 from ..limits import Limit
 from .pages import Page
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
             elif one.name in self.values and one.name not in _SHARED:
                 value = self.values[one.name]
                 source = CONF_NAMES.get(one.name)
-                yield one.keyword, value if source is None else ConfText(value, source)
+                yield one.keyword, value if source is None else given_conf(value, source)
 
 
 Ask = Callable[[Asked], Any]
