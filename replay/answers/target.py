@@ -8,6 +8,7 @@ from ...engine.errors import UsageError
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry
+from ..moments.job_groups import group_of_job
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -18,7 +19,8 @@ from .run import JOB, NODE, POD, PODGROUP, QUEUE
 KINDS: tuple[Pair, ...] = (POD, JOB, PODGROUP, QUEUE, NODE)
 """What ``why`` answers about."""
 
-_SETTLED = frozenset({"Running", "Completed", "Succeeded", "Failed"})
+RUNNING = "Running"
+_SETTLED = frozenset({RUNNING, "Completed", "Succeeded", "Failed"})
 _CLUSTER = frozenset({QUEUE, NODE})
 
 
@@ -65,7 +67,7 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
     key = _key(entry)
     target = Target(pair, key, entry.reference.uid)
     if pair == JOB:
-        return _of_job(log, target, named.name, moment)
+        return _of_job(log, target, entry, moment)
     fact = entry.fact
     if isinstance(fact, PodFact):
         group = f"{place}/{fact.podgroup}" if fact.podgroup else ""
@@ -75,14 +77,11 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
     return target
 
 
-def _of_job(log: Log, target: Target, name: str, moment: Moment) -> Target:
-    place = target.key.partition("/")[0]
-    truth = log.truth(moment)
-    job = truth.find(*JOB, place, target.key.partition("/")[2])
-    phase = str(getattr(job.fact, "phase", "")) if job is not None else ""
-    found = truth.find(*PODGROUP, place, name_at(log, PODGROUP, name, place, moment))
+def _of_job(log: Log, target: Target, job: Entry, moment: Moment) -> Target:
+    phase = str(getattr(job.fact, "phase", ""))
+    found = group_of_job(log, job.reference, moment)
     if found is None:
-        return target._replace(phase=phase)
+        return target._replace(phase=phase, waits=phase != RUNNING)
     group = _key(found)
     waits = _may_wait(log, group, str(getattr(found.fact, "phase", "")), moment)
     return target._replace(podgroup=group, phase=phase, waits=waits)

@@ -47,7 +47,7 @@ from .run import (
     run_of,
 )
 from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
-from .target import Target, target_of
+from .target import RUNNING, Target, target_of
 from .tasks import with_dependencies
 
 Progress = Callable[[int, int], None]
@@ -293,6 +293,12 @@ def _without_group(target: Target) -> Finding:
         waits = target.phase == _RESTARTING
         note = Note(text=text, blocks=waits)
         return Finding(text, waits, target.phase.lower(), (note,), ((JOB, target.key),))
+    if target.phase == RUNNING:
+        text = (
+            f"{target.title} is {RUNNING}, and the log has no PodGroup of it: sessions do not see "
+            "the job without one"
+        )
+        return Finding(text, False, "no-podgroup", (Note(text=text),), ((JOB, target.key),))
     text = (
         f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
         f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
@@ -306,7 +312,8 @@ def _unread(target: Target) -> Finding:
         f"{target.title} exists, but the scheduler's informers do not have it: they cannot read "
         "it, or do not watch such objects"
     )
-    return Finding(text, True, "unread", (Note(text=text, blocks=True),), (target.scheduled,))
+    note = Note(text=text, blocks=target.waits)
+    return Finding(text, target.waits, "unread", (note,), (target.scheduled,))
 
 
 def _of_pod(run: Run, target: Target) -> Finding:
@@ -316,8 +323,10 @@ def _of_pod(run: Run, target: Target) -> Finding:
 
 
 def _of_group(run: Run, target: Target) -> Finding:
-    found = job_finding(run, target.podgroup, Subject.of(run.title(target.podgroup)))
-    return found.after((), (JOB, target.key)) if target.pair == JOB else found
+    if target.pair != JOB:
+        return job_finding(run, target.podgroup, Subject.of(run.title(target.podgroup)))
+    found = job_finding(run, target.podgroup, Subject.of(target.title))
+    return found.after((), (JOB, target.key))
 
 
 _FEW = 3

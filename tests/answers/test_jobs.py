@@ -141,3 +141,37 @@ def test_what_the_next_session_places_is_said_of_each_pod_of_the_first_ones(ask:
     assert len(set(placed)) == 16
     assert "the session at this moment binds pod ns/w-00 to node n1" in placed
     assert "the session places 4 more pods of it" in texts
+
+
+def named_by(made: Document, where: str = "annotations") -> Document:
+    """Return a pod that names the job ``train``, by label or by annotation."""
+    made["metadata"].setdefault(where, {})["volcano.sh/job-name"] = "train"
+    return made
+
+
+@pytest.mark.parametrize("where", ["labels", "annotations"])
+def test_the_podgroup_of_a_job_is_also_the_one_that_its_pods_name(ask: Any, where: str) -> None:
+    pods = [named_by(pod(f"w-{number}", "train-u1", 1, "n1"), where) for number in range(2)]
+    gang = group("train-u1", 2, "Running")
+    found = ask("job/train", PROPORTION, *WORLD, gang, *pods, a_job("Running"))
+    assert found.sentence == "job ns/train does not wait: its PodGroup is Running, pods: 2 Running"
+    assert not found.waits
+
+
+def test_the_podgroup_with_the_uid_of_a_job_is_its_own(ask: Any) -> None:
+    job = a_job("Pending")
+    job["metadata"]["uid"] = "u-2"
+    groups = [group(f"train-u-{number}", 1, "Inqueue") for number in (1, 2)]
+    old = named_by(pod("w-0", "train-u-1", 1, "n1"))
+    found = ask("job/train", PROPORTION, *WORLD, *groups, old, job)
+    assert found.sentence.startswith("job ns/train waits because none of its pods exists yet")
+    named = [link.podgroup for link in found.chain if hasattr(link, "podgroup")]
+    assert named[0] == "ns/train-u-2"
+
+
+@pytest.mark.parametrize(("phase", "rests"), [("Running", True), ("Pending", False), ("", False)])
+def test_a_job_without_podgroup_waits_unless_it_runs(ask: Any, phase: str, *, rests: bool) -> None:
+    found = ask("job/train", PROPORTION, *WORLD, group("other", 1), a_job(phase))
+    assert found.waits is not rests
+    assert ("waits" in found.sentence) is not rests
+    assert any(link.blocks for link in found.chain) is not rests

@@ -16,6 +16,7 @@ from ...facade.log import Log
 from ...facade.stored import ObjectHistory
 from ...moments.changes import changes
 from ...moments.history import Happening
+from ...moments.job_groups import groups_named_by_pods, jobs_named_by_pods
 from ...moments.kinds import object_named, plain_name
 from ...moments.names import stem_of
 from ...moments.times import span_text
@@ -260,19 +261,19 @@ def _around(truth: Truth, entry: Entry) -> dict[str, list[str]]:
             "Node": [f"node/{fact.node}"] if fact.node else [],
         }
     if isinstance(fact, PodGroupFact):
-        job = truth.find(*JOB, place, stem_of(name))
+        named = truth.find(*JOB, place, stem_of(name))
+        jobs = jobs_named_by_pods(truth, reference) if named is None else [named]
         return {
-            "Job": [object_text(job.reference)] if job is not None else [],
+            "Job": [object_text(one.reference) for one in jobs],
             "Queue": [f"queue/{fact.queue or 'default'}"],
             "Pods": _pods(truth, place, lambda pod: pod.podgroup == name),
         }
     if isinstance(fact, JobFact):
-        groups = truth.of(*PODGROUP, place)
+        groups = [one for one in truth.of(*PODGROUP, place) if stem_of(one.reference.name) == name]
+        groups += groups_named_by_pods(truth, reference)
         return {
             "Queue": [f"queue/{fact.queue or 'default'}"],
-            "PodGroup": [
-                object_text(one.reference) for one in groups if stem_of(one.reference.name) == name
-            ],
+            "PodGroup": sorted({object_text(one.reference) for one in groups}),
         }
     if pair == NODE:
         return {"Pods": _pods(truth, None, lambda pod: pod.node == name)}

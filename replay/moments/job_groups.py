@@ -1,0 +1,65 @@
+"""The PodGroup of a job of Volcano at a moment: by its uid, by what its pods name, and by owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.events import Reference
+from ...engine.kubernetes.resources import plural_of
+from ...engine.state.facts import PodFact
+from ...engine.state.truth import Entry, Truth
+from .log import Log
+from .moment import Moment
+from .names import PODGROUP, name_at, one_of
+
+JOB = ("batch.volcano.sh", "Job")
+_JOB_NAME = "volcano.sh/job-name"
+
+
+def group_of_job(log: Log, job: Reference, moment: Moment) -> Entry | None:
+    """Return the PodGroup of a job; None if the log has none.
+
+    Source: ``generateRelatedPodGroupName``, pkg/controllers/job/job_controller_actions.go:
+    ``<job>-<uid>``.
+
+    :raises UsageError: several PodGroups may be the job's.
+    """
+    truth = log.truth(moment)
+    found = truth.find(*PODGROUP, job.namespace, f"{job.name}-{job.uid}")
+    if found is not None:
+        return found
+    named = [one.reference.name for one in groups_named_by_pods(truth, job)]
+    name = one_of(job.name, named, plural_of(*PODGROUP))
+    name = name or name_at(log, PODGROUP, job.name, job.namespace, moment)
+    return truth.find(*PODGROUP, job.namespace, name)
+
+
+def groups_named_by_pods(truth: Truth, job: Reference) -> list[Entry]:
+    """Return the PodGroups that the pods of a job name, by their names.
+
+    Source: ``createJobPod``, pkg/controllers/job/job_controller_util.go: an annotation and a label
+    of the pod name the job.
+    """
+    pods = _pods(truth, job.namespace)
+    names = {pod.podgroup for pod in pods if job.name in _jobs_named(pod)}
+    return _existing(truth, PODGROUP, job.namespace, names)
+
+
+def jobs_named_by_pods(truth: Truth, group: Reference) -> list[Entry]:
+    """Return the jobs that the pods of a PodGroup name, by their names."""
+    pods = (pod for pod in _pods(truth, group.namespace) if pod.podgroup == group.name)
+    return _existing(truth, JOB, group.namespace, set().union(*map(_jobs_named, pods)))
+
+
+def _pods(truth: Truth, place: str) -> Iterator[PodFact]:
+    facts = (one.fact for one in truth.of("", "Pod", place))
+    return (fact for fact in facts if isinstance(fact, PodFact))
+
+
+def _jobs_named(pod: PodFact) -> set[str]:
+    return {pod.job, pod.labels.get(_JOB_NAME, "")} - {""}
+
+
+def _existing(truth: Truth, pair: tuple[str, str], place: str, names: set[str]) -> list[Entry]:
+    found = (truth.find(*pair, place, name) for name in sorted(names - {""}))
+    return [one for one in found if one is not None]
