@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from ...engine.events.kinds import UID_FIELD, VERSION_FIELD
 from ...engine.events.payloads import AssumedField, InputAssumed
-from ...engine.kubernetes.resources import plural_of
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from .log_states import LogStates
@@ -53,21 +54,19 @@ def assumptions_at(
 def assumed_sentences(fields: Iterable[AssumedField]) -> tuple[str, ...]:
     """Return what was filled in as sentences: one about identities, then one for each field."""
     together: dict[tuple[str, str], list[AssumedField]] = {}
-    identities: dict[str, dict[Pair, int]] = {}
+    identities: dict[str, list[AssumedField]] = {}
     for one in fields:
         if one.field in _LACKED_IDENTITY:
-            counts = identities.setdefault(one.field, {})
-            pair = one.group, one.listed
-            counts[pair] = counts.get(pair, 0) + one.count
+            identities.setdefault(one.field, []).append(one)
         else:
             together.setdefault((one.field, one.value), []).append(one)
     filled = (_sentence(*key, some) for key, some in sorted(together.items()))
     return *_of_identities(identities), *filled
 
 
-def _of_identities(lacked: Mapping[str, Mapping[Pair, int]]) -> Iterator[str]:
+def _of_identities(lacked: Mapping[str, Sequence[AssumedField]]) -> Iterator[str]:
     """Yield what is not known of objects without a uid or a resourceVersion."""
-    uid, version = lacked.get(UID_FIELD), lacked.get(VERSION_FIELD)
+    uid, version = (_counts(lacked.get(field, ())) for field in (UID_FIELD, VERSION_FIELD))
     if uid and uid == version:
         yield f"{_counted(uid)} had neither uid nor resourceVersion: {_NO_UID}; {_NO_VERSION}"
         return
@@ -77,19 +76,48 @@ def _of_identities(lacked: Mapping[str, Mapping[Pair, int]]) -> Iterator[str]:
         yield f"{_counted(version)} had no resourceVersion: {_NO_VERSION}"
 
 
-def _counted(counts: Mapping[Pair, int]) -> str:
+class _Count(NamedTuple):
+    """The number of different objects of a kind.
+
+    :param exact: False if there may be more: several inputs may be about the same ones.
+    """
+
+    least: int
+    exact: bool
+
+
+def _counts(some: Iterable[AssumedField]) -> dict[Pair, _Count]:
+    by_kind: dict[Pair, list[AssumedField]] = {}
+    for one in some:
+        by_kind.setdefault((one.group, one.listed), []).append(one)
+    return {pair: _different(pair, inputs) for pair, inputs in sorted(by_kind.items())}
+
+
+def _different(pair: Pair, inputs: Sequence[AssumedField]) -> _Count:
+    """Return how many objects of a kind several inputs are about.
+
+    Each input counts its own, and names the first. Where it has no other, a name says which object
+    it is, if the kind has no namespaces.
+    """
+    firsts = {one.first for one in inputs}
+    least = max(len(firsts), *(one.count for one in inputs))
+    most = sum(one.count for one in inputs)
+    if pair in CLUSTER_SCOPED and most == len(inputs):
+        most = len(firsts)
+    return _Count(least, least == most)
+
+
+def _counted(counts: Mapping[Pair, _Count]) -> str:
     return ", ".join(
-        f"{count} {plural_of(*pair) if count > 1 else pair[1].lower()}"
-        for pair, count in sorted(counts.items())
+        f"{'' if exact else 'at least '}{least} "
+        f"{plural_of(*pair) if least > 1 else pair[1].lower()}"
+        for pair, (least, exact) in counts.items()
     )
 
 
 def _sentence(field: str, value: str, some: Sequence[AssumedField]) -> str:
-    counts: dict[Pair, int] = {}
-    for one in some:
-        pair = one.group, one.listed
-        counts[pair] = counts.get(pair, 0) + one.count
-    others = " and others" if sum(counts.values()) > 1 else ""
+    counts = _counts(some)
+    others = " and others" if sum(count.least for count in counts.values()) > 1 else ""
     return (
         f"{_counted(counts)} ({some[0].first}{others}) had no {field}: taken to be {value}, "
         "as an API server or a webhook sets it"

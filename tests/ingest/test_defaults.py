@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 from clusters import compact, listed, pod, watched
 from plinian.engine.events import Event
-from plinian.engine.events.payloads import InputAssumed
+from plinian.engine.events.payloads import AssumedField, InputAssumed
 from plinian.engine.ingest.lists import json_objects, yaml_objects
 from plinian.engine.ingest.reading.formats import Context, Format
 from plinian.engine.ingest.watch import stream
 from plinian.replay.cli.main import app
+from plinian.replay.moments.assumptions import assumed_sentences
 
 CAPACITY = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 
@@ -151,14 +152,39 @@ def test_what_an_object_has_or_no_server_would_set_is_left_as_it_is(case: str) -
 
 def test_what_was_filled_in_is_an_event_with_counts() -> None:
     nodes = [made("Node", status={"capacity": CAPACITY}) for _ in range(3)]
+    for node, name in zip(nodes, "abb", strict=True):  # Two versions of one node are one node.
+        node["metadata"]["name"] = name
     _, context = events_of(compact(listed(*nodes, kind="List")), json_objects.FORMAT)
     event = context.assumptions()
     assert event is not None
     (field,) = msgspec.json.decode(event.payload, type=InputAssumed).fields
     assert (field.listed, field.field, field.count, field.first) == (
         *("Node", "status.allocatable"),
-        *(3, "a"),
+        *(2, "a"),
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "says"),
+    [
+        ("Node", [(1, "a"), (1, "a")], "1 node (a)"),
+        ("Node", [(1, "a"), (1, "b")], "2 nodes (a and others)"),
+        ("Node", [(1, "a"), (3, "a")], "at least 3 nodes (a and others)"),
+        ("Node", [(1, "b"), (1, "a"), (3, "c")], "at least 3 nodes (b and others)"),
+        ("Pod", [(1, "a"), (1, "a")], "at least 1 pod (a)"),
+        ("Pod", [(1, "a"), (1, "b")], "2 pods (a and others)"),
+        ("Pod", [(4, "a")], "4 pods (a and others)"),
+    ],
+)
+def test_an_object_that_is_in_two_inputs_is_counted_once(
+    kind: str, inputs: list[tuple[int, str]], says: str
+) -> None:
+    fields = [
+        AssumedField(group="", listed=kind, field="x", value="y", count=count, first=first)
+        for count, first in inputs
+    ]
+    (sentence,) = assumed_sentences(fields)
+    assert sentence.startswith(f"{says} had no x: taken to be y")
 
 
 def test_an_answer_says_what_was_filled_in_where_it_rests_on_it(tmp_path: Path) -> None:

@@ -71,10 +71,11 @@ def fill_in(document: Document, context: Context) -> None:
     name = str(metadata.get("name") or "")
     if pair in NOUNS and pair not in CLUSTER_SCOPED and not metadata.get("namespace"):
         metadata["namespace"] = "default"
-        context.assume(pair, name, *_NAMESPACE)
+        context.assume(pair, ("default", name), *_NAMESPACE)
+    named = str(metadata.get("namespace") or ""), name
     if fill is not None:
         for path, value in fill(document):
-            context.assume(pair, name, path, value)
+            context.assume(pair, named, path, value)
 
 
 def _node(node: Document) -> Iterator[Filled]:

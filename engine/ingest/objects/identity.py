@@ -42,11 +42,11 @@ def identify(document: dict[str, Any], context: Context) -> bool:
     pair = api_version.rpartition("/")[0], kind
     if metadata.get("uid") in (None, ""):
         metadata["uid"] = generated_uid(*pair, namespace, name)
-        context.assume(pair, name, *NO_UID)
+        context.assume(pair, (namespace, name), *NO_UID)
     if metadata.get("resourceVersion") not in (None, ""):
         return False
     metadata["resourceVersion"] = FIRST_VERSION
-    context.assume(pair, name, *NO_VERSION)
+    context.assume(pair, (namespace, name), *NO_VERSION)
     return True
 
 

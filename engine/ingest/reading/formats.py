@@ -96,7 +96,7 @@ class Context(msgspec.Struct, kw_only=True):
     pages: list[tuple[str, str, int]] = []
     spans: list[tuple[int, Event]] = []
     initial_lists: list[InitialList] = []
-    assumed: dict[tuple[str, str, str, str], tuple[int, str]] = {}
+    assumed: dict[tuple[str, str, str, str], dict[tuple[str, str], None]] = {}
     unversioned: set[str] = set()
     last_fault: str = ""
     broken: BrokenLists = msgspec.field(default_factory=BrokenLists)
@@ -118,22 +118,26 @@ class Context(msgspec.Struct, kw_only=True):
         )
         self.spans.append((first, event))
 
-    def assume(self, pair: tuple[str, str], name: str, field: str, value: str) -> None:
-        """Count that a field which an object lacked was filled in.
+    def assume(self, pair: tuple[str, str], named: tuple[str, str], field: str, value: str) -> None:
+        """Note that a field which an object lacked was filled in; its versions count once.
 
-        :param field: its path. :param value: what it got, in words.
+        :param named: its namespace and name. :param field: its path. :param value: what it got, in
+            words.
         """
-        key = (*pair, field, value)
-        count, first = self.assumed.get(key, (0, name))
-        self.assumed[key] = count + 1, first
+        self.assumed.setdefault((*pair, field, value), {})[named] = None
 
     def assumed_fields(self) -> tuple[AssumedField, ...]:
         """Return what was filled in so far."""
         return tuple(
             AssumedField(
-                group=group, listed=kind, field=field, value=value, count=count, first=first
+                group=group,
+                listed=kind,
+                field=field,
+                value=value,
+                count=len(named),
+                first=next(iter(named))[1],
             )
-            for (group, kind, field, value), (count, first) in sorted(self.assumed.items())
+            for (group, kind, field, value), named in sorted(self.assumed.items())
         )
 
     def assumptions(self) -> Event | None:
