@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.model.node import NodeInfo
@@ -18,7 +19,9 @@ from .node_words import phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
-_READY = "Ready"
+_READY, _UNKNOWN = "Ready", "Unknown"
+_STATES: Mapping[str | None, str] = MappingProxyType({"True": _READY, "False": "NotReady"})
+"""How kubectl calls a status of the condition Ready; any other, and none, is Unknown."""
 _REPELS = frozenset({"NoSchedule", "NoExecute"})
 _NAMED = 3
 
@@ -42,8 +45,7 @@ def node_finding(run: Run, name: str) -> Finding:
         cause, because = closed
         text = f"node {name} takes no pods: {because}{waiting}"
         return Finding(text, True, f"{cause} {name}", tuple(links), about)
-    ready = next((one.status for one in info.node.status.conditions if one.type == "Ready"), "True")
-    dead = f", though its condition Ready is {ready}" if ready != "True" else ""
+    dead = f", though {_unlike_ready(info)}" if _condition(info) not in {None, "True"} else ""
     text = f"node {name} takes pods{dead}: {_left(info)}{waiting}"
     return Finding(text, False, "open", tuple(links), about)
 
@@ -79,9 +81,14 @@ def _closed(info: NodeInfo) -> tuple[str, str] | None:
 
 def _state(info: NodeInfo, *, closed: bool) -> NodeState:
     assert info.node is not None
-    state = info.reason or _READY
+    unlike = "" if info.reason else _unlike_ready(info)
+    state = info.reason or _STATES.get(_condition(info), _UNKNOWN)
+    pods = counted(len(info.tasks), "pod")
+    is_so = f"node {info.name} is {state} with {pods}"
+    if unlike:
+        is_so = f"sessions use node {info.name}, though {unlike}: it has {pods}"
     return NodeState(
-        text=f"node {info.name} is {state} with {counted(len(info.tasks), 'pod')}: {_left(info)}",
+        text=f"{is_so}{';' if unlike else ':'} {_left(info)}",
         blocks=closed,
         state=state,
         unschedulable=info.node.spec.unschedulable,
@@ -91,6 +98,26 @@ def _state(info: NodeInfo, *, closed: bool) -> NodeState:
         idle=_amounts(info.idle),
         pods=len(info.tasks),
     )
+
+
+def _condition(info: NodeInfo) -> str | None:
+    """Return the status of a node's condition Ready; None if it has no such condition."""
+    assert info.node is not None
+    return next((one.status for one in info.node.status.conditions if one.type == _READY), None)
+
+
+def _unlike_ready(info: NodeInfo) -> str:
+    """Return what a node's condition Ready is, if it is not True; empty if it is.
+
+    A node without the condition is in all sessions: the releases that compare it leave out nodes
+    where it has another status than True.
+
+    Source: ``pkg/scheduler/api/node_info.go`` ``setNodeState``.
+    """
+    status = _condition(info)
+    if status is None:
+        return "it has no condition Ready"
+    return "" if status == "True" else f"its condition Ready is {status}"
 
 
 def _left(info: NodeInfo) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, links, owned, wants
 
-from plinian.replay.answers.records import Gang, QueuePath, QueueTree
+from plinian.replay.answers.records import Gang, NodeState, QueuePath, QueueTree
 from plinian.replay.render.why import link_tables
 from sessions import document, group, node, pod, queue
 
@@ -29,6 +29,11 @@ def above_root(own: str, *, nodes: int) -> tuple[Any, ...]:
         queue("big", parent="root", capability={"cpu": "200"}),
         wants("1"),
     )
+
+
+def texts(found: Any) -> str:
+    """Return the texts of a chain."""
+    return "\n".join(link.text for link in found.chain)
 
 
 class TestQueues:
@@ -430,6 +435,21 @@ class TestQueuesAndNodesThemselves:
         assert newer.sentence.startswith(
             "node n1 takes pods, though its condition Ready is False: 4 of 4 cpu"
         )
+        assert links(newer, NodeState)[0].state == "NotReady"
+        assert "node n1, though its condition Ready is False: it has 0 pods; 4 of" in texts(newer)
+
+    @pytest.mark.parametrize("release", ["v1.10.0", "v1.15.1"])
+    def test_a_node_without_a_condition_is_not_called_ready(self, ask: Any, release: str) -> None:
+        found = ask("node/n1", PROPORTION, node("n1", 4), queue("default"), OTHER, release=release)
+        assert links(found, NodeState)[0].state == "Unknown"
+        said = "sessions use node n1, though it has no condition Ready: it has 0 pods; 4 of 4 cpu"
+        assert said in texts(found)
+
+    def test_a_node_whose_condition_is_true_is_called_ready(self, ask: Any) -> None:
+        sound = node("n1", 4)
+        sound["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+        found = ask("node/n1", PROPORTION, sound, queue("default"), OTHER)
+        assert "node n1 is Ready with 0 pods: 4 of 4 cpu" in texts(found)
 
     def test_a_node_with_room(self, ask: Any) -> None:
         found = ask("node/n1", PROPORTION, node("n1", 4, "8Gi"), queue("default"), OTHER)
