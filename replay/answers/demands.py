@@ -64,6 +64,15 @@ class Demands(NamedTuple):
         info = self.nodes.get(node)
         return 0.0 if info is None else info.allocatable.get(name)
 
+    def without_pods(self, node: str) -> bool:
+        """Return whether a node does not say how many pods it may have."""
+        info = self.nodes.get(node)
+        return (
+            info is not None
+            and info.node is not None
+            and "pods" not in info.node.status.allocatable
+        )
+
 
 NO_DEMANDS = Demands()
 

@@ -26,6 +26,10 @@ from .records import Miss, NodeReason
 
 _UNSELECTED = "node(s) didn't match Pod's node affinity/selector"
 _CROWDED = ("has as many pods as it may have", "have as many pods as they may have")
+_UNCOUNTED = (
+    "does not say how many pods it may have (status.allocatable.pods), which counts as 0",
+    "do not say how many pods they may have (status.allocatable.pods), which counts as 0",
+)
 _WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "node(s) were unschedulable": ("is cordoned", "are cordoned"),
@@ -159,7 +163,14 @@ def phrase(reason: str, own: Demands = NO_DEMANDS, *, one: bool) -> str:
 
 
 def _as_one(reason: str, nodes: Sequence[str], own: Demands) -> str:
-    """Return which devices nodes lack, with the reason of the first; empty for other reasons."""
+    """Return what the nodes themselves show of a reason; empty for other reasons.
+
+    It is which devices they lack, with the reason of the first, or that none says how many pods it
+    may have.
+    """
+    if _WORDS.get(reason) == _CROWDED:
+        uncounted = bool(nodes) and all(map(own.without_pods, nodes))
+        return _UNCOUNTED[len(nodes) > 1] if uncounted else ""
     if reason not in _WITHOUT_DEVICES:
         return ""
     says = own.devices(nodes[0])
@@ -238,7 +249,7 @@ def _text(group: NodeGroup, own: Demands) -> str:
         or phrase(reason, own, one=False) + _which(reason, group, own)
         for reason in group.reasons
     ]
-    return f"{count} nodes {joined(says)}{_sizes(group, own)}{_nearest(group, own)}"
+    return f"{count} nodes {joined(dict.fromkeys(says))}{_sizes(group, own)}{_nearest(group, own)}"
 
 
 def _of_another(group: NodeGroup, own: Demands) -> str:
@@ -266,7 +277,7 @@ def _sizes(group: NodeGroup, own: Demands) -> str:
     parts = []
     for reason in group.reasons:
         name = reason.removeprefix(LACKS)
-        if name == reason or name in {"cpu", "memory"}:
+        if name == reason or name in {"cpu", "memory", "pods"}:
             continue
         has = [own.has(node, name) for node in group.nodes]
         never = sum(much < own.request.get(name, 0.0) for much in has)
@@ -287,7 +298,10 @@ def _sizes(group: NodeGroup, own: Demands) -> str:
 
 def _lacks(near: NodeMiss, own: Demands, *others: str) -> list[str]:
     """Return what a node lacks, and for what other reasons it refuses a pod."""
-    return [*_lacked(near, own), *_of_one(_further(near.node, others, own), own)]
+    return [
+        *_lacked(near, own),
+        *dict.fromkeys(_of_one(_further(near.node, others, own), own, near.node)),
+    ]
 
 
 def _lacked(near: NodeMiss, own: Demands) -> list[str]:

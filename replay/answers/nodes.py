@@ -40,7 +40,7 @@ def node_finding(run: Run, name: str) -> Finding:
         *_refusals(run, name, refused),
         *differences(run, [("Node", name)]),
     ]
-    waiting = f"; {_would(name, refused)}" if refused else ""
+    waiting = f"; {_would(run, name, refused)}" if refused else ""
     if closed is not None:
         cause, because = closed
         text = f"node {name} takes no pods: {because}{waiting}"
@@ -152,11 +152,11 @@ def _refusals(run: Run, name: str, refused: dict[str, NodeGroup]) -> Iterator[Li
         yield Waiting(text=text, names=(pod,))
 
 
-def _would(name: str, refused: dict[str, NodeGroup]) -> str:
+def _would(run: Run, name: str, refused: dict[str, NodeGroup]) -> str:
     """Return which waiting pods a node refuses, or how many, and why."""
     if len(refused) == 1:
         ((pod, group),) = refused.items()
-        return f"it does not take pod {pod}, which waits: {refusal_of(group, name)}"
+        return f"it does not take pod {pod}, which waits: {refusal_of(group, name, demands_of(run, pod))}"
     by_reason: dict[str, int] = {}
     for group in refused.values():
         says = joined(f"it {phrase(reason, one=True)}" for reason in group.reasons)

@@ -26,6 +26,7 @@ from .records import Link, Nodes, Note, Placement, Refusal, Score
 from .requests import of_which
 from .run import CSI_NODE, NODE, PODGROUP, Run
 
+_PODS = "pods"
 PLACING = ("allocate", "backfill")
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
@@ -250,8 +251,10 @@ def _above_every_node(run: Run, request: Mapping[str, float]) -> str:
     parts = [
         f"no node has {word(request[name], name)} {name}, even when it is empty"
         for name in in_order(request)
-        if request[name] > run.largest.get(name)
+        if request[name] > run.largest.get(name) and name != _PODS
     ]
+    if request.get(_PODS, 0.0) > run.largest.get(_PODS):
+        parts.append("no node may have any pod")
     return f"; {joined(parts)}" if parts else ""
 
 

@@ -126,6 +126,24 @@ class TestNodes:
         found = ask("pod/a", NODES, *world, pod("a", "pg", 2))
         assert because(found) == "n1 has as many pods as it may have"
 
+    @pytest.mark.parametrize("release", ["v1.8.0", "v1.12.1", "v1.15.1"])
+    def test_a_node_that_does_not_say_how_many_pods_it_may_have(
+        self, ask: Any, release: str
+    ) -> None:
+        bare = [node("n1"), node("n2")]
+        for one in bare:
+            del one["status"]["allocatable"]["pods"]
+        found = ask("pod/a", NODES, *bare, *WORLD, pod("a", "pg", 2), release=release)
+        said = because(found).removeprefix("none of 2 nodes takes it: ")
+        text = "2 nodes do not say how many pods they may have (status.allocatable.pods), which "
+        assert said.removesuffix("; no node may have any pod") == f"{text}counts as 0"
+
+    def test_of_such_a_node_it_is_said_as_well(self, ask: Any) -> None:
+        bare = node("n1")
+        del bare["status"]["allocatable"]["pods"]
+        found = ask("node/n1", NODES, bare, *WORLD, pod("a", "pg", 2))
+        assert "which waits: n1 does not say how many pods it may have" in found.sentence
+
     def test_closed_nodes_come_first_and_those_with_room_are_named(self, ask: Any) -> None:
         closed = [
             {**labelled(name, disk="ssd"), "spec": {"unschedulable": True}} for name in ("c1", "c2")
