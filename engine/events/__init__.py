@@ -13,6 +13,7 @@ from .kinds import (
     kind_of_version,
     noun_of,
 )
+from .owning import OwnerName, is_owner
 
 __all__ = [
     "GENERATED",
@@ -21,9 +22,11 @@ __all__ = [
     "Effect",
     "Event",
     "KindInfo",
+    "OwnerName",
     "Recorded",
     "Reference",
     "canonical_json",
+    "is_owner",
     "kind_of_version",
     "noun_of",
 ]

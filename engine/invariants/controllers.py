@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..events import OwnerName, is_owner
 from ..kubernetes.objects import Pod, PodGroup
 from ..kubernetes.units import SECOND_US
 from .invariant import POD, PODGROUP, Invariant, Needs, Severity, Violation, newest
@@ -59,7 +60,8 @@ def job_of_pod_exists(view: ClusterView, key: str) -> Iterator[Violation]:
         return
     name = f"{pod.namespace}/{owner.name}"
     job = view.owners.jobs.get(name)
-    if job is not None and job.reference.uid == owner.uid:
+    named = OwnerName(owner.api_version, owner.kind, owner.name, owner.uid)
+    if job is not None and is_owner(job.reference, named):
         return
     now = "" if job is None else f"; the Job of that name has uid {job.reference.uid}"
     message = f"its Job {name} with uid {owner.uid} does not exist{now}"

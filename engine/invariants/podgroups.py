@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..cache.job_cache import job_of
-from ..kubernetes.objects import Object, Pod, PodGroup
+from ..events import OwnerName, Reference, is_owner
+from ..kubernetes.objects import Object, OwnerReference, Pod, PodGroup
 from ..model.job import JobInfo
 from .invariant import (
     NODE,
@@ -85,13 +86,20 @@ def owner_is_current(view: ClusterView, key: str) -> Iterator[Violation]:
     for owner in group.metadata.owner_references:
         if owner.kind in _OWNERS:
             now: Object | None = view.truth.get(owner.kind, f"{group.namespace}/{owner.name}")
-            if now is not None and now.uid != owner.uid:
+            if now is not None and not _is_owner(group, owner, now.uid):
                 message = (
                     f"its owner is {owner.kind} {owner.name} with uid {owner.uid}, which is gone; "
                     f"the {owner.kind} of that name has uid {now.uid}"
                 )
                 yield Violation("PodGroup", key, message, owner.name, newest(group, now))
         yield from _pods_of_another(view, group, (owner.kind, owner.name, owner.uid))
+
+
+def _is_owner(group: PodGroup, owner: OwnerReference, uid: str) -> bool:
+    """Return whether an object with a uid and an owner's kind and name is that owner."""
+    named = OwnerName(owner.api_version, owner.kind, owner.name, owner.uid)
+    api_group = owner.api_version.rpartition("/")[0]
+    return is_owner(Reference(api_group, owner.kind, group.namespace, owner.name, uid), named)
 
 
 def _pods_of_another(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...engine.cache.projector import Projector
 from ...engine.invariants.invariant import QUEUES, SESSION, Invariant
+from ...engine.invariants.owners import GROUP, KIND
 from ...engine.invariants.timeline import Place, Timeline
 from ...engine.invariants.view import EVICTIONS, ClusterView, SessionView, Unit
 from ...engine.state.clock import Clock
@@ -160,6 +161,8 @@ class Walk:
         """
         if pair not in self._knowledge.listed_without_revision:
             return self.place.revision or 0
+        if pair == (GROUP, KIND):
+            return max((one.revision for one in self.view.owners.jobs.values()), default=0)
         items = self.view.truth.of(pair[1]).values()
         return max((one.metadata.revision for one in items), default=0)
 

@@ -19,19 +19,23 @@ _JOB_NAME = "volcano.sh/job-name"
 def group_of_job(log: Log, job: Reference, moment: Moment) -> Entry | None:
     """Return the PodGroup of a job; None if the log has none.
 
-    Source: ``generateRelatedPodGroupName``, pkg/controllers/job/job_controller_actions.go:
-    ``<job>-<uid>``.
-
     :raises UsageError: several PodGroups may be the job's.
     """
     truth = log.truth(moment)
-    found = truth.find(*PODGROUP, job.namespace, f"{job.name}-{job.uid}")
-    if found is not None:
-        return found
-    named = [one.reference.name for one in groups_named_by_pods(truth, job)]
+    named = [one.reference.name for one in groups_named(truth, job)]
     name = one_of(job.name, named, plural_of(*PODGROUP))
     name = name or name_at(log, PODGROUP, job.name, job.namespace, moment)
     return truth.find(*PODGROUP, job.namespace, name)
+
+
+def groups_named(truth: Truth, job: Reference) -> list[Entry]:
+    """Return the PodGroup that has a job's uid in its name, else those that the job's pods name.
+
+    Source: ``generateRelatedPodGroupName``, pkg/controllers/job/job_controller_actions.go:
+    ``<job>-<uid>``.
+    """
+    found = truth.find(*PODGROUP, job.namespace, f"{job.name}-{job.uid}")
+    return groups_named_by_pods(truth, job) if found is None else [found]
 
 
 def groups_named_by_pods(truth: Truth, job: Reference) -> list[Entry]:

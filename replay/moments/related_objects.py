@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...engine.events import Reference
+from ...engine.events import OwnerName, Reference, is_owner
 from ...engine.log.store import LogStore, Query
 from ...engine.state.columns import distinct
 from .kinds import ObjectName
@@ -117,16 +117,23 @@ def belonging(
         and (one.name.startswith(f"{owner.name}-") or any(uid in one.name for uid in uids))
         and one.uid not in uids
     ]
-    owners = {
-        one: {each.get("uid") for each in refs} for one, refs in _owners(store, moment, candidates)
-    }
-    known, found = set(uids), []
-    rest = candidates
-    while new := [one for one in rest if not known.isdisjoint(owners.get(one, ()))]:
-        known.update(one.uid for one in new if one.uid)
+    owners = {one: _named(refs) for one, refs in _owners(store, moment, candidates)}
+    known = [msgspec.structs.replace(owner, uid=uid) for uid in uids]
+    rest, found = candidates, list[Reference]()
+    while new := [one for one in rest if _has_owner(owners.get(one, ()), known)]:
+        known += new
         found += new
         rest = [one for one in rest if one not in new]
     return sorted(found)
+
+
+def _named(references: Iterable[Mapping[str, Any]]) -> list[OwnerName]:
+    parts = ("apiVersion", "kind", "name", "uid")
+    return [OwnerName(*(str(one.get(part) or "") for part in parts)) for one in references]
+
+
+def _has_owner(named: Iterable[OwnerName], some: Sequence[Reference]) -> bool:
+    return any(is_owner(one, each) for each in named for one in some)
 
 
 def _of_owner(

@@ -10,12 +10,14 @@ from ...engine.cache.projector import WATCHED, Projector
 from ...engine.cache.restored import unpack
 from ...engine.cache.stored import pack
 from ...engine.errors import EventMalformed, ObjectNotFound, UsageError
+from ...engine.events import OwnerName, Reference, is_owner
 from ...engine.kubernetes.objects import Object, decode
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.kubernetes.store import fault_of
 from ...engine.volcano.session.behaviours import Behaviours
 from ..answers.run import JOB, POD, PODGROUP
 from ..moments.belief import projector_at
+from ..moments.job_groups import groups_named
 from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -156,13 +158,28 @@ class World:
         """
         uid = self.get(pair, namespace, name)["metadata"].get("uid", "")
         if pair == JOB:
-            self._changed[_place(pair, namespace, name)] = None
-            for group in [one for one in self.of(PODGROUP[1]) if _is_owned(one, uid)]:
-                self._group_gone(group.namespace, group.name)
+            place = _place(pair, namespace, name)
+            self._changed[place] = None
+            self._job_gone(Reference(*pair, place[1], name, uid))
         elif pair == PODGROUP:
             self._group_gone(namespace, name)
         else:
             self._gone(pair, namespace, name)
+
+    def _job_gone(self, job: Reference) -> None:
+        """Delete the PodGroups and the pods that a job owns.
+
+        If it owns no PodGroup, its uid or its pods name one, as where objects have no owners.
+        """
+        begin = self._begin
+        groups = [one.name for one in self.of(PODGROUP[1]) if _is_owned(one, job)]
+        if not groups:
+            named = groups_named(begin.log.truth(begin.moment), job)
+            groups = [one.reference.name for one in named]
+        for name in groups:
+            self._group_gone(job.namespace, name)
+        for pod in [one for one in self.of(POD[1]) if _is_owned(one, job)]:
+            self._gone(POD, pod.namespace, pod.name)
 
     def _group_gone(self, namespace: str, name: str) -> None:
         job = self.cache.jobs.get(_key(_place(PODGROUP, namespace, name)))
@@ -211,5 +228,8 @@ def _next_version(document: Document) -> Document:
     return {**document, "metadata": {**metadata, "resourceVersion": str(version)}}
 
 
-def _is_owned(item: Object, uid: str) -> bool:
-    return any(owner.uid == uid for owner in item.metadata.owner_references)
+def _is_owned(item: Object, owner: Reference) -> bool:
+    return item.namespace == owner.namespace and any(
+        is_owner(owner, OwnerName(one.api_version, one.kind, one.name, one.uid))
+        for one in item.metadata.owner_references
+    )

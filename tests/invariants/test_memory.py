@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from invariant_views import Story, deleting, owned, with_uid
 
+from plinian.engine.events import GENERATED
 from plinian.engine.session.framework.outcome import PodGroupStatus, SessionResult
 from sessions import Document, document, group, node, pod, queue
 
@@ -131,6 +132,11 @@ def test_a_pod_of_another_job_of_that_name() -> None:
     story = Story(*BEGIN, job("new"), of_job(pod("w-0", "train-old"), "old"))
     (found,) = story.violations("I-02d")
     assert "has uid new" in found.message
+
+
+def test_a_job_whose_uid_was_generated_may_be_the_one_that_a_pod_names() -> None:
+    story = Story(*BEGIN, job(f"{GENERATED}1"), of_job(pod("w-0", "train-old"), "old"))
+    assert story.violated("I-02d") == []
 
 
 CARD = "GPU-1,2,1000,100,NVIDIA-A,hami-core"

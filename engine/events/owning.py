@@ -1,0 +1,28 @@
+"""Which object an owner reference means, also where the input of the owner had no uid."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .kinds import GENERATED, Reference
+
+
+class OwnerName(NamedTuple):
+    """What an object says of its owner; the owner is in the same namespace."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+
+
+def is_owner(owner: Reference, named: OwnerName) -> bool:
+    """Return whether an object is the owner that an object of its namespace names.
+
+    A uid decides. One that was generated was made up, so kind and name decide instead.
+    """
+    if owner.uid and owner.uid == named.uid:
+        return True
+    group = named.api_version.rpartition("/")[0]
+    same = (owner.group, owner.kind, owner.name) == (group, named.kind, named.name)
+    return same and owner.uid.startswith(GENERATED)
