@@ -63,9 +63,10 @@ class Gangs:
                 continue
             if job is not None:
                 least = self._least(job, how)
-                found.append(
-                    GangRequest(members.subject, members.queue, "spec.minAvailable", least)
-                )
+                if least is not None:
+                    found.append(
+                        GangRequest(members.subject, members.queue, "spec.minAvailable", least)
+                    )
                 continue
             named = world.pod_groups[members.key].spec.min_resources
             if named:
@@ -80,23 +81,26 @@ class Gangs:
         found = []
         for key, job in self._world.jobs.items():
             for number, task in enumerate(job.spec.tasks):
-                if task.replicas > 0:
-                    amounts = requests.of(task.template.spec)
+                amounts = requests.of(task.template.spec)
+                if task.replicas > 0 and amounts is not None:
                     subject = self._world.subject("Job", key)
                     found.append(SinglePod(subject, f"spec.tasks[{number}].template", amounts))
         for key, pod in self._world.pods.items():
-            if waits(pod):
+            amounts = requests.of(pod.spec) if waits(pod) else None
+            if amounts is not None:
                 subject = self._world.subject("Pod", key)
-                found.append(SinglePod(subject, "spec.containers", requests.of(pod.spec)))
+                found.append(SinglePod(subject, "spec.containers", amounts))
         return tuple(found)
 
-    def _least(self, job: Job, how: Behaviours) -> Resource:
-        """Return what any ``minAvailable`` pods of a job request at least."""
+    def _least(self, job: Job, how: Behaviours) -> Resource | None:
+        """Return what any ``minAvailable`` pods of a job request at least, if it can be read."""
         requests = self._requests(how)
-        pods = [
-            (task.least(how), task.replicas, requests.of(task.template.spec))
-            for task in job.spec.tasks
-        ]
+        pods = []
+        for task in job.spec.tasks:
+            request = requests.of(task.template.spec)
+            if request is None:
+                return None
+            pods.append((task.least(how), task.replicas, request))
         needed = min(job.min_available(how), sum(max(count, 0) for _, count, _ in pods))
         total = Resource()
         for name in sorted({name for _, _, request in pods for name in _names(request)}):
@@ -118,24 +122,33 @@ class _Requests:
             how.sidecar_requests_counted,
             how.pod_level_requests_counted,
         )
-        self._known: dict[int, tuple[PodSpec, Resource]] = {}
+        self._known: dict[int, tuple[PodSpec, Resource | None]] = {}
 
-    def of(self, spec: PodSpec) -> Resource:
-        """Return a pod's requests, without the resource ``pods``."""
+    def of(self, spec: PodSpec) -> Resource | None:
+        """Return a pod's requests, without the resource ``pods``.
+
+        None if one of them is not a quantity, which the rule ``quantity-malformed`` finds.
+        """
         known = self._known.get(id(spec))
         if known is None:
+            known = self._known[id(spec)] = (spec, self._read(spec))
+        return known[1]
+
+    def _read(self, spec: PodSpec) -> Resource | None:
+        try:
             request = pod_request(
                 Pod(spec=_with_requests(spec)),
                 sidecars=self._sidecars,
                 pod_requests=self._pod_requests,
             )
-            scalars = {
-                name: amount
-                for name, amount in (request.scalars or {}).items()
-                if name not in RESOURCES_OF_A_POD
-            }
-            known = self._known[id(spec)] = (spec, Resource(request.cpu, request.memory, scalars))
-        return known[1]
+        except ValueError:
+            return None
+        scalars = {
+            name: amount
+            for name, amount in (request.scalars or {}).items()
+            if name not in RESOURCES_OF_A_POD
+        }
+        return Resource(request.cpu, request.memory, scalars)
 
 
 def _with_requests(spec: PodSpec) -> PodSpec:

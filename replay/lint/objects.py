@@ -41,6 +41,7 @@ TOPOLOGY = frozenset({(BATCH, "Job"), (VOLCANO, "PodGroup")})
 """Kinds that ask for a network topology."""
 
 ROOT = "root"
+_ASKED = ("requests", "limits")
 
 
 class PodTemplate(Part, frozen=True, gc=False):
@@ -245,13 +246,16 @@ def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
     elif kind == "PodGroup":
         yield from _lists(spec, "spec", "minResources")
     elif kind == "Node":
-        yield from _lists(_part(manifest.document, "status"), "status", "allocatable")
+        yield from _lists(_part(manifest.document, "status"), "status", "allocatable", "capacity")
     elif kind == "Pod":
         yield from _of_pod(spec, "spec")
     elif kind == "Job":
         for number, task in enumerate(_parts(spec, "tasks")):
             pod = _part(_part(task, "template"), "spec")
             yield from _of_pod(pod, f"spec.tasks[{number}].template.spec")
+        for number, volume in enumerate(_parts(spec, "volumes")):
+            claim = _part(_part(volume, "volumeClaim"), "resources")
+            yield from _lists(claim, f"spec.volumes[{number}].volumeClaim.resources", *_ASKED)
 
 
 def topologies_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -272,7 +276,8 @@ def _of_pod(spec: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, An
     for field in ("containers", "initContainers"):
         for number, container in enumerate(_parts(spec, field)):
             where = f"{path}.{field}[{number}].resources"
-            yield from _lists(_part(container, "resources"), where, "requests", "limits")
+            yield from _lists(_part(container, "resources"), where, *_ASKED)
+    yield from _lists(_part(spec, "resources"), f"{path}.resources", *_ASKED)
     yield from _lists(spec, path, "overhead")
 
 

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
+from itertools import cycle
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from linting import RELEASES, conf_of
+from linting import (
+    PROPORTION,
+    RELEASES,
+    TREE,
+    conf_of,
+    group,
+    inputs_of,
+    job,
+    node,
+    pod,
+    queue,
+    task,
+)
 from scenarios import scenario_document
 
 from plinian.replay.lint.findings import FilePlace
 from plinian.replay.lint.inputs import LintInputs
-from plinian.replay.lint.objects import TYPES, Manifest
+from plinian.replay.lint.objects import TYPES, Manifest, amounts_in
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
 
@@ -110,3 +124,49 @@ def test_clusters_with_what_nobody_should_write_can_be_checked() -> None:
         assert found == lint(LintInputs(objects, [conf_of(document["conf"])]), SOME)
         findings += len(found)
     assert findings
+
+
+ASKS = {"requests": {"cpu": "1"}, "limits": {"cpu": "1", "nvidia.com/gpu": "1"}}
+SPEC = {
+    "containers": [{"name": "a", "resources": ASKS}],
+    "initContainers": [{"name": "b", "resources": ASKS}],
+    "overhead": {"cpu": "1"},
+    "resources": ASKS,
+}
+AMOUNTS = {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}
+CLAIM = {"mountPath": "/a", "volumeClaim": {"resources": {"requests": {"storage": "1Gi"}}}}
+WITH_AMOUNTS = (
+    queue("a", capability=AMOUNTS, deserved=AMOUNTS, guarantee={"resource": AMOUNTS}),
+    queue("b", parent="a", capability=AMOUNTS, deserved=AMOUNTS, guarantee={"resource": AMOUNTS}),
+    group("g", "b", minMember=1, minResources=AMOUNTS),
+    job("j", task("w", 1, pod=SPEC), task("v", 1), queue="b", minAvailable=3, volumes=[CLAIM]),
+    job("numa", task("w", 1, topologyPolicy="restricted"), queue="b", minAvailable=3),
+    pod("p", "g", **SPEC),
+    {
+        **node("n", **{"nvidia.com/gpu": "1"}),
+        "status": {"allocatable": AMOUNTS, "capacity": AMOUNTS},
+    },
+)
+MALFORMED = ("4GB", "1x", "", "3c", "½", True, [], {}, float("nan"), float("inf"), "1e999999999")
+
+
+PLACES = [
+    (at, number, name)
+    for at, document in enumerate(WITH_AMOUNTS)
+    for number, (_, amounts) in enumerate(amounts_in(Manifest(document, None)))
+    for name in amounts
+]
+
+
+@pytest.mark.parametrize("conf", [None, TREE, PROPORTION], ids=["none", "tree", "proportion"])
+def test_an_amount_that_is_no_quantity_is_found_wherever_it_is(conf: str | None) -> None:
+    for (at, number, name), value in zip(PLACES, cycle(MALFORMED), strict=False):
+        wrong = json.loads(json.dumps(WITH_AMOUNTS[at]))
+        path, amounts = list(amounts_in(Manifest(wrong, None)))[number]
+        amounts[name] = value
+        among = (*WITH_AMOUNTS[:at], wrong, *WITH_AMOUNTS[at + 1 :])
+        found = lint(inputs_of(*among, conf=conf), (NEWEST,))
+        about = {one.issue.field for one in found if one.rule == "quantity-malformed"}
+        assert about == {f"{path}.{name}"}, value
+        if wrong["kind"] == "Job" and isinstance(value, str):
+            assert "job-min-available-unreachable" in {one.rule for one in found}

@@ -98,6 +98,8 @@ def _resource_lists(item: Object) -> Iterable[ResourceList]:
         found = [spec.overhead]
         for container in (*spec.containers, *spec.init_containers):
             found += (container.resources.requests, container.resources.limits)
+        if spec.resources is not None:
+            found += (spec.resources.requests, spec.resources.limits)
         return found
     return _other_lists(item)
 
