@@ -92,13 +92,15 @@ def full_queue(
 ) -> Blocked | None:
     """Return what is full, if a plugin refuses because of a queue's account.
 
-    :param own: the PodGroup that is asked about: it is not named as a holder.
+    :param own: the PodGroup that is asked about: it is named as a holder only of what this session
+        planned for it.
     """
     full = None if check.permits else _first_full(check)
     if full is None:
         return None
     path = path_of(run, check, action, point)
-    held = _ranked([one for one in check.holders if one.job != own], full, point)
+    others = [one for one in check.holders if one.job != own or _given(run, one, full.exceeded)]
+    held = _ranked(others, full, point)
     about: tuple[ObjectKey, ...] = ((QUEUE, full.queue), (QUEUE, check.levels[0].queue))
     if full.queue == _ROOT:
         about = (*about, (NODE, ""))
@@ -347,11 +349,26 @@ def _by(run: Run, full: QueueLevel, held: Sequence[Holder]) -> str:
     if not some:
         return ""
     alone = len(full.exceeded) == 1
-    named = [f"{run.title(one.job)} {_has(one, full.exceeded, alone=alone)}" for one in some]
+    named = [
+        f"{run.title(one.job)} {_has(one, full.exceeded, alone=alone)}"
+        f"{_given(run, one, full.exceeded)}"
+        for one in some
+    ]
     rest = len(named) - HOLDERS
     if rest > 0:
         named = [*named[:HOLDERS], f"{rest} more"]
     return f" ({joined(named)})" if alone else f"; {joined(named)}"
+
+
+def _given(run: Run, one: Holder, names: Sequence[str]) -> str:
+    """Return that a job holds resources only since this session planned places for its pods."""
+    job = run.job(one.job)
+    before = {} if job is None else plain(job.allocated)
+    more = any(one.allocated.get(name, 0.0) > before.get(name, 0.0) for name in names)
+    had = any(before.get(name) for name in names)
+    if not more or job is None:
+        return ""
+    return f"{', in part' if had else ', as'} planned in this session"
 
 
 def _has(one: Holder, names: Sequence[str], *, alone: bool) -> str:

@@ -93,6 +93,13 @@ def test_the_pods_that_the_session_evicts_are_named(ask: Any) -> None:
     )
 
 
+def test_what_a_queue_holds_only_by_the_plan_of_this_session_is_marked(ask: Any) -> None:
+    gang = (group("pg", 3), *(pod(f"a{number}", "pg", 1) for number in range(3)))
+    found = ask("podgroup/pg", PROPORTION, node("n1", 2), queue("default"), *gang)
+    said = "holds 2, and needs 1 more (podgroup ns/pg holds 2, as planned in this session)"
+    assert said in found.sentence
+
+
 def test_a_queue_at_its_capability_says_so(ask: Any) -> None:
     full = queue("default", capability={"cpu": "2"})
     old = (group("old", 1, "Running"), pod("old", "old", 2, "n1"))

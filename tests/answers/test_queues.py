@@ -389,7 +389,8 @@ class TestQueuesAndNodesThemselves:
             *(pod(f"gang-{number}", "gang", 1) for number in range(5)),
         )
         assert found.sentence.endswith(
-            "leaf is full (plugin capacity): it wants 1 cpu, 0 of 4 are left"
+            "leaf is full (plugin capacity): it wants 1 cpu, 0 of 4 are left "
+            "(podgroup ns/gang holds 4, as planned in this session)"
         )
         assert "ns/gang-4 has none, because its queue" in found.sentence
 
