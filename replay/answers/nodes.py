@@ -156,7 +156,8 @@ def _would(run: Run, name: str, refused: dict[str, NodeGroup]) -> str:
     """Return which waiting pods a node refuses, or how many, and why."""
     if len(refused) == 1:
         ((pod, group),) = refused.items()
-        return f"it does not take pod {pod}, which waits: {refusal_of(group, name, demands_of(run, pod))}"
+        why = refusal_of(group, name, demands_of(run, pod))
+        return f"it does not take pod {pod}, which waits: {why}"
     by_reason: dict[str, int] = {}
     for group in refused.values():
         says = joined(f"it {phrase(reason, one=True)}" for reason in group.reasons)

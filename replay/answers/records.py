@@ -392,7 +392,7 @@ class Crash(Reason, frozen=True, kw_only=True, tag="panic"):
 class NodeState(Reason, frozen=True, kw_only=True, tag="node"):
     """A node in the scheduler's cache.
 
-    :param state: why sessions skip it; else ``Ready``, ``NotReady`` or ``Unknown``, as kubectl says.
+    :param state: why sessions skip it; else ``Ready``, ``NotReady`` or ``Unknown``, as in kubectl.
     """
 
     state: str

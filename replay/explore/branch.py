@@ -15,9 +15,10 @@ import msgspec
 from ...engine.errors import LogNotFound, UsageError
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import ScenarioDeclared
-from ...engine.ingest.objects.scheduler_conf import config_event, parse_conf
+from ...engine.ingest.objects.scheduler_conf import config_event
 from ...engine.ingest.objects.versions import version_event
 from ...engine.kubernetes.api_server import ADDED, DELETED, Document
+from ...engine.kubernetes.scheduler_confs import parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import MAIN, check_place, open_log
 from ...engine.log.store import BranchInfo

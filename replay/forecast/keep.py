@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ...engine.events import Event, Reference, canonical_json
 from ...engine.events.payloads import ScenarioDeclared
-from ...engine.ingest.objects.scheduler_conf import config_event, parse_conf
+from ...engine.ingest.objects.scheduler_conf import config_event
 from ...engine.ingest.objects.versions import version_event
 from ...engine.kubernetes.api_server import ADDED, DELETED, Document
+from ...engine.kubernetes.scheduler_confs import parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import open_log
 from ...engine.machine.live import Written

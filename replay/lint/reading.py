@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
-from ...engine.ingest.objects.scheduler_conf import MAX_BYTES, configs_in
+from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
 from ...engine.ingest.reading.inputs import Document, documents, find_files
+from ...engine.kubernetes.scheduler_confs import configs_in
 from .findings import FilePlace, Subject
 from .inputs import Configuration
 from .objects import Manifest

@@ -13,7 +13,7 @@ from ...engine.errors import InputError
 from ...engine.events import Event
 from ...engine.events.input_names import distinct_names, without_folders
 from ...engine.events.payloads import ConfigApplied
-from ...engine.ingest.objects.scheduler_conf import configs_in, parse_conf
+from ...engine.kubernetes.scheduler_confs import configs_in, parse_conf
 from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log.store import LogStore, Query
 from ...engine.text_encodings import text_of
@@ -73,8 +73,8 @@ def conf_file(path: Path) -> ConfText:
 def given_conf(text: str, source: str) -> ConfText:
     """Return a configuration that a person gave: the text itself, or what is in a ConfigMap.
 
-    What is no YAML, or no mapping, stays as it is: a scheduler rejects that. Another mapping without
-    any field of a configuration would be an empty one for the scheduler, and nobody means that.
+    What is no YAML, or no mapping, stays as it is: a scheduler rejects that. Another mapping has no
+    field of a configuration. A scheduler would take it for an empty one, so it is refused.
 
     :raises InputError: it is an object without a configuration, or something else.
     """

@@ -279,7 +279,7 @@ def test_files_are_checked_as_the_command_checks_them(tmp_path: Path) -> None:
     found = plinian.lint(queue, conf=conf, releases=NEW)
     assert told(found) == printed("lint", queue, "--conf", conf, "--release", NEW)
     assert {finding.severity.value for finding in found.findings} >= {"error"}
-    # A finding alone keeps the path that it was given; the report knows all files, and shortens them.
+    # A finding alone keeps the path that was given; the report knows all files, and shortens.
     alone = [{**one, "file": Path(one["file"]).name} for one in told(found.findings)]
     assert alone == told(found)["findings"]
 

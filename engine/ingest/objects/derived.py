@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ...events import KINDS, Effect, Event
-from .scheduler_conf import config_event, configs_in
+from ...kubernetes.scheduler_confs import configs_in
+from .scheduler_conf import config_event
 
 
 def extra_events(document: dict[str, Any], event: Event) -> list[Event]:

@@ -14,8 +14,8 @@ import msgspec
 
 from ...events import KINDS, Event, Reference, canonical_json
 from ...events.payloads import InputRedacted
+from ...kubernetes.scheduler_confs import configs_in
 from .kept import without_values
-from .scheduler_conf import configs_in
 
 MARK = "[redacted]"
 """Replaces a value."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-import yaml
-
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import ConfigApplied
-from ...kubernetes.yaml import YamlFault, YamlReader
+from ...kubernetes.scheduler_confs import is_scheduler_conf, parse_conf
+from ...kubernetes.yaml import YamlFault
 from ..reading.formats import Context
 
 MAX_BYTES = 2**20
@@ -20,8 +18,6 @@ MAX_BYTES = 2**20
 _OWN_KEY = re.compile(rb"^(?:actions|tiers|configurations)[ \t]*:", re.MULTILINE)
 _TIERS = re.compile(rb"^tiers[ \t]*:", re.MULTILINE)
 _OBJECT_KEY = re.compile(rb"^(?:apiVersion|kind|items|data|metadata)[ \t]*:", re.MULTILINE)
-
-_FIRST = "volcano-scheduler.conf"
 
 
 class SchedulerConf:
@@ -57,29 +53,6 @@ class SchedulerConf:
         yield config_event(text, parsed, source=context.source, line=1, cluster=context.cluster)
 
 
-def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
-    """Return (key, text, parsed) of every scheduler configuration in a ConfigMap.
-
-    The key ``volcano-scheduler.conf`` always counts (``parsed`` is None if it is not YAML: the
-    scheduler reads it all the same); another key that ends in ``.conf`` counts if it has tiers.
-    """
-    data = configmap.get("data")
-    if not isinstance(data, dict):
-        return []
-    found = []
-    for key in sorted(data, key=lambda key: (key != _FIRST, key)):
-        text = data[key]
-        if not (key.endswith(".conf") and isinstance(text, str)):
-            continue
-        try:
-            parsed = parse_conf(text)
-        except YamlFault:
-            parsed = None
-        if key == _FIRST or (isinstance(parsed, dict) and "tiers" in parsed):
-            found.append((key, text, parsed))
-    return found
-
-
 def config_event(
     text: str, parsed: Any, *, source: str, line: int, cluster: str, configmap: str = ""
 ) -> Event:
@@ -92,23 +65,6 @@ def config_event(
         line=line,
         cluster=cluster,
     )
-
-
-def is_scheduler_conf(parsed: Any) -> bool:
-    """Say whether a parsed document has the keys of a scheduler configuration."""
-    return isinstance(parsed, dict) and ("actions" in parsed or "tiers" in parsed)
-
-
-def parse_conf(text: str) -> Any:
-    """Return a configuration's YAML (its first document) as JSON values.
-
-    :raises YamlFault: it is not YAML.
-    """
-    reader = YamlReader(io.BytesIO(text.encode()))
-    while not isinstance(event := reader.next(), yaml.DocumentStartEvent):
-        if isinstance(event, yaml.StreamEndEvent):
-            return None
-    return reader.value(reader.next())
 
 
 FORMAT = SchedulerConf()

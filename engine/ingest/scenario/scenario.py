@@ -16,11 +16,12 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import ControlMarked, Payload, ScenarioDeclared, SessionRequested
+from ...kubernetes.scheduler_confs import parse_conf
 from ...kubernetes.store import Document, Store, default_queue, fault_of
 from ...kubernetes.yaml import YamlFault
 from ...nesting import TOO_DEEP, hold_depth
 from ..objects.derived import extra_events
-from ..objects.scheduler_conf import config_event, parse_conf
+from ..objects.scheduler_conf import config_event
 from ..objects.versions import version_event
 from ..reading.formats import Context
 from ..reading.sizes import hold_values

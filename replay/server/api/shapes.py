@@ -82,8 +82,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "faults:[string]",
         # what-if, forecast
         "ShortSession": "name:string changes:[string] conf:string conf_rejected:[string] "
-        "release:string binds:[[string]] binds_refused:[[string]] enqueued:[string] errors:[string] "
-        "evict_reasons:{string} "
+        "release:string binds:[[string]] binds_refused:[[string]] enqueued:[string] "
+        "errors:[string] evict_reasons:{string} "
         "evictions:[string] fit_errors:{string} nominated:{string} panic:string? panic_at:string? "
         "panic_during:string? stopped:string pipelined:[[string]] pod_conditions:{string} "
         "podgroups:{[any]} queues:{[any]} session_jobs:[string]",
