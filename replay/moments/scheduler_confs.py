@@ -74,7 +74,7 @@ def given_conf(text: str, source: str) -> ConfText:
     """Return a configuration that a person gave: the text itself, or what is in a ConfigMap.
 
     What is no YAML, or no mapping, stays as it is: a scheduler rejects that. Another mapping has no
-    field of a configuration. A scheduler would take it for an empty one, so it is refused.
+    field of a configuration. A scheduler would treat it as an empty one, so it is refused.
 
     :raises InputError: it is an object without a configuration, or something else.
     """
