@@ -9,7 +9,8 @@ import yaml
 
 from .yaml import YamlFault, YamlReader
 
-_FIRST = "volcano-scheduler.conf"
+CONF_FILE = "volcano-scheduler.conf"
+"""The key of a ConfigMap that the scheduler reads."""
 
 
 def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
@@ -22,7 +23,7 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
     if not isinstance(data, dict):
         return []
     found = []
-    for key in sorted(data, key=lambda key: (key != _FIRST, key)):
+    for key in sorted(data, key=lambda key: (key != CONF_FILE, key)):
         text = data[key]
         if not (key.endswith(".conf") and isinstance(text, str)):
             continue
@@ -30,7 +31,7 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
             parsed = parse_conf(text)
         except YamlFault:
             parsed = None
-        if key == _FIRST or (isinstance(parsed, dict) and "tiers" in parsed):
+        if key == CONF_FILE or (isinstance(parsed, dict) and "tiers" in parsed):
             found.append((key, text, parsed))
     return found
 

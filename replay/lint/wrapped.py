@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.reading.inputs import HEAD, Document
+from ...engine.kubernetes.scheduler_confs import CONF_FILE
 from .findings import FilePlace, Subject
 from .inputs import Configuration
 from .objects import TYPES, Manifest, jobs_in
 from .written_items import NOTHING, TEMPLATE, Item, written_items
 
-_FILE = "volcano-scheduler.conf"
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _DEEPEST = 20
 _MOST_TEXT = 4 * 2**20
@@ -127,11 +127,11 @@ def _conf(text: str, where: _Within) -> Configuration:
 def _in_text(text: str, where: _Within) -> Iterator[Manifest | Configuration]:
     """Yield what is in a text: it may be a configuration, or YAML or JSON itself."""
     if len(text) > _MOST_TEXT or ("\n" not in text and not text.lstrip().startswith("{")):
-        if where.path[-1] == _FILE:
+        if where.path[-1] == CONF_FILE:
             yield _conf(text, where)
         return
     data = text.encode("utf-8", "replace")
-    if where.path[-1] == _FILE or scheduler_conf.FORMAT.sniff(data, where.path[-1]):
+    if where.path[-1] == CONF_FILE or scheduler_conf.FORMAT.sniff(data, where.path[-1]):
         yield _conf(text, where)
         return
     if "kind" not in text and "tiers" not in text and ".conf" not in text:

@@ -13,7 +13,6 @@ from ..answers.queue_words import ENQUEUE, on_nodes
 from ..answers.records import Account, Crash, Link, QueuePath, QueueState, QueueTree
 from ..tabular.columns import Amounts
 from .changes import SetField
-from .run import Variant
 from .suggestion import (
     LIMIT,
     OPEN,
@@ -76,8 +75,8 @@ def _room(path: QueuePath) -> Iterator[Suggestion]:
         yield single(LIMIT, len(accounts), text, change)
     if len(raised) > 1:
         texts = "; ".join(text for text, _ in raised)
-        changes = tuple(change for _, change in raised)
-        yield Suggestion(LIMIT, len(accounts) + len(raised), texts, Variant(texts, changes))
+        size = len(accounts) + len(raised)
+        yield single(LIMIT, size, texts, *(change for _, change in raised))
 
 
 def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:

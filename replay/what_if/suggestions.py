@@ -108,7 +108,7 @@ def _tainted(cache: SchedulerCache) -> Iterator[Suggestion]:
         text = f"no taint {taints} on node {name}"
         if node.spec.unschedulable:
             both = f"uncordon node {name}, and {text}"
-            yield Suggestion(UNTAINT, 1, both, Variant(both, (Cordon(name, undo=True), change)))
+            yield single(UNTAINT, 1, both, Cordon(name, undo=True), change)
         else:
             yield single(UNTAINT, 0, text, change)
 

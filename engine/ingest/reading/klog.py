@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-STAMP = re.compile(
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out|err) [FP] )?"
-)
+TIME = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"
+"""A time with its year that stands before a line, as a pattern."""
+
+STAMP = re.compile(rb"(" + TIME + rb") (?:std(?:out|err) [FP] )?")
 HEADER = re.compile(
     rb"([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) ([^:\]\s]+):(\d+)\] ?"
 )

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...kubernetes.units import SECOND_US, format_time, parse_time
 from .formats import Context
-from .klog import HEADER, STAMP
+from .klog import HEADER, STAMP, TIME
 
 MAX_TEXT = 64 * 2**20
 """Bytes of all lines in one document of which the order is not known."""
@@ -26,7 +26,9 @@ BEGINS: Final = (
 """How the text of a log begins, as a pattern."""
 
 FIRST_OF_A_LOG = re.compile(
-    rb"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) )?(?:"
+    rb"(?:"
+    + TIME
+    + rb" )?(?:"
     + BEGINS
     + rb'|\{\s*"kind"\s*:\s*"Event"\s*,\s*"apiVersion"\s*:\s*"audit\.k8s\.io/)'
 )

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
 from .formats import Context
-from .klog import HEADER, STAMP
+from .klog import HEADER, STAMP, TIME
 from .log_lines import FIRST_OF_A_LOG, stamped
 
 LINES_SEEN = 200
@@ -53,9 +53,7 @@ _YEAR = re.compile(rb"(?<!\d)(\d{4})-(\d\d)-\d\d[T ]\d\d:\d\d:\d\d")
 _SHOWN = 40
 _ENDS = (b":", b"-")
 _NUMBERED, _UNNUMBERED = re.compile(rb"[:-]?\d+[:-]"), re.compile(rb"[:-]")
-_HEADED = re.compile(
-    rb"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d) )?" + HEADER.pattern
-)
+_HEADED = re.compile(rb"(?:" + TIME + rb" )?" + HEADER.pattern)
 _JSON = re.compile(rb'\{"')
 
 

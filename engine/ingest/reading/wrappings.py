@@ -22,7 +22,7 @@ from .formats import Context
 from .json_text import json_elements
 from .log_records import LogRecords, is_log_record
 from .prefixes import LINES_SEEN, Lines, name_of, pieces, prefix_in, without_prefix
-from .rows import Rows, form_of_rows, has_named_columns
+from .rows import Form, Rows, form_of_rows, has_named_columns
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -76,11 +76,12 @@ def wrapping_of(head: bytes) -> Wrapping | None:
     """
     if b"\x1b" in head:
         return Wrapping("what colours the text in a terminal", _uncoloured)
-    if has_named_columns(head):
-        return _of_rows(head)
-    if not _JSON.match(head):
-        return _of_lines(head)
-    return _of_json(head)
+    form = form_of_rows(head)
+    if form is not None and form.headed:
+        return _of_rows(form)
+    if _JSON.match(head):
+        return _of_json(head)
+    return _of_a_page(head) or (_of_a_log(head) if form is None else _of_rows(form))
 
 
 def hides_lines(head: bytes) -> bool:
@@ -135,10 +136,6 @@ class Unwrapped(Source):
         return self._numbers[line - 1] if 0 < line <= len(self._numbers) else 0
 
 
-def _of_lines(head: bytes) -> Wrapping | None:
-    return _of_a_page(head) or _of_rows(head) or _of_a_log(head)
-
-
 def _of_a_page(head: bytes) -> Wrapping | None:
     """Return what all lines of a document have, as if it were copied from a page."""
     lines = [line for line in head.split(b"\n", LINES_SEEN)[:LINES_SEEN] if line.strip()]
@@ -163,9 +160,8 @@ def _indented(count: int) -> Wrapping:
     return Wrapping("the indentation", lines)
 
 
-def _of_rows(head: bytes) -> Wrapping | None:
-    form = form_of_rows(head)
-    return None if form is None else Wrapping(form.name, Rows(form).lines, numbered=True)
+def _of_rows(form: Form) -> Wrapping:
+    return Wrapping(form.name, Rows(form).lines, numbered=True)
 
 
 def _of_a_log(head: bytes) -> Wrapping | None:
