@@ -13,7 +13,7 @@ from ...engine.session.plugins.shared.amounts import plain
 from ...engine.state.coverage import Pair
 from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.verbs import OBSERVED
+from ..moments.verbs import is_only_seen
 from .amounts import amounts_of
 from .changes import last_change, node_of, spec_of
 from .evidence import evidence_of, versions_of
@@ -51,7 +51,7 @@ def makers_of(log: Log, run: Run, finding: Finding) -> tuple[Evidence, ...]:
         if link.blocks:
             for one in _of_link(log, run, link, finding.about):
                 found[one.position] = one
-    if all(one.event.kind.endswith(OBSERVED) for one in found.values()):
+    if all(is_only_seen(one.event.kind) for one in found.values()):
         return ()  # lists say how things were, not what happened
     events = sorted(found.values(), key=lambda one: (one.event.revision or 0, one.position))
     return tuple(evidence_of(log, run.moment, events[-MOST:]))

@@ -18,7 +18,7 @@ from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import is_known
-from ..moments.verbs import OBSERVED, with_verbs
+from ..moments.verbs import is_only_seen, with_verbs
 from .evidence import dated, evidence_of
 from .finding import Finding, ObjectKey
 from .records import Since, Stage
@@ -108,7 +108,7 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
         now = extent.last_revision or 0
     first = _near(log, moment, began, now)
     begins = beginning_of(log, moment).revision
-    listed = versions[0].event.kind.endswith(OBSERVED)  # Then it may be older.
+    listed = is_only_seen(versions[0].event.kind)  # Then it may be older.
     whole = begins is not None and first == began >= begins and not listed
     places = [one for one in session_revisions(log, moment, since=first) if one < now]
     # How many objects a session sees, about.

@@ -137,7 +137,7 @@ def bisect(
     from ..compare.bisection import releases_between
     from ..compare.log_bisection import LogQuestion, span_of
     from ..compare.questions import question_of
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.given_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
     from .open_log import opened

@@ -91,7 +91,7 @@ def check(
     from ..invariants.task import CheckTask, chosen_invariants, settle_window
     from ..invariants.task import check as check_log
     from ..moments.coverage import SCHEDULING, refuse, unknown_at
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.given_confs import conf_file
     from ..render.progress import counting
     from .open_log import opened_or_read
     from .store_beliefs import store_beliefs

@@ -92,7 +92,7 @@ def session(
     """
     from ...engine.errors import UsageError
     from ..compare.sessions import compare_variants
-    from ..moments.scheduler_confs import conf_files
+    from ..moments.given_confs import conf_files
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
     from .open_log import opened_or_read

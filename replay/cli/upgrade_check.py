@@ -86,7 +86,7 @@ def upgrade_check(
     """
     from ..compare.session_moments import session_places
     from ..compare.upgrade import UpgradeQuestion, upgrade_check
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.given_confs import conf_file
     from ..render.documents import json_text
     from ..render.progress import counting
     from ..render.upgrade import upgrade_document, upgrade_lines

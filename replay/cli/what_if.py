@@ -173,7 +173,7 @@ def what_if(
     --for it does: the cluster lives on as it was and as changed, without a change only as it was.
     An interrupt prints the courses that are finished, names the others, and exits with 130.
     """
-    from ..moments.scheduler_confs import conf_files
+    from ..moments.given_confs import conf_files
     from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
     from .pictures import check_plot

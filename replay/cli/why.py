@@ -101,7 +101,7 @@ def why(
     """
     from ..answers.why import assumed_of, why_at
     from ..budget import within
-    from ..moments.scheduler_confs import conf_file
+    from ..moments.given_confs import conf_file
     from .open_log import opened_or_read
     from .pictures import check_plot, write_answer_plot
     from .store_beliefs import store_beliefs

@@ -54,14 +54,14 @@ def conf_text(conf: Conf | None) -> ConfText | None:
 
     :raises InputError: the file is missing, or is not text.
     """
-    from ..moments.scheduler_confs import conf_file  # noqa: PLC0415
+    from ..moments.given_confs import conf_file  # noqa: PLC0415
 
     return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
 def conf_texts(confs: Sequence[Conf | None]) -> list[ConfText | None]:
     """Return configurations as :func:`conf_text` does; those of several files differ in source."""
-    from ..moments.scheduler_confs import conf_files  # noqa: PLC0415
+    from ..moments.given_confs import conf_files  # noqa: PLC0415
 
     paths = [Path(one) for one in confs if isinstance(one, str | PathLike)]
     read = iter(conf_files(paths))

@@ -32,7 +32,7 @@ from .diff import (
     queue_holdings,
 )
 from .moment import Moment
-from .verbs import OBSERVED, VersionPlace, place_of, verbs_at
+from .verbs import VersionPlace, is_only_seen, place_of, verbs_at
 
 if TYPE_CHECKING:
     from .log_states import LogStates
@@ -161,7 +161,7 @@ def _made_between(
             number = int(chunk.objects[row])
             if chunk.kinds[row].endswith(_CREATED):
                 found.add(number)
-            elif chunk.kinds[row].endswith(OBSERVED):
+            elif is_only_seen(chunk.kinds[row]):
                 seen[place_of(by_id[number], int(chunk.revisions[row]))] = number
     told = verbs_at(log.store, after, seen)
     return frozenset(found) | {

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from ...engine.events import Recorded, Reference
+from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.log.store import LogStore, Query
 from .moment import Moment
 from .times import AT_ONCE
@@ -23,6 +23,13 @@ OBSERVED = ".observed"
 
 TELLING = frozenset({"version.attributed", "version.timed"})
 """The kinds of events that may say what happened at a version."""
+
+_ONLY_SEEN = frozenset(
+    kind
+    for kind, info in KINDS.items()
+    if kind.endswith(OBSERVED) and info.effect is Effect.VERSION
+)
+"""Lists are observed, too, but are no versions: no write explains them."""
 
 VERBS = ("created", "updated")
 """What they may say."""
@@ -61,13 +68,16 @@ def with_verbs(
         yield from (called(one, told, moment.known) for one in some)
 
 
+def is_only_seen(kind: str) -> bool:
+    """Return whether an event of this kind is an object's version that was only seen."""
+    return kind in _ONLY_SEEN
+
+
 def verbs_told(
     store: LogStore, moment: Moment, events: Sequence[Recorded]
 ) -> Mapping[VersionPlace, Sequence[Told]]:
     """Return what the log says that happened at the versions that were only seen."""
-    return verbs_at(
-        store, moment, {_place(one) for one in events if one.event.kind.endswith(OBSERVED)}
-    )
+    return verbs_at(store, moment, {_place(one) for one in events if is_only_seen(one.event.kind)})
 
 
 def verbs_at(
@@ -99,7 +109,7 @@ def verb_of_version(telling: Recorded) -> str:
 def called(recorded: Recorded, told: Mapping[VersionPlace, Sequence[Told]], known: int) -> Recorded:
     """Return an event with the kind that what is known by a position gives it."""
     kind = recorded.event.kind
-    if not told or not kind.endswith(OBSERVED):
+    if not told or not is_only_seen(kind):
         return recorded
     verbs = [one.verb for one in told.get(_place(recorded), ()) if one.position <= known]
     if not verbs:

@@ -17,7 +17,7 @@ from plinian.engine.events import Event
 from plinian.engine.ingest.reading import log_lines
 from plinian.engine.log import Query, open_log
 from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
-from plinian.replay.moments.scheduler_confs import conf_file
+from plinian.replay.moments.given_confs import conf_file
 
 SESSION = "a81ef8ba-14a5-4a1f-96f5-cb02e74eeb5f"
 STACK = (
@@ -442,3 +442,18 @@ def test_what_cannot_be_read_says_how_to_unwrap_it(case: str, tmp_path: Path) ->
         read(tmp_path, text)
     assert "no format recognises it" not in fault.value.what
     assert command in fault.value.now
+
+
+@pytest.mark.parametrize("field", ["log", "stream"])
+def test_a_record_that_is_not_utf_8_is_refused_alone(field: str, tmp_path: Path) -> None:
+    records = [json.dumps({"log": f"{line}\n", "stream": "stderr"}) for line in LOG]
+    records[2] = records[2].replace(f'"{field}"', f'"{field}\udcff"')
+    path = tmp_path / "docker.json"
+    path.write_bytes(("[" + ",\n".join(records) + "]").encode(errors="surrogateescape"))
+    with open_log(tmp_path / "some.db", create=True) as log:
+        with pytest.raises(EventMalformed, match="not UTF-8"):
+            ingest(log, [str(path)], IngestOptions(year=2026))
+        assert not list(log.read(Query()))
+        summary = ingest(log, [str(path)], IngestOptions(year=2026, skip_malformed=True))
+        assert summary.skipped["malformed"] == 1
+        assert list(log.read(Query()))

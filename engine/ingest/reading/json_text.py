@@ -30,6 +30,7 @@ _BETWEEN = re.compile(rb"[\s,]*")
 _SPACE = re.compile(rb"\s*")
 _AROUND_ELEMENTS = re.compile(rb"[\s\[\],]*")
 _TRUNCATED = "Input data was truncated"
+_NOT_UTF8 = "Invalid UTF-8 encoded string"
 _ENDS_IN_SURROGATE = re.compile(rb'\\u[dD][89abAB][0-9a-fA-F]{2}"[\s\]}]*$')
 _TAIL = 64
 _NO_SECOND_HALF = re.compile("utf-16 surrogate pair|unexpected end of hex escape")
@@ -295,6 +296,8 @@ def fault_of(fault: Exception) -> tuple[str, str]:
 
 def _not_json(what: str) -> str:
     """Return what is wrong with a text, by the words of the decoder."""
+    if what == _NOT_UTF8:
+        return "not UTF-8"
     return LONE_SURROGATE if _NO_SECOND_HALF.search(what) else f"not JSON: {what}"
 
 

@@ -12,8 +12,8 @@ import msgspec
 
 from ...facade.log import Log
 from ...facade.options import DEFAULT_RELEASE
+from ...moments.given_confs import given_conf
 from ...moments.moment import Moment
-from ...moments.scheduler_confs import given_conf
 from ...moments.scheduler_release import release_at
 from ..limits import Limit
 from .pages import Page

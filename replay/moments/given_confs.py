@@ -1,0 +1,71 @@
+"""Scheduler configurations that a person gives: files, and texts in requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...engine.errors import InputError
+from ...engine.events.input_names import distinct_names, without_folders
+from ...engine.kubernetes.scheduler_confs import configs_in, parse_conf
+from ...engine.kubernetes.yaml import YamlFault
+from ...engine.text_encodings import text_of
+from .scheduler_confs import ConfText
+
+_SHOWN = 5
+
+_FIELDS = frozenset({"actions", "tiers", "configurations", "metrics"})
+"""Source: pkg/scheduler/conf/scheduler_conf.go SchedulerConfiguration."""
+
+
+def conf_files(paths: Sequence[Path]) -> list[ConfText]:
+    """Read configurations from files; their sources differ, although their names may not.
+
+    :raises InputError: one is not text.
+    """
+    names = distinct_names(map(str, paths))
+    return [conf_file(path)._replace(source=names[str(path)]) for path in paths]
+
+
+def conf_file(path: Path) -> ConfText:
+    """Read a configuration from a file, which may be a ConfigMap with one.
+
+    :raises InputError: it is not text, or holds something else.
+    """
+    try:
+        text = text_of(path.read_bytes())
+    except UnicodeDecodeError as fault:
+        raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
+    return given_conf(text, without_folders(str(path)))
+
+
+def given_conf(text: str, source: str) -> ConfText:
+    """Return a configuration that a person gave: the text itself, or what is in a ConfigMap.
+
+    What is no YAML, or no mapping, stays as it is: a scheduler rejects that. Another mapping has no
+    field of a configuration. A scheduler would treat it as an empty one, so it is refused.
+
+    :raises InputError: it is an object without a configuration, or something else.
+    """
+    try:
+        parsed = parse_conf(text)
+    except YamlFault:
+        return ConfText(text, source)
+    if not isinstance(parsed, dict) or not parsed or _FIELDS & parsed.keys():
+        return ConfText(text, source)
+    items = parsed.get("items")
+    objects = [parsed, *(items if isinstance(items, list) else ())]
+    found = [held for one in objects if _is_configmap(one) for _, held, _ in configs_in(one)]
+    if found:
+        return ConfText(found[0], source)
+    what = parsed.get("kind") or ", ".join(str(key) for key in list(parsed)[:_SHOWN])
+    raise InputError(
+        f"no scheduler configuration: it has neither actions nor tiers ({what})",
+        where=source,
+        now="give the text of volcano-scheduler.conf, or the ConfigMap that holds it",
+    )
+
+
+def _is_configmap(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("kind") == "ConfigMap"
