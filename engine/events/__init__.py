@@ -11,6 +11,7 @@ from .kinds import (
     Recorded,
     Reference,
     kind_of_version,
+    may_come_back,
     noun_of,
 )
 from .owning import OwnerName, is_owner
@@ -28,5 +29,6 @@ __all__ = [
     "canonical_json",
     "is_owner",
     "kind_of_version",
+    "may_come_back",
     "noun_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeAlias
 
-from .kinds import Reference
+from .kinds import Reference, may_come_back
 from .payloads import ListObserved
 
 Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
@@ -116,7 +116,7 @@ class CompleteLists:
             if not lacked(one.namespace, one.uid):
                 continue
             reference = Reference(listing.group, listing.listed, one.namespace, one.name, one.uid)
-            if not lives_on(reference):
+            if may_come_back(one.uid) or not lives_on(reference):
                 self.doomed.pop(reference, None)
                 found.append(reference)
             elif not listing.exact:

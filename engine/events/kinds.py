@@ -62,6 +62,15 @@ GENERATED = "generated-"
 """How the uid of an object begins that had none in its input."""
 
 
+def may_come_back(uid: str) -> bool:
+    """Return whether an object with a uid can exist again after it was gone.
+
+    A cluster gives each object another uid. One that was generated from the name is that of all
+    objects of the name, one after the other.
+    """
+    return uid.startswith(GENERATED)
+
+
 class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
     """The object of an event; fields are empty if there is none or they are not known.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .kinds import GENERATED, Reference
+from .kinds import Reference, may_come_back
 
 
 class OwnerName(NamedTuple):
@@ -25,4 +25,4 @@ def is_owner(owner: Reference, named: OwnerName) -> bool:
         return True
     group = named.api_version.rpartition("/")[0]
     same = (owner.group, owner.kind, owner.name) == (group, named.kind, named.name)
-    return same and owner.uid.startswith(GENERATED)
+    return same and may_come_back(owner.uid)

@@ -140,7 +140,9 @@ def estimates_of(bounds: Bounds) -> Int64s:
     for part in _parts(len(found)):
         low, high, likely = bounds.earliest[part], bounds.latest[part], bounds.likely[part]
         half = (np.where(high == EVER, low, high) - low) // 2
-        middle = np.where(low == NO_TIME, high, low + half)
+        # If only a person's word to the second is known, it is that second, not its end.
+        told = np.where((high + 1) % SECOND_US == 0, high - (SECOND_US - 1), high)
+        middle = np.where(low == NO_TIME, told, low + half)
         middle = np.where(middle == EVER, NO_TIME, middle)
         within = np.maximum(np.minimum(likely, high), low)
         # A stamp before the lower bound is of an earlier write.

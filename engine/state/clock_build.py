@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from ..events import GENERATED, NO_TIME, Effect
+from ..events import NO_TIME, Effect, may_come_back
 from .asked_lists import AskedList, Floors, floors_of_lists
 from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
 from .columns import Columns, Int32s, Int64s, Times, distinct
@@ -318,7 +318,7 @@ def _next_objects(
     wanted, firsts = set(names.values()), dict[tuple[str, ...], list[int]]()
     candidates = np.flatnonzero((first < END_KEY) & (first > last[list(names)].min()))
     for number, one in references(candidates.tolist()).items():
-        if name_of(one) in wanted and not one.uid.startswith(GENERATED):
+        if name_of(one) in wanted and not may_come_back(one.uid):
             firsts.setdefault(name_of(one), []).append(int(first[number]))
     later = {
         number: min((one for one in firsts.get(name, ()) if one > last[number]), default=0)

@@ -12,7 +12,8 @@ not on where a fold began. Three rules ensure this:
   at some time between its last version and the list. An object with a later version existed when
   the list was made, as a uid never comes back: the list was not complete, and shows nothing of
   it. If the revision of the list is a lower bound, the list may be younger than that version:
-  then the object is doomed, and does not exist after its last version.
+  then the object is doomed, and does not exist after its last version. A generated uid may come
+  back: its later versions are of another object of the name.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from ..events import GENERATED, NO_TIME, Effect, Reference
+from ..events import NO_TIME, Effect, Reference, may_come_back
 from ..events.complete_lists import LastList, is_older, lacked_by
 from ..events.payloads import ListObserved
 from .collections import collection_of
@@ -251,14 +252,16 @@ class Fold:
         number = record.object
         before = self.records.get(number)
         if before is not None:  # It already has the name.
-            record.doomed = before.doomed
+            record.doomed = before.doomed and not may_come_back(record.reference.uid)
             self.records[number] = record
             return
         name = _name_key(record.reference)
         namesake = self._by_name.get(name, number)
         if namesake != number:
             other = self.records[namesake]
-            if other.key > record.key or (other.key == record.key and _is_generated(record)):
+            if other.key > record.key or (
+                other.key == record.key and may_come_back(record.reference.uid)
+            ):
                 return  # A newer object has the name: the deletion of this one was not seen.
             self._remove(namesake)
         self.records[number] = record
@@ -334,13 +337,9 @@ class Fold:
         return [
             record
             for record in self.records.values()
-            if not (record.absent or record.doomed) or has_later(record)
+            if not (record.absent or record.doomed)
+            or (has_later(record) and not may_come_back(record.reference.uid))
         ]
-
-
-def _is_generated(record: Record) -> bool:
-    """Return whether an object had no uid in its input: another of its name may be the same."""
-    return record.reference.uid.startswith(GENERATED)
 
 
 def _name_key(reference: Reference) -> NameKey:

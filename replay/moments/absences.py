@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.events import KINDS, Effect, Recorded, Reference, may_come_back
 from ...engine.events.complete_lists import CompleteLists
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
@@ -36,19 +37,19 @@ class Absence(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """What a search is about: by uid, the revisions of the first and the last version.
+    """What a search is about.
 
+    :param alive: by uid, the revisions of the versions, in order.
     :param firsts: the revisions at which an object of the name was first seen, in order.
     """
 
     named: ObjectName
     namespace: str
-    alive: dict[str, tuple[int, int]]
+    alive: dict[str, tuple[int, ...]]
     firsts: tuple[int, ...]
 
-    def replaced_at(self, uid: str) -> int | None:
+    def replaced_after(self, last: int) -> int | None:
         """Return the revision of the next object of the name; None if there is none."""
-        _, last = self.alive[uid]
         return next((one for one in self.firsts if one > last), None)
 
 
@@ -61,7 +62,8 @@ def absences(
 ) -> Iterator[Absence]:
     """Yield the first complete list without the object, for every object that no event deletes.
 
-    An object that another one of its name replaced was gone when that one came.
+    An object that another one of its name replaced was gone when that one came. Of a generated uid
+    there may be several: later versions are of the next object.
 
     :param events: all about the object.
     """
@@ -84,16 +86,32 @@ def absences(
         lacked = lists.lacked(listing, recorded.position)
         youngest = lists.listed.get((listing.group, listing.listed, listing.namespaces))
         for uid in [uid for uid in waiting if lacked(look.namespace, uid)]:
-            first, last = waiting[uid]
-            if (recorded.event.revision or 0) < (last if listing.exact else first):
+            gone, rest = _divided(waiting[uid], uid, recorded.event.revision or 0, listing)
+            if not gone:
                 continue  # It came later, so the list says nothing of it.
-            del waiting[uid]
+            waiting[uid] = rest
+            if not rest:
+                del waiting[uid]
             without = recorded
             if uid in held and youngest is not None:  # The younger list came first, by its bound.
                 without = by_position[youngest.position]
                 shown[uid] = recorded
-            yield _absence(without, look, uid, clock, shown.get(uid))
+            yield _absence(without, look, (uid, gone[-1]), clock, shown.get(uid))
         shown |= dict.fromkeys([uid for uid in held if uid in waiting], recorded)
+
+
+def _divided(
+    versions: tuple[int, ...], uid: str, listed: int, listing: ListObserved
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the versions of the object that a list shows to be gone, and those of a later one.
+
+    :param listed: the revision of the list.
+    """
+    if may_come_back(uid):
+        at = bisect_right(versions, listed)
+        return versions[:at], versions[at:]
+    came_later = listed < (versions[-1] if listing.exact else versions[0])
+    return ((), versions) if came_later else (versions, ())
 
 
 def lists_without(
@@ -114,13 +132,13 @@ def lists_without(
 
 def _alive(
     events: Sequence[Recorded],
-) -> tuple[str, dict[str, tuple[int, int]], tuple[int, ...]]:
+) -> tuple[str, dict[str, tuple[int, ...]], tuple[int, ...]]:
     """Return the namespace, the revisions of objects that no event deletes, and the first of all.
 
-    Of those, by uid, the first and the last; of all, those at which they were first seen. Events
-    without a revision count after all others, as their place is not known here.
+    Of those, by uid, of all versions; of all, those at which they were first seen. Events without a
+    revision count after all others, as their place is not known here.
     """
-    alive: dict[str, tuple[int, int]] = {}
+    alive: dict[str, list[int]] = {}
     firsts: dict[str, int] = {}
     namespace = events[-1].event.reference.namespace if events else ""
     for recorded in sorted(events, key=_happened):
@@ -129,10 +147,11 @@ def _alive(
         if effect in SHOWING and revision is not None:
             firsts.setdefault(uid, revision)
         if effect is Effect.VERSION and revision is not None:
-            alive[uid] = (alive.get(uid, (revision, 0))[0], revision)
+            alive.setdefault(uid, []).append(revision)
         elif effect is Effect.DELETED:
             alive.pop(uid, None)
-    return namespace, dict(sorted(alive.items())), tuple(sorted(firsts.values()))
+    kept = {uid: tuple(found) for uid, found in sorted(alive.items())}
+    return namespace, kept, tuple(sorted(firsts.values()))
 
 
 def _happened(recorded: Recorded) -> tuple[bool, int, int]:
@@ -141,17 +160,18 @@ def _happened(recorded: Recorded) -> tuple[bool, int, int]:
 
 
 def _absence(
-    without: Recorded, look: _Look, uid: str, clock: Clock, shown: Recorded | None
+    without: Recorded, look: _Look, gone: tuple[str, int], clock: Clock, shown: Recorded | None
 ) -> Absence:
     """Return an absence.
 
-    :param without: the list that lacks the object. :param shown: the last list before that has it.
+    :param without: the list that lacks the object. :param gone: its uid and its last revision.
+    :param shown: the last list before that has it.
     """
-    named, (_, last) = look.named, look.alive[uid]
+    named, (uid, last) = look.named, gone
     reference = Reference(named.group, named.kind, look.namespace, named.name, uid)
     event = msgspec.structs.replace(without.event, reference=reference)
     recorded = msgspec.structs.replace(without, event=event)
-    listed, replaced = event.revision or 0, look.replaced_at(uid)
+    listed, replaced = event.revision or 0, look.replaced_after(last)
     span, version = clock.spans([listed, last])
     lows = [version.earliest, None if shown is None else shown.event.earliest]
     if replaced is not None and replaced <= listed:

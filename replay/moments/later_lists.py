@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.events.payloads import ListObserved
+from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore, Query
 from .clock import StoreKey
 from .moment import Moment
@@ -53,6 +54,11 @@ def _is_later(one: _Made, moment: Moment, made: Sequence[_Made]) -> bool:
     )
 
 
+def _counts_from(answered: int) -> int:
+    """Return when a list counts: a time to the second that a person wrote ends with its second."""
+    return answered - (SECOND_US - 1 if (answered + 1) % SECOND_US == 0 else 0)
+
+
 @lru_cache(maxsize=4)
 def _made(opened: StoreKey, branch: str, cluster: str, known: int) -> list[_Made]:
     """Return the lists of a log that have a time and no revision."""
@@ -67,7 +73,7 @@ def _made(opened: StoreKey, branch: str, cluster: str, known: int) -> list[_Made
         listing = msgspec.json.decode(recorded.event.payload, type=ListObserved)
         if listing.answered is not None:
             scope = (listing.group, listing.listed, listing.namespaces)
-            found.append(_Made(recorded.position, revision, listing.answered, scope))
+            found.append(_Made(recorded.position, revision, _counts_from(listing.answered), scope))
     return found
 
 

@@ -9,45 +9,12 @@ from tempfile import TemporaryDirectory
 from doors import objects_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from life_checks import compare, life_of, truth_of
 from msgspec.structs import replace
 from pods import START, bound, listing, pod
 
 import plinian
 from plinian.engine.events import Event, Reference
-from plinian.engine.state.facts import PodFact
-from plinian.engine.state.object_status import status_of
-from plinian.replay.moments.kinds import ObjectName
-from plinian.replay.moments.lives import Life, State
-
-
-def life_of(log: plinian.Log, one: Reference) -> Life:
-    named = ObjectName(one.group, one.kind, one.name)
-    return Life(log.store, named, namespace=one.namespace, moment=log.moment())
-
-
-def truth_of(log: plinian.Log, one: Reference, at: int) -> State:
-    """Return what the fold says, in the form of a life's state."""
-    entry = log.truth(f"@{at}").find(one.group, one.kind, one.namespace, one.name)
-    if entry is None:
-        return State()
-    fact = entry.fact
-    return State(
-        version=entry.position,
-        exists=True,
-        uid=entry.reference.uid,
-        status=status_of(fact),
-        node=fact.node if isinstance(fact, PodFact) else "",
-    )
-
-
-def compare(log: plinian.Log, one: Reference, places: list[int]) -> None:
-    life = life_of(log, one)
-    steps = list(life.steps())
-    for at in places:
-        state, expected = life.state(at), truth_of(log, one, at)
-        assert state._replace(version=state.version if state.exists else 0) == expected, (one, at)
-        step = next((each.state for each in reversed(steps) if each.position <= at), State())
-        assert step._replace(version=0) == expected._replace(version=0), (one, at)
 
 
 def test_lives_of_a_recording_are_what_the_truth_says(tmp_path: Path) -> None:
