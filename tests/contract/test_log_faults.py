@@ -13,7 +13,7 @@ import pytest
 from pods import pods
 
 from plinian.engine.errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
-from plinian.engine.log import open_log
+from plinian.engine.log import open_log, patience
 from plinian.engine.log.location import parse_location
 
 
@@ -200,8 +200,9 @@ def test_a_server_that_does_not_answer_is_said_without_its_password(
 
 @pytest.mark.postgres
 def test_a_database_that_goes_away_in_mid_batch_keeps_nothing_of_it(
-    postgres_log_url: str, postgres_server: str
+    postgres_log_url: str, postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(patience, "PAUSES", (0.1, 0.2))
     with open_log(postgres_log_url, create=True) as log:
         log.append(pods(1, 2))
         database = log._database  # type: ignore[attr-defined]

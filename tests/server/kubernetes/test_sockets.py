@@ -24,8 +24,12 @@ PROTOCOL = "base64.binary.k8s.io"
 
 
 def watching(running: Running, path: str, **options: Any) -> ClientConnection:
-    """Return a WebSocket of a server."""
-    return connect(f"ws://127.0.0.1:{running.port}{path}", open_timeout=60, **options)
+    """Return a WebSocket of a server.
+
+    It leaves without reading the rest, so it never sees that the server closes, too.
+    """
+    address = f"ws://127.0.0.1:{running.port}{path}"
+    return connect(address, open_timeout=60, close_timeout=0.2, **options)
 
 
 def refused(running: Running, path: str, **options: Any) -> InvalidStatus:
