@@ -19,6 +19,7 @@ from ...engine.invariants.timeline import SETTLE_US, Breach, Place, has_settled
 from ...engine.invariants.view import ClusterView, SessionView
 from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.log.store import NO_REVISION, Query
+from ...engine.state.clock import UNDATED, Span, span_at
 from ...engine.volcano.session.behaviours import Behaviours
 from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
 from ..lint.findings import Subject
@@ -87,7 +88,8 @@ class NotChecked(NamedTuple):
 class ViolationRow(NamedTuple):
     """A violation. :param since_before: it had begun before the log knew enough.
 
-    :param until_position: None if it holds at the end.
+    :param since_time: within the bounds ``since_earliest`` and ``since_latest``, so is ``lasted``
+        counted. :param until_position: None if it holds at the end.
     """
 
     invariant: str
@@ -104,6 +106,10 @@ class ViolationRow(NamedTuple):
     until_position: int | None
     until_time: Time | None
     lasted: Seconds | None
+    since_earliest: Time | None
+    since_latest: Time | None
+    until_earliest: Time | None
+    until_latest: Time | None
 
 
 class NotCheckedRow(NamedTuple):
@@ -122,6 +128,7 @@ class CheckReport(Tabular):
     :param unsettled: violations that did not last for the settle window, as far as is known.
     :param sessions: how many sessions were run. :param not_known: gaps of the log.
     :param events: by position, the events with which violations began.
+    :param spans: by revision, between which times violations began and ended.
     """
 
     at: str
@@ -135,6 +142,13 @@ class CheckReport(Tabular):
     sessions: int
     not_known: tuple[Unknown, ...]
     events: Mapping[int, Recorded]
+    spans: Mapping[int, Span]
+
+    def span_of(self, place: Place) -> Span:
+        """Return between which times a violation began or ended."""
+        if place.revision is not None:
+            return self.spans[place.revision]
+        return UNDATED if place.time is None else span_at(place.time)
 
     def tables(self) -> Mapping[str, Table]:
         """Return the violations, those that did not last, and what was not checked."""
@@ -143,30 +157,35 @@ class CheckReport(Tabular):
             for one in self.not_checked
         )
         return {
-            "violations": table_of(ViolationRow, map(_row, self.violations)),
-            "unsettled": table_of(ViolationRow, map(_row, self.unsettled)),
+            "violations": table_of(ViolationRow, map(self._row, self.violations)),
+            "unsettled": table_of(ViolationRow, map(self._row, self.unsettled)),
             "not_checked": table_of(NotCheckedRow, left_out),
         }
 
-
-def _row(one: Breach) -> ViolationRow:
-    violation, until = one.violation, one.until
-    return ViolationRow(
-        one.invariant.id,
-        one.invariant.name,
-        severity_of(one).value,
-        violation.kind,
-        violation.name,
-        violation.field,
-        violation.message,
-        one.since.position,
-        one.since.revision,
-        one.since.time,
-        since_before=one.before,
-        until_position=None if until is None else until.position,
-        until_time=None if until is None else until.time,
-        lasted=None if one.lasted is None else one.lasted / SECOND_US,
-    )
+    def _row(self, one: Breach) -> ViolationRow:
+        violation, until = one.violation, one.until
+        began = self.span_of(one.since)
+        ended = UNDATED if until is None else self.span_of(until)
+        return ViolationRow(
+            one.invariant.id,
+            one.invariant.name,
+            severity_of(one).value,
+            violation.kind,
+            violation.name,
+            violation.field,
+            violation.message,
+            one.since.position,
+            one.since.revision,
+            one.since.time,
+            since_before=one.before,
+            until_position=None if until is None else until.position,
+            until_time=None if until is None else until.time,
+            lasted=None if one.lasted is None else one.lasted / SECOND_US,
+            since_earliest=began.earliest,
+            since_latest=began.latest,
+            until_earliest=ended.earliest,
+            until_latest=ended.latest,
+        )
 
 
 def chosen_invariants(ids: Iterable[str]) -> tuple[Invariant, ...]:
@@ -250,7 +269,14 @@ class _Check:
             sessions=walk.sessions_run,
             not_known=tuple(self._unknown(kinds)),
             events=self._events(sure),
+            spans=self._spans(found),
         )
+
+    def _spans(self, found: Sequence[Breach]) -> dict[int, Span]:
+        """Return between which times the revisions of violations happened."""
+        places = [place for one in found for place in (one.since, one.until) if place is not None]
+        revisions = sorted({one.revision for one in places if one.revision is not None})
+        return dict(zip(revisions, self._clock.spans(revisions), strict=True))
 
     def _walked(self, progress: Progress | None) -> Walk:
         """Walk to the end: from a stored cache if that gives the same, else from the begin."""

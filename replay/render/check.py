@@ -115,17 +115,20 @@ def _violation(one: Breach, report: CheckReport) -> dict[str, Any]:
         "object": {"kind": violation.kind, "namespace": namespace, "name": name},
         "field": violation.field or None,
         "message": violation.message,
-        "since": _place(one.since),
+        "since": _place(one.since, report),
         "since_before": one.before,
-        "until": None if one.until is None else _place(one.until),
+        "until": None if one.until is None else _place(one.until, report),
         "lasted_seconds": None if one.lasted is None else one.lasted / SECOND_US,
         "events": [_event(at, report) for at in beginning(one) if at in report.events],
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
-    time = None if place.time is None else format_time(place.time)
-    return {"position": place.position, "revision": place.revision, "time": time}
+def _place(place: Place, report: CheckReport) -> dict[str, Any]:
+    """Return a place for JSON: ``time`` is the likely one, within the bounds."""
+    span = report.span_of(place)
+    times = {"time": place.time, "earliest": span.earliest, "latest": span.latest}
+    written = {name: None if time is None else format_time(time) for name, time in times.items()}
+    return {"position": place.position, "revision": place.revision, **written}
 
 
 def _event(at: int, report: CheckReport) -> dict[str, Any]:

@@ -84,6 +84,8 @@ def check_rows(found: Json) -> Rows:
             "message": one["message"],
             "since_position": one["since"]["position"],
             "since_time": one["since"]["time"],
+            "since_earliest": one["since"]["earliest"],
+            "since_latest": one["since"]["latest"],
             "lasted": one["lasted_seconds"],
         }
         for one in found["unsettled"]

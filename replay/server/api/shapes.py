@@ -121,7 +121,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "WorkHeld": "worker:string item:string state:string",
         "Differing": "kind:string name:string field:string truth:any belief:any since:integer",
         # check, lint
-        "Place": "position:integer revision:integer? time:string?",
+        "Place": "position:integer revision:integer? time:string? earliest:string? latest:string?",
         "Began": "position:integer kind:string object:Named actor:string?",
         "Violation": "invariant:string name:string severity:string object:Named field:string? "
         "message:string since:Place since_before:boolean until:Place? lasted_seconds:number? "
