@@ -129,10 +129,14 @@ def _background(
     place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> Background:
     from ..lint.background import background_at
+    from ..lint.objects import TYPES
+    from .coverage_warnings import note_assumed
     from .open_log import opened
 
     with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
-        return background_at(log, log.moment(at, as_known_at=as_known_at))
+        moment = log.moment(at, as_known_at=as_known_at)
+        note_assumed(log, moment, TYPES)
+        return background_at(log, moment)
 
 
 def _write(

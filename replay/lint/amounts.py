@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
+from ...engine.kubernetes.quantity import parse
 from ...engine.kubernetes.units import format_amount
 from ...engine.model.resource import Resource
 
@@ -41,3 +43,14 @@ def lacking(own: Resource, theirs: Resource) -> list[str]:
         if name not in mine or mine[name] < value
     ]
     return found
+
+
+def fault_of_amount(value: object) -> str:
+    """Return why a value is not a quantity; empty if it is one."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return f"{json.dumps(value, default=str)[:60]} is not a quantity"
+    try:
+        parse(value)
+    except ValueError as fault:
+        return str(fault)
+    return ""

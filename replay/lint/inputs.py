@@ -7,7 +7,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from ...engine.errors import EventMalformed
+from ...engine.events.payloads import AssumedField
+from ...engine.ingest.reading.formats import Context
 from ...engine.kubernetes.objects import (
     HyperNode,
     Node,
@@ -23,7 +24,9 @@ from ...engine.model.resource import Resource
 from ...engine.volcano.admission import DEFAULT_QUEUE
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from .answer_cache import AnswerCache
+from .decoding import TypeFault, decoded
 from .fields import OddField, odd_fields
+from .filled import filled
 from .findings import FilePlace, Subject
 from .objects import (
     BATCH,
@@ -126,7 +129,7 @@ class LintInputs:
                 known.add(manifest.subject(namespace).name)
             self._enter(jobs_in(manifest))
         self.templates = frozenset(known)
-        self.faults: list[tuple[Subject, str]] = []
+        self.faults: list[tuple[Subject, TypeFault]] = []
         self.subjects: dict[tuple[str, str], Subject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
@@ -142,18 +145,20 @@ class LintInputs:
         self.manifests[key] = manifest
 
     def _decode(self) -> None:
+        context = Context(source="")
         for key, manifest in self.manifests.items():
             subject = key._replace(place=manifest.place)
             made = TYPES.get((key.group, key.kind))
             if made is None:
                 continue
             self.subjects[key.kind, key.name] = subject
-            try:
-                self._objects[key.kind][key.name] = decode(made, manifest.document)
-            except EventMalformed as fault:
-                self.faults.append((subject, fault.what))
-            except (AttributeError, TypeError) as fault:
-                self.faults.append((subject, str(fault)))
+            document = filled(manifest, self.namespace, context)
+            item, faults = decoded(made, manifest._replace(document=document))
+            if item is not None:
+                self._objects[key.kind][key.name] = item
+            self.faults += [(subject, fault) for fault in faults]
+        self.assumed: tuple[AssumedField, ...] = context.assumed_fields()
+        """What was filled in of objects of files, as an API server does."""
 
     def _of(self, kind: str, made: type[O]) -> Mapping[str, O]:
         found = self._objects[kind]
@@ -251,7 +256,7 @@ class LintInputs:
             GangMembers(
                 self.subject("Job", key),
                 key,
-                job.spec.queue or DEFAULT_QUEUE,
+                job.queue,
                 job.spec.priority_class_name,
                 job.status.state.phase in ENDED,
             )

@@ -196,7 +196,7 @@ def job_refused_for_queue(given: LintContext, how: Behaviours) -> Iterator[Issue
     if not _reached(_LEAF, how):
         return
     for subject, job in _written(given):
-        queue = job.spec.queue
+        queue = job.queue
         children = given.queues.children.get(queue, ())
         if queue == ROOT:
             yield _refused(subject, "spec.queue", "it is in the root queue", "choose another queue")

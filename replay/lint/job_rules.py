@@ -80,10 +80,10 @@ def task_minima_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         total = sum(task.least(how) for task in job.spec.tasks)
         subject = given.world.subject("Job", key)
         # Admission fills in missing fields, so a stored job does not show what was written.
-        filled_in = subject.place is None
+        filled_in = subject.place is None or job.is_stored
         written = any(
             task.min_available is not None
-            and not (filled_in and task.min_available == task.replicas)
+            and not (filled_in and task.min_available in task.defaults)
             for task in job.spec.tasks
         )
         if written and job.min_available(how) < total and _fits(job, how):

@@ -12,6 +12,7 @@ from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
+from .amounts import fault_of_amount
 from .context import LintContext
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
@@ -24,9 +25,12 @@ COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 
 
 def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
-    """An object whose fields have other types than the API's: no API server accepts it."""
+    """An object whose fields have other types than the API's: no API server accepts it.
+
+    An amount that is no quantity is ``quantity-malformed``.
+    """
     for subject, fault in given.world.faults:
-        yield Issue(subject, "", Effect.REFUSED, fault, "write the field with the API's type")
+        yield Issue(subject, fault.field, Effect.REFUSED, fault.message, fault.now)
 
 
 def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -103,11 +107,11 @@ def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
-                fault = _fault_of(value)
+                fault = fault_of_amount(value)
                 if fault:
                     subject = key._replace(place=manifest.place)
-                    now = "write a quantity: 500m, 2, 4Gi"
-                    yield Issue(subject, f"{path}.{name}", Effect.REFUSED, fault, now)
+                    field, now = f"{path}.{name}", "write a quantity: 500m, 2, 4Gi"
+                    yield Issue(subject, field, Effect.REFUSED, f"{field}: {fault}", now)
 
 
 def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -115,7 +119,7 @@ def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
-                if not _fault_of(value) and parse(value).number < 0:
+                if not fault_of_amount(value) and parse(value).number < 0:
                     subject = key._replace(place=manifest.place)
                     message = f"{name} {value} is negative"
                     yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)
@@ -157,14 +161,3 @@ def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
                     subject = key._replace(place=manifest.place)
                     message = f"no node has {name}"
                     yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message)
-
-
-def _fault_of(value: object) -> str:
-    """Return why a value is not a quantity; empty if it is one."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return f"{value!r:.60} is not a quantity"
-    try:
-        parse(value)
-    except ValueError as fault:
-        return str(fault)
-    return ""

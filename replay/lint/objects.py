@@ -23,7 +23,7 @@ from ...engine.kubernetes.objects import (
 )
 from ...engine.kubernetes.objects.metadata import Int32, Part
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
-from ...engine.volcano.admission import partitions_of, task_minimum
+from ...engine.volcano.admission import DEFAULT_QUEUE, partitions_of, task_minimum
 from .findings import FilePlace, Subject
 
 if TYPE_CHECKING:
@@ -93,6 +93,14 @@ class TaskSpec(Part, frozen=True, gc=False):
     partition_policy: PartitionPolicy | None = None
     template: PodTemplate = msgspec.field(default_factory=PodTemplate)
 
+    @property
+    def defaults(self) -> tuple[int, ...]:
+        """The minima that webhooks fill in, of one release or another."""
+        policy = self.partition_policy
+        if policy is None or policy.min_partitions <= 0:
+            return (self.replicas,)
+        return self.replicas, policy.min_partitions * policy.partition_size
+
     def least(self, how: Behaviours) -> int:
         """Return how many of its pods the job needs in a release: all by default."""
         policy = self.partition_policy
@@ -133,6 +141,16 @@ class Job(Object, frozen=True, gc=False):
 
     spec: JobSpec = msgspec.field(default_factory=JobSpec)
     status: JobStatus = msgspec.field(default_factory=JobStatus)
+
+    @property
+    def queue(self) -> str:
+        """The queue's name; without one it is the default queue."""
+        return self.spec.queue or DEFAULT_QUEUE
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether an API server has it: then webhooks filled in what it lacked."""
+        return bool(self.uid)
 
     def min_available(self, how: Behaviours) -> int:
         """Return how many pods must run together in a release; by default what tasks need."""
@@ -230,10 +248,24 @@ def jobs_in(manifest: Manifest) -> Manifest:
     document = {
         "apiVersion": f"{BATCH}/v1alpha1",
         "kind": "Job",
-        "metadata": manifest.document.get("metadata"),
+        "metadata": _of_a_new_job(manifest.document.get("metadata")),
         "spec": spec,
     }
     return manifest._replace(document=document)
+
+
+def _of_a_new_job(metadata: Any) -> Any:
+    """Return the metadata of a Job to be made from a template, which may be stored itself."""
+    if not isinstance(metadata, dict):
+        return metadata
+    return {name: value for name, value in metadata.items() if name != "uid"}
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of JSON values."""
+    if isinstance(value, dict):
+        return {name: copied(inner) for name, inner in value.items()}
+    return [copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -10,10 +10,12 @@ from typing import NamedTuple
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
+from ..moments.assumptions import assumed_sentences
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .assumed import assumption
 from .background import Background
+from .filled import COMPARED, resting
 from .findings import Finding
 from .inputs import Configuration, LintInputs
 from .not_checked import NotChecked, not_checked
@@ -33,8 +35,6 @@ _NOW = (
     "rules check Queues, PodGroups, Jobs, their templates, JobFlows, HyperNodes, pods, nodes, "
     "priority classes and configurations of the scheduler"
 )
-_LIMITED = frozenset({"Queue", "Job", "PodGroup", "Pod"})
-"""Kinds for which it matters what limits queues."""
 
 
 class LintTask(NamedTuple):
@@ -79,10 +79,11 @@ class Report(Tabular):
     """The findings, the releases, and the configuration in force.
 
     :param conf: its source; empty if not known.
-    :param remark: what was assumed; empty if nothing.
+    :param remark: what was assumed of the configuration; empty if nothing.
     :param not_checked: rules that need what is not known, such as nodes.
     :param not_rendered: objects from which other tools make more than was checked.
     :param without_rules: kinds that no rule is about, with the number of their objects.
+    :param assumed: what objects of files lacked and was filled in, if a finding rests on it.
     """
 
     findings: list[Finding]
@@ -93,6 +94,7 @@ class Report(Tabular):
     not_checked: tuple[NotChecked, ...] = ()
     not_rendered: tuple[NotRendered, ...] = ()
     without_rules: Mapping[str, int] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -145,10 +147,11 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         tuple(how.release for how in behaviours),
         len(world.subjects) + len(world.confs),
         "" if force is None else _source(force),
-        assumption(world).remark if has & _LIMITED else "",
+        assumption(world).remark if has & COMPARED else "",
         tuple(not_checked(world, rules)),
         unrendered,
         without_rules(task.written.holders),
+        assumed_sentences(resting(world.assumed, has)),
     )
 
 

@@ -87,6 +87,7 @@ def lint_document(report: Report) -> dict[str, Any]:
         "releases": list(report.releases),
         "conf": files[report.conf] or None,
         "conf_assumed": report.remark or None,
+        "assumed": list(report.assumed),
         "objects": report.objects,
         "counts": _counts(report),
         "not_checked": [one._asdict() for one in report.not_checked],
@@ -144,6 +145,7 @@ def lint_notes(report: Report) -> Iterator[str]:
     """Yield one line each: what was assumed, which rules were not checked, and what no rule saw."""
     if report.remark:
         yield report.remark
+    yield from (f"assumed: {one}" for one in report.assumed)
     reasons: dict[str, list[str]] = {}
     for one in report.not_checked:
         reasons.setdefault(one.reason, []).append(one.rule)

@@ -237,9 +237,9 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "fidelity": "release:string conf:string sessions:RunSessions bindings:Tally phases:Tally "
         "conditions:Tally evictions:Tally panics:Tally causes:{integer} informers:[Informer] "
         "differences:[Miss] deliveries:[Delivery] by_session:[RunSession] not_known:[Gap]",
-        "lint": "releases:[string] conf:string? conf_assumed:string? objects:integer "
-        "counts:Counts not_checked:[any] not_rendered:[any] without_rules:{integer} "
-        "findings:[Finding]",
+        "lint": "releases:[string] conf:string? conf_assumed:string? assumed:[string] "
+        "objects:integer counts:Counts not_checked:[any] not_rendered:[any] "
+        "without_rules:{integer} findings:[Finding]",
         "releases": "name:string changed:Ours lacking:{string}",
         "behaviours": f"{_BEHAVIOUR}value:string proof:string?",
         "release-diff": f"{_BEHAVIOUR}values:[string?]",
