@@ -107,6 +107,14 @@ WHOLE: dict[str, Any] = {
         container(resources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}})
     ),
     "a port of a pod with its own network": pod_of(container(ports=[{"containerPort": 80}])),
+    "a job of a cluster without webhooks": {
+        **JOB,
+        "metadata": {
+            **JOB["metadata"],
+            "creationTimestamp": "2026-11-20T09:00:00Z",
+            "generation": 1,
+        },
+    },
     "a queue of weight 0": made("Queue", VOLCANO, spec={"weight": 0}),
     "fields of a wrong type": pod_of(container(resources={"limits": ["cpu"]}), hostNetwork="yes"),
 }

@@ -2,7 +2,9 @@
 
 An object that a cluster stored has these fields. One that a person shortened may lack them. Without
 them it would mean something else: a node with a capacity and no allocatable would count as full.
-Each field that is filled in is counted in the context, so the log and its answers say so.
+Each field that is filled in is counted in the context, so the log and its answers say so. What a
+webhook sets is missing in a cluster that runs without it, so a job with all that an API server adds
+to its metadata stays as it is.
 
 Other defaults need nothing, as the code that reads a field treats a missing one as its default: a
 queue without ``reclaimable`` or ``parent``, a PodGroup without ``queue`` or ``phase``, a port
@@ -35,6 +37,9 @@ _SCHEDULING, _BATCH = "scheduling.volcano.sh", "batch.volcano.sh"
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _RETRIES = 3
 """Source: pkg/webhooks/admission/jobs/mutate/mutate_job.go DefaultMaxRetry."""
+
+_WHOLE = ("uid", "resourceVersion", "creationTimestamp", "generation")
+"""What each stored object of a custom resource has. Who shortens one leaves these out first."""
 
 _NAMESPACE = ("metadata.namespace", "default")
 _ALLOCATABLE = ("status.allocatable", "the capacity")
@@ -165,7 +170,9 @@ def _queue(queue: Document) -> Iterator[Filled]:
 
 
 def _job(job: Document) -> Iterator[Filled]:
-    return _job_spec(job.get("spec"))
+    """Fill in what a webhook sets, but not in a whole job: its cluster may run without webhooks."""
+    if not all(job["metadata"].get(name) for name in _WHOLE):
+        yield from _job_spec(job.get("spec"))
 
 
 def _job_spec(spec: Any) -> Iterator[Filled]:
