@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ...engine.kubernetes.objects import PodSpec
 from ...engine.kubernetes.units import parse_quantity
 from ...engine.volcano.admission import Partitions, partitions_of, task_name
-from ...engine.volcano.releases import Change, final_release, landed
+from ...engine.volcano.releases import FIRST, Change, final_release, landed
 from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .objects import ROOT, Job, LifecyclePolicy, TaskSpec, VolumeSpec
@@ -63,10 +63,9 @@ def job_refused_for_policy(given: LintContext, how: Behaviours) -> Iterator[Issu
         parts = [("spec", job.spec.policies)]
         parts += [(f"spec.tasks[{at}]", one.policies) for at, one in enumerate(job.spec.tasks)]
         for path, policies in parts:
-            fault = _policy_fault(policies, how)
-            if fault:
-                at, message, now = fault
-                yield _refused(subject, f"{path}.policies{at}", message, now)
+            for at, message, now in _policy_faults(policies, how):
+                field = f"{path}.policies{at}"
+                yield _refused(subject, field, f"{field} {message}", now)
 
 
 def job_refused_for_plugin(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -80,7 +79,8 @@ def job_refused_for_plugin(given: LintContext, how: Behaviours) -> Iterator[Issu
         for name in job.spec.plugins:
             if name not in known:
                 message = f"there is no plugin {name!r} of jobs"
-                yield _refused(subject, f"spec.plugins.{name}", message, _one_of(name, known))
+                now = _known_one(name, _PLUGINS)
+                yield _refused(subject, f"spec.plugins.{name}", message, now)
         if _MPI in job.spec.plugins:
             names = [task_name(task.name, at) for at, task in enumerate(job.spec.tasks)]
             arguments = job.spec.plugins[_MPI] or ()
@@ -101,10 +101,9 @@ def job_refused_for_volume(given: LintContext, _: Behaviours) -> Iterator[Issue]
     for subject, job in _written(given):
         paths: list[str] = []
         for number, volume in enumerate(job.spec.volumes):
-            fault = _volume_fault(volume, paths)
-            if fault:
-                yield _refused(subject, f"spec.volumes[{number}]", fault)
-                break
+            field = f"spec.volumes[{number}]"
+            for fault in _volume_faults(volume, paths):
+                yield _refused(subject, field, f"{field} {fault}")
             paths.append(volume.mount_path)
 
 
@@ -182,8 +181,7 @@ def job_refused_for_partitions(given: LintContext, how: Behaviours) -> Iterator[
     optional = partitions_of(how.release) is Partitions.IF_SET
     for subject, job in _written(given):
         for number, task in enumerate(job.spec.tasks):
-            fault = _partition_fault(task, optional=optional)
-            if fault:
+            for fault in _partition_faults(task, optional=optional):
                 yield _refused(subject, f"spec.tasks[{number}].partitionPolicy", fault)
 
 
@@ -247,12 +245,25 @@ def _one_of(name: str, known: Sequence[str]) -> str:
     return f"write {like[0]}" if like else f"there are {', '.join(known)}"
 
 
-def _policy_fault(
-    policies: Sequence[LifecyclePolicy], how: Behaviours
-) -> tuple[str, str, str] | None:
-    """Return the path, the fault, and what to do, of the first policy with one; None without.
+def _known_one(name: str, rows: Sequence[tuple[Change, tuple[str, ...]]]) -> str:
+    """Return what to write instead of a name, with the release that added it if not all have it."""
+    since = {one: change.landed[-1] for change, names in rows for one in names}
+    if name in since:
+        return f"use {since[name]} or a later release, or another name"
+    marked = {
+        one: one if first == FIRST.landed[-1] else f"{one} (since {first})"
+        for one, first in since.items()
+    }
+    like = get_close_matches(name, since, n=1)
+    return f"write {marked[like[0]]}" if like else f"there are {', '.join(marked.values())}"
 
-    Source: validatePolicies.
+
+def _policy_faults(
+    policies: Sequence[LifecyclePolicy], how: Behaviours
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, the fault, and what to do, of each policy with one.
+
+    Source: validatePolicies, which ends at the first one.
     """
     events: list[str] = []
     codes: list[int] = []
@@ -260,42 +271,35 @@ def _policy_fault(
         at = f"[{number}]"
         named = list(dict.fromkeys([*policy.events, *([policy.event] if policy.event else [])]))
         if named and policy.exit_code is not None:
-            return at, "a policy has events and an exit code", "divide it into two policies"
+            yield at, "has events and an exit code", "divide it into two policies"
         if not named and policy.exit_code is None:
-            return at, "a policy has neither an event nor an exit code", "write one of them"
-        for event in named:
-            fault = _event_fault(event, policy.action, events, how)
-            if fault:
-                return at, *fault
-            events.append(event)
-        if policy.exit_code is not None:
-            if policy.exit_code == 0:
-                return at, "a policy has the exit code 0, which is no error", "write another code"
-            if policy.exit_code in codes:
-                return at, f"two policies have the exit code {policy.exit_code}", "keep one of them"
-            codes.append(policy.exit_code)
-    if "*" in events and len(events) > 1:
-        others = ", ".join(one for one in events if one != "*")
-        return (
-            "",
-            f"a policy has the event *, and others have {others}",
-            "keep * alone, or the rest",
-        )
-    return None
+            yield at, "has neither an event nor an exit code", "write one of them"
+        for fault, now in _event_faults(named, policy.action, events, how):
+            yield at, fault, now
+        events += named
+        if policy.exit_code == 0:
+            yield at, "has the exit code 0, which is no error", "write another code"
+        elif policy.exit_code in codes:
+            yield at, f"has the exit code {policy.exit_code} of another policy", "keep one of them"
+        codes += [] if policy.exit_code is None else [policy.exit_code]
+    others = ", ".join(dict.fromkeys(one for one in events if one != "*"))
+    if "*" in events and others:
+        yield "", f"have the event * beside {others}", "keep * alone, or the rest"
 
 
-def _event_fault(
-    event: str, action: str, before: Sequence[str], how: Behaviours
-) -> tuple[str, str] | None:
+def _event_faults(
+    events: Sequence[str], action: str, before: Sequence[str], how: Behaviours
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the events of a policy, and with its action if it has events."""
     known, actions = _known(_EVENTS, how), _known(_ACTIONS, how)
-    if event not in known:
-        return f"a policy has the event {event!r}, which is not allowed", _one_of(event, known)
-    if action not in actions:
+    for event in events:
+        if event not in known:
+            yield f"has the event {event!r}, which is not allowed", _known_one(event, _EVENTS)
+        elif event in before:
+            yield f"has the event {event} of another policy", "keep one of them"
+    if events and action not in actions:
         has = f"has the action {action!r}, which is not allowed" if action else "has no action"
-        return f"a policy {has}", _one_of(action, actions)
-    if event in before:
-        return f"two policies have the event {event}", "keep one of them"
-    return None
+        yield has, _known_one(action, _ACTIONS)
 
 
 def _argument(arguments: Sequence[str], name: str) -> str:
@@ -308,17 +312,16 @@ def _argument(arguments: Sequence[str], name: str) -> str:
     return found
 
 
-def _volume_fault(volume: VolumeSpec, before: Sequence[str]) -> str:
-    """Return why a volume is refused; empty if it is not. Source: validateIO."""
+def _volume_faults(volume: VolumeSpec, before: Sequence[str]) -> Iterator[str]:
+    """Yield why a volume is refused. Source: validateIO, which ends at the first reason."""
     if not volume.mount_path:
-        return "a volume has no mountPath"
-    if volume.mount_path in before:
-        return f"two volumes have the mountPath {volume.mount_path}"
+        yield "has no mountPath"
+    elif volume.mount_path in before:
+        yield f"has the mountPath {volume.mount_path} of another volume"
     if volume.volume_claim is None and not volume.volume_claim_name:
-        return "a volume has neither volumeClaim nor volumeClaimName"
+        yield "has neither volumeClaim nor volumeClaimName"
     if volume.volume_claim is not None and volume.volume_claim_name:
-        return "a volume has volumeClaim and volumeClaimName"
-    return ""
+        yield "has volumeClaim and volumeClaimName"
 
 
 def _circle(waits: Mapping[str, Sequence[str]]) -> list[str]:
@@ -341,23 +344,22 @@ def _is_name(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None and name[-1].isalnum()
 
 
-def _partition_fault(task: TaskSpec, *, optional: bool) -> str:
+def _partition_faults(task: TaskSpec, *, optional: bool) -> Iterator[str]:
     policy = task.partition_policy
     if policy is None:
-        return ""
+        return
     total, size = policy.total_partitions, policy.partition_size
     if total <= 0 or size <= 0:
-        name = "totalPartitions" if total <= 0 else "partitionSize"
-        return f"{name} is not above 0"
+        for name, number in (("totalPartitions", total), ("partitionSize", size)):
+            if number <= 0:
+                yield f"{name} {number} is not above 0"
+        return
     if task.replicas != total * size:
-        return f"replicas {task.replicas} is not {total} totalPartitions of size {size}"
-    least = policy.min_partitions * size
-    if task.min_available is None or (optional and not policy.min_partitions):
-        return ""
-    if task.min_available != least:
+        yield f"replicas {task.replicas} is not {total} totalPartitions of size {size}"
+    unset = optional and not policy.min_partitions
+    if task.min_available not in {None, policy.min_partitions * size} and not unset:
         shown = f"{policy.min_partitions} minPartitions of size {size}"
-        return f"minAvailable {task.min_available} is not {shown}"
-    return ""
+        yield f"minAvailable {task.min_available} is not {shown}"
 
 
 def _template_faults(spec: PodSpec) -> Iterator[tuple[str, str]]:

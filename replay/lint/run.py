@@ -24,37 +24,56 @@ def lint(
 ) -> list[Finding]:
     """Return the findings on inputs in any of some releases, the most severe first.
 
-    If a rule has the same result in several releases, one finding lists them all. If no
-    configuration is known, queues are checked for each plugin that they may be written for.
+    If a rule has the same result in several releases, one finding lists them all, also if not the
+    same is to be done about it. If no configuration is known, queues are checked for each plugin
+    that they may be written for.
 
     :param releases: their behaviours; findings name them in this order.
     """
     plugins = assumption(world).plugins or (None,)
-    found: dict[tuple[str, Issue], dict[Plugin | None, list[str]]] = {}
+    found: dict[tuple[str, Issue, bool], dict[Plugin | None, dict[str, str]]] = {}
     for plugin in plugins:
         given = LintContext.of(world, plugin)
         for rule in rules:
             memory = AnswerCache(partial(_issues, rule.check, given))
             for how in releases:
                 for issue in memory(how):
-                    named = found.setdefault((rule.name, issue), {each: [] for each in plugins})
-                    named[plugin].append(how.release)
+                    key = rule.name, issue._replace(now=""), bool(issue.now)
+                    named = found.setdefault(key, {each: {} for each in plugins})
+                    named[plugin].setdefault(how.release, issue.now)
     findings = [
-        finding for (rule, issue), named in found.items() for finding in _joined(rule, issue, named)
+        finding
+        for (rule, issue, _), named in found.items()
+        for finding in _joined(rule, issue, named)
     ]
     return sorted(findings, key=_rank)
 
 
-def _joined(rule: str, issue: Issue, named: Mapping[Plugin | None, list[str]]) -> Iterator[Finding]:
-    """Yield a finding that holds whatever plugin limits queues, and one for each alone."""
+def _joined(
+    rule: str, issue: Issue, named: Mapping[Plugin | None, Mapping[str, str]]
+) -> Iterator[Finding]:
+    """Yield a finding that holds whatever plugin limits queues, and one for each alone.
+
+    :param named: what to do about it, by plugin and release.
+    """
     first = next(iter(named.values()))
-    always = tuple(one for one in first if all(one in releases for releases in named.values()))
+    always = [one for one in first if all(one in releases for releases in named.values())]
     if always:
-        yield Finding(rule, issue, always)
+        yield _finding(rule, issue, {one: first[one] for one in always})
     for plugin, releases in named.items():
-        rest = tuple(one for one in releases if one not in always)
+        rest = {one: now for one, now in releases.items() if one not in always}
         if rest:
-            yield Finding(rule, issue, rest, "" if plugin is None else plugin.value)
+            yield _finding(rule, issue, rest, "" if plugin is None else plugin.value)
+
+
+def _finding(rule: str, issue: Issue, nows: Mapping[str, str], plugin: str = "") -> Finding:
+    """Return a finding of some releases, in which not the same may be to do about it."""
+    told: list[tuple[str, str]] = []
+    for release, now in nows.items():
+        if not told or told[-1][1] != now:
+            told.append((release, now))
+    since = [now if at == 0 else f"since {first}: {now}" for at, (first, now) in enumerate(told)]
+    return Finding(rule, issue._replace(now="; ".join(since)), tuple(nows), plugin)
 
 
 def _issues(check: Check, given: LintContext, how: Behaviours) -> tuple[Issue, ...]:

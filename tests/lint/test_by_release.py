@@ -139,3 +139,19 @@ def test_the_order_of_given_releases_changes_no_finding() -> None:
         for releases in (RELEASES, RELEASES[::-1])
     ]
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("action", ["shuffel", "gangpreemt", "allocat"])
+def test_what_is_to_be_done_differently_is_still_one_finding(action: str) -> None:
+    some = found(conf=TREE.replace("allocate", f"allocate, {action}"), rule="action-unknown")
+    said = [(one.message, one.issue.effect) for one in some]
+    assert len(said) == len({*said})
+    assert {release for one in some for release in one.releases} == {
+        how.release for how in RELEASES
+    }
+
+
+def test_advice_that_differs_between_releases_says_since_when() -> None:
+    conf = TREE.replace("allocate", "allocate, gangpreempd")
+    advice = {one.issue.now for one in found(conf=conf, rule="action-unknown")}
+    assert any("; since v1." in one for one in advice), advice

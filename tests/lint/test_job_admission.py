@@ -53,6 +53,7 @@ def event(name: str, action: str = "RestartJob") -> Document:
     return {"event": name, "action": action}
 
 
+VOLUME = "job-refused-for-volume"
 EXIT = {"exitCode": 3, "action": "AbortJob"}
 
 
@@ -341,3 +342,104 @@ def test_a_limit_without_a_request_is_requested() -> None:
     limited["spec"]["queue"] = "small"
     (one,) = found(small, limited, conf=FLAT, rule="min-resources-above-queue")
     assert "needs cpu 12 at once" in one.message
+
+
+def told(*documents: Document, rule: str) -> list[tuple[str, str, str]]:
+    """Return the field, the message and the advice of each finding of a rule."""
+    issues = [one.issue for one in found(*documents, rule=rule)]
+    return [(one.field, one.message.partition("refuses it: ")[2], one.now) for one in issues]
+
+
+OF_EVENTS = (
+    "there are *, PodFailed, PodEvicted, Unknown, TaskCompleted, TaskFailed, JobUpdated, "
+    "PodPending (since v1.11.0)"
+)
+OF_ACTIONS = (
+    "there are AbortJob, RestartJob, RestartTask, TerminateJob, CompleteJob, ResumeJob, "
+    "RestartPod (since v1.11.0), RestartPartition (since v1.14.0)"
+)
+LATER = "or a later release, or another name"
+WRONG_POLICIES = (
+    (event("PodFail"), "has the event 'PodFail', which is not allowed", "write PodFailed"),
+    (
+        event("PodEvicted", "Restart"),
+        "has the action 'Restart', which is not allowed",
+        "write RestartPod (since v1.11.0)",
+    ),
+    ({"action": "AbortJob"}, "has neither an event nor an exit code", "write one of them"),
+    (
+        {"exitCode": 0, "action": "AbortJob"},
+        "has the exit code 0, which is no error",
+        "write another code",
+    ),
+    (event("Foo"), "has the event 'Foo', which is not allowed", OF_EVENTS),
+    (event("Unknown", "Bar"), "has the action 'Bar', which is not allowed", OF_ACTIONS),
+    (event("PodEvicted"), "has the event PodEvicted of another policy", "keep one of them"),
+    (
+        event("TaskFailed", "RestartPartition"),
+        "has the action 'RestartPartition', which is not allowed",
+        f"use v1.14.0 {LATER}",
+    ),
+    (
+        event("PodPending"),
+        "has the event 'PodPending', which is not allowed",
+        f"use v1.11.0 {LATER}",
+    ),
+)
+
+
+def test_every_policy_with_a_fault_is_named_and_each_fault_once() -> None:
+    wrong = policies(*(document for document, _, _ in WRONG_POLICIES))
+    wrong["spec"]["tasks"][0]["policies"] = [event("PodFailed"), event("*")]
+    expected = [
+        (f"spec.policies[{at}]", f"spec.policies[{at}] {fault}", now)
+        for at, (_, fault, now) in enumerate(WRONG_POLICIES)
+    ]
+    field, any_event = "spec.tasks[0].policies", "have the event * beside PodFailed"
+    expected.append((field, f"{field} {any_event}", "keep * alone, or the rest"))
+    found = told(wrong, rule="job-refused-for-policy")
+    assert sorted(found) == sorted(expected)
+    assert told(policies(event("Foo", "Bar")), rule="job-refused-for-policy") == [
+        (
+            "spec.policies[0]",
+            "spec.policies[0] has the event 'Foo', which is not allowed",
+            OF_EVENTS,
+        ),
+        (
+            "spec.policies[0]",
+            "spec.policies[0] has the action 'Bar', which is not allowed",
+            OF_ACTIONS,
+        ),
+    ]
+
+
+def test_every_volume_and_partition_policy_with_a_fault_is_named() -> None:
+    claim = {"volumeClaim": {"resources": {"requests": {"storage": "1Gi"}}}}
+    some: list[Document] = [{}, {"mountPath": "/a", **claim}, {"mountPath": "/a"}]
+    assert [
+        message for _, message, _ in told(job("a", task("w", 1), volumes=some), rule=VOLUME)
+    ] == [
+        "spec.volumes[0] has no mountPath",
+        "spec.volumes[0] has neither volumeClaim nor volumeClaimName",
+        "spec.volumes[2] has the mountPath /a of another volume",
+        "spec.volumes[2] has neither volumeClaim nor volumeClaimName",
+    ]
+    empty = job("a", task("w", 1, partitionPolicy={"totalPartitions": 0, "partitionSize": -1}))
+    assert [message for _, message, _ in told(empty, rule="job-refused-for-partitions")] == [
+        "totalPartitions 0 is not above 0",
+        "partitionSize -1 is not above 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        policies(event("Foo"), event("PodFailed", "Bar")),
+        job("a", task("w", 1), plugins={"nix": []}),
+        job("a", task("w", 1), plugins={"raj": []}),
+    ],
+)
+def test_what_is_said_in_the_same_words_is_one_finding(wrong: Document) -> None:
+    issues = found(wrong)
+    assert {one.releases for one in issues} == {ALL}
+    assert len({(one.rule, one.message) for one in issues}) == len(issues)
