@@ -12,12 +12,14 @@ from ...engine.events.payloads import ProcessPanicked
 from ...engine.log.store import Query
 from ...engine.model.panic import Panic
 from ...engine.session.framework.trace import Trace
+from ...engine.state.clock import Span
 from ...engine.volcano.releases import Release
 from ...engine.volcano.session.history import resolve
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.recorded_sessions import BELOW, of_scheduler
 from ..moments.scheduler_confs import ConfText
+from ..moments.times import own_span
 from ..parallel import Progress
 from .session_moments import at_revision
 from .subjects import LogSubject
@@ -31,13 +33,13 @@ TRIED = 3
 class Crash(NamedTuple):
     """A crash of the scheduler, from its log.
 
-    :param position: of the event. :param time: microseconds; None if not known.
+    :param position: of the event. :param span: between which times it happened.
     :param revision: the last revision before it; None if not known.
     :param message: of the panic. :param stack: as Go prints it; may be empty.
     """
 
     position: int
-    time: int | None
+    span: Span
     revision: int | None
     message: str
     stack: str
@@ -74,7 +76,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
             found.append(
                 Crash(
                     recorded.position,
-                    event.observed_at,
+                    own_span(recorded),
                     revision,
                     panic_event.message,
                     panic_event.stack,

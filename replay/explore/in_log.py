@@ -71,9 +71,10 @@ def _shown(log: Log, invariants: Sequence[Invariant], behaviours: Behaviours) ->
     end = log.moment()
     ids = tuple(one.id for one in invariants)
     task = CheckTask(end=end, behaviours=behaviours, single=True, ids=ids, settle=0)
+    report = check(log, task)
     since = {
         (one.invariant.id, f"{one.violation.kind} {one.violation.name}"): one.since
-        for one in check(log, task).violations
+        for one in report.violations
     }
     view = ClusterView(play(log.store, end, Projector(behaviours)))
     for violation in violations_of(view, invariants):
@@ -81,7 +82,7 @@ def _shown(log: Log, invariants: Sequence[Invariant], behaviours: Behaviours) ->
         place = since.get((violation.invariant, name))
         if place is not None:
             kind, _, key = name.partition(" ")
-            shown = InLog(name, place.position, place.time)
+            shown = InLog(name, place.position, report.span_of(place))
             yield Shown(violation.invariant, kind, key, violation.sentence, shown)
 
 

@@ -16,6 +16,7 @@ from ...engine.machine.shrink import Shrinker
 from ...engine.machine.turns import Turns
 from ...engine.machine.walks import Bound, Strategy, Walks
 from ...engine.machine.walks import Plan as WalkPlan
+from ...engine.state.clock import Span
 from ..compare.releases import BehaviourDiff
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
@@ -78,12 +79,12 @@ class Cure(NamedTuple):
 class InLog(NamedTuple):
     """An anomaly as a log shows it.
 
-    :param name: of the object there. :param position, time: since when; the time may be unknown.
+    :param name: of the object there. :param position, span: since when.
     """
 
     name: str
     position: int
-    time: int | None
+    span: Span
 
 
 class Anomaly(NamedTuple):

@@ -15,6 +15,7 @@ from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange,
 from ..compare.crashes import Crash, PanickingReleases
 from ..compare.sessions import first_difference_document
 from ..moments.coverage import plurals, unknown_text
+from ..moments.times import known_text
 from ..moments.unknown import document_of
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
@@ -158,7 +159,7 @@ def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
         (
             f"@{crash.position}",
             NONE if crash.revision is None else f"rv:{crash.revision}",
-            NONE if crash.time is None else format_time(crash.time),
+            known_text(crash.span) or NONE,
             crash.message,
         )
         for crash in crashes[:_EVENTS_SHOWN]
@@ -250,9 +251,15 @@ def _crash(crash: Crash) -> dict[str, Any]:
     return {
         "position": crash.position,
         "revision": crash.revision,
-        "observed_at": None if crash.time is None else format_time(crash.time),
+        "observed_at": _time(crash.span.latest or crash.span.earliest),
+        "earliest": _time(crash.span.earliest),
+        "latest": _time(crash.span.latest),
         "message": crash.message,
     }
+
+
+def _time(time: int | None) -> str | None:
+    return None if time is None else format_time(time)
 
 
 def _panicking(panicking: PanickingReleases) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ...engine.machine.search import Progress
 from ...engine.machine.walks import Bound
 from ..explore.run import EXHAUSTIVE, Anomaly, Exploration, InLog, Plan
 from ..explore.story import SERVER, TIME, Moment, Story
+from ..moments.times import known_text
 from .layout import kept, pieces
 from .simulation import spans
 from .tables import PLAIN, Style, Table, lines_of, paragraph
@@ -210,8 +211,9 @@ def in_log_line(anomaly: Anomaly) -> str:
     shown = anomaly.in_log
     if shown is None:
         return ""
-    since = "" if shown.time is None else f" ({format_time(shown.time)})"
-    return f"The log shows the same of {shown.name} since @{shown.position}{since}."
+    since = known_text(shown.span)
+    when = f" ({since})" if since else ""
+    return f"The log shows the same of {shown.name} since @{shown.position}{when}."
 
 
 def wrapped(text: str, style: Style = PLAIN, *, begin: str = "", indent: str = "") -> Iterator[str]:
@@ -352,8 +354,10 @@ def anomaly_document(anomaly: Anomaly) -> dict[str, Any]:
 
 
 def _in_log_document(shown: InLog) -> dict[str, Any]:
-    time = None if shown.time is None else format_time(shown.time)
-    return {"object": shown.name, "position": shown.position, "time": time}
+    span = shown.span
+    times = {"time": span.estimate, "earliest": span.earliest, "latest": span.latest}
+    written = {name: None if time is None else format_time(time) for name, time in times.items()}
+    return {"object": shown.name, "position": shown.position, **written}
 
 
 def _cure_document(anomaly: Anomaly) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from plinian.engine.events.payloads import ProcessPanicked
 from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
 from plinian.engine.model.panic import Panic
+from plinian.engine.state.clock import UNDATED
 from plinian.replay.cli.main import app
 from plinian.replay.compare import log_bisection
 from plinian.replay.compare.crashes import Crash, likeness
@@ -54,7 +55,7 @@ def panicked(message: str, stack: str = STACK, component: str = "scheduler") -> 
         reference=Reference("", "", "", ""),
         payload=canonical_json(payload),
         earliest=parse_time("2026-01-02T03:04:05Z"),
-        latest=parse_time("2026-01-02T03:04:05Z"),
+        latest=parse_time("2026-01-02T03:05:07Z"),
     )
 
 
@@ -135,7 +136,9 @@ def test_the_release_is_one_that_dies_where_the_log_tells_of_a_crash(tmp_path: P
     assert found["release_because"]["same"] is True
     assert found["release_because"]["releases"][-1] == "v1.8.2"
     (crash,) = found["crashes"]
-    assert (crash["message"], crash["observed_at"]) == (MESSAGE, "2026-01-02T03:04:05Z")
+    assert (crash["message"], crash["observed_at"]) == (MESSAGE, "2026-01-02T03:05:07Z")
+    assert (crash["earliest"], crash["latest"]) == ("2026-01-02T03:04:05Z", "2026-01-02T03:05:07Z")
+    assert "2026-01-02T03:04:05Z..03:05:07Z" in ran.stdout
     assert found["flip"]["before"]["says"] == "alive"
     other = told("bisect", "--log", log, "--panic", "--release", "v1.9.0")
     assert (other["release"], other["release_because"], other["flip"]) == ("v1.9.0", None, None)
@@ -164,7 +167,7 @@ def test_a_crash_that_no_release_dies_of_is_said_to_be_one(tmp_path: Path) -> No
 def test_crashes_are_told_apart_by_stack_and_words(
     place: Sequence[str], message: str, like: int
 ) -> None:
-    crash = Crash(7, None, 7, MESSAGE, STACK)
+    crash = Crash(7, UNDATED, 7, MESSAGE, STACK)
     assert likeness(Panic(message, tuple(place)), crash) == like
     words = " sub ".join(reversed(MESSAGE.split(" sub ")))
-    assert likeness(Panic(words), Crash(7, None, 7, MESSAGE, "")) == 1
+    assert likeness(Panic(words), Crash(7, UNDATED, 7, MESSAGE, "")) == 1

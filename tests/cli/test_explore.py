@@ -21,6 +21,7 @@ from plinian.replay.explore import releases
 from plinian.replay.explore.run import Verdicts
 from plinian.replay.render.race_files import pytest_text
 
+NO_TIME = {"time": None, "earliest": None, "latest": None}
 PROMPT = "statefulsets,kubelets,scheduler"
 ALL_ORDERS = ("--release", BREAKS, "--delays", "all", "--prompt", PROMPT)
 SEARCH = (*ALL_ORDERS, "--steps", "7000")
@@ -213,7 +214,7 @@ def test_a_moment_of_a_log_is_explored_and_compared_with_what_came_of_it(
     assert ran.exit_code == 0, ran.output
     printed = json.loads(ran.stdout)
     shown = printed["anomalies"][0]
-    assert shown["in_log"] == {"object": "Pod default/web-0", "position": 12, "time": None}
+    assert shown["in_log"] == {"object": "Pod default/web-0", "position": 12, **NO_TIME}
     assert shown["releases"] == {
         "order": "in this order",
         "breaks": [BREAKS],

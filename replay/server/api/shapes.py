@@ -137,14 +137,15 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Verdicts": "order:string breaks:[string] holds:[string] complete:boolean",
         "Cured": "behaviour:string part:string values:[string?] pull:string? why:string",
         "Cure": "breaks:string holds:string behaviours:[Cured]",
-        "InLog": "object:string position:integer time:string?",
+        "InLog": "object:string position:integer time:string? earliest:string? latest:string?",
         "Promise": "depth:integer kinds:integer steps:integer walks:integer of_one_walk:number "
         "of_all_walks:number",
         "Anomaly": "invariant:string sentence:string steps:[string] found_in:integer "
         "seed:integer? digest:string token:string releases:Verdicts cure:Cure? in_log:InLog?",
         # bisect, upgrade-check, fidelity
         "Question": "kind:string about:string value:string",
-        "Crash": "position:integer revision:integer? observed_at:string? message:string",
+        "Crash": "position:integer revision:integer? observed_at:string? earliest:string? "
+        "latest:string? message:string",
         "Probe": "at:string answer:boolean? says:string",
         "FlipSide": "at:string answer:boolean? says:string steps:[Step]",
         "FlipEvent": "position:integer revision:integer? kind:string object:string",
