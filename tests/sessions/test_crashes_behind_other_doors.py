@@ -55,6 +55,21 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture
+def recorded(timed: Path, tmp_path: Path) -> Path:
+    """Return the log of lists with a session that the scheduler's log records as one that ended."""
+    place, lines = tmp_path / "recorded.db", tmp_path / "scheduler.log"
+    place.write_bytes(timed.read_bytes())
+    session = "a81ef8ba-14a5-4a1f-96f5-cb02e74eeb5f"
+    lines.write_text(
+        f"I1128 10:31:00.100001       1 session.go:193] Open Session {session} with <1> Job and "
+        "<1> Queues\n"
+        f"I1128 10:31:00.300005       1 session.go:240] Close Session {session}\n"
+    )
+    printed(f"ingest {lines} {timed.parent / 'conf.yaml'} --year 2026", place)
+    return place
+
+
 @pytest.fixture(scope="module")
 def pages(mended: Path) -> Iterator[httpx.Client]:
     with pages_of(mended) as client:
@@ -91,6 +106,18 @@ def test_a_panic_is_not_compared_with_a_scenario_that_records_nothing(cards: Pat
     found = printed(f"fidelity {AS}", cards, code=2)
     assert "nothing to compare: the log has 1 session of a scenario" in found
     assert NO_CARDS in printed(f"session {AS}", cards, code=None)
+
+
+def test_a_panic_where_the_log_records_a_session_that_ended_is_a_difference(recorded: Path) -> None:
+    found = printed(f"fidelity {AS}", recorded)
+    assert "v1.12.1 panics in 1 session in which the log records no panic" in found
+    assert NO_CARDS in found
+    with plinian.open(recorded) as log:
+        report = plinian.document(log.fidelity(release="v1.12.1"))
+    (one,) = report["differences"]
+    assert (one["about"], one["recorded"], one["session"]) == ("panic", "", 1)
+    assert NO_CARDS in one["again"]
+    assert report["panics"]["invented"] == 1
 
 
 def test_the_cache_after_a_panic_says_so(mended: Path) -> None:
