@@ -129,6 +129,7 @@ class CacheDriver:
         self._in_hand.clear()
         self.is_down = False
         stores = old.stores
+        self.cache.stores.undecoded.update(stores.undecoded)
 
         def of(kind: str) -> Iterable[Object]:
             keys = sorted(stores.of(kind))

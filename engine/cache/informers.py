@@ -52,11 +52,31 @@ class Objects(NamedTuple):
     resource_slices: Mapping[str, objects.ResourceSlice]
 
 
+class Undecoded(NamedTuple):
+    """An object whose last version informers could not decode.
+
+    :param fault: the field, its value, and what the value is not.
+    :param within: of a pod, ``namespace/name`` of its PodGroup; of a PodGroup, its queue; empty if
+        it names none.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    fault: str
+    within: str = ""
+
+
 class Stores:
-    """One store for each kind in :data:`.objects.KINDS`."""
+    """One store for each kind in :data:`.objects.KINDS`.
+
+    :ivar undecoded: by kind and key, the objects whose last version could not be decoded; a store
+        has the version before it, if there was one.
+    """
 
     def __init__(self) -> None:
         self._stores: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+        self.undecoded: dict[tuple[str, str], Undecoded] = {}
         self._frozen: dict[str, Mapping[str, Any]] = {}
 
     def of(self, kind: str) -> Mapping[str, Any]:

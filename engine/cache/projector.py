@@ -8,20 +8,22 @@ differs from the API server only because of the handlers themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..errors import EventMalformed
 from ..events import KINDS as EVENT_KINDS
 from ..events import Effect, Event, Reference
 from ..events.complete_lists import CompleteLists
 from ..events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
-from ..kubernetes.objects import KINDS, Object, Pod, decode
+from ..kubernetes.objects import KINDS, Object, Pod, Undecodable, decode
 from ..model.panic import Panic
+from ..model.task import GROUP_NAME
 from .cache import SchedulerCache
 from .driver import CacheDriver
+from .informers import Undecoded
 from .scheduler_flags import CacheOptions
 
 if TYPE_CHECKING:
@@ -65,8 +67,6 @@ class Projector:
     """Delivers the events of a log to one scheduler; when its process panics, a new one starts.
 
     :ivar driver: drives the cache of the current process.
-    :ivar malformed: objects that Go cannot decode, or whose amounts are malformed; they are
-        skipped.
     :ivar crashes: the panics that ended processes, in order.
     :ivar lists: what complete lists show.
     :ivar taken_out: the objects that the last event removed because a list lacked them.
@@ -75,7 +75,6 @@ class Projector:
 
     def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
         self.driver = CacheDriver(behaviours, options)
-        self.malformed: list[str] = []
         self.crashes: list[Panic] = []
         self.lists = CompleteLists()
         self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
@@ -166,20 +165,24 @@ class Projector:
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
-        held = self.driver.cache.stores.get(kind.__name__, key_of(reference))
+        stores, key = self.driver.cache.stores, key_of(reference)
+        held = stores.get(kind.__name__, key)
         try:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
+                stores.undecoded.pop((kind.__name__, key), None)
                 if self._position:
                     self.origins[kind.__name__][item.key] = Origin(item, self._position)
                 self.driver.deliver(kind.__name__, item)
             elif effect is Effect.DELETED:
+                stores.undecoded.pop((kind.__name__, key), None)
                 last = decode(kind, payload)
                 self._delete(kind.__name__, held, reference, last if last.name else held)
             else:
                 self._bind(held, reference, payload)
-        except (EventMalformed, ValueError) as fault:
-            self.malformed.append(f"{kind.__name__} {key_of(reference)}: {fault}")
+        except (Undecodable, ValueError) as fault:
+            if effect is Effect.VERSION:
+                stores.undecoded[kind.__name__, key] = _undecoded(reference, fault, payload)
         self.driver.work()
 
     def _delete(
@@ -208,13 +211,16 @@ class Projector:
         if kind is None:
             return
         self._hear()
-        existing = self.driver.cache.stores.of(kind.__name__).values()
+        stores = self.driver.cache.stores
+        unread = [one for (of, _), one in stores.undecoded.items() if of == kind.__name__]
+        existing = chain(stores.of(kind.__name__).values(), unread)
         for reference in self.lists.gone(listing, existing, lives_on, self._position):
             self._take_out(reference)
 
     def _take_out(self, reference: Reference) -> None:
         """Remove an object that a list lacked."""
         self.taken_out.append(reference)
+        self.driver.cache.stores.undecoded.pop((reference.kind, key_of(reference)), None)
         held = self.driver.cache.stores.get(reference.kind, key_of(reference))
         self._delete(reference.kind, held, reference, held)
         self.driver.work()
@@ -251,6 +257,24 @@ def _texts(flag: str) -> tuple[str, ...]:
     """Return the elements of a list as Go prints it: ``[volcano,other]``."""
     inner = flag.strip('"').removeprefix("[").removesuffix("]")
     return tuple(text.strip() for text in inner.replace(" ", ",").split(",") if text.strip())
+
+
+def _undecoded(about: Reference, fault: Exception, payload: bytes) -> Undecoded:
+    words = fault.fault if isinstance(fault, Undecodable) else str(fault)
+    document, within = msgspec.json.decode(payload), ""
+    if about.kind == "Pod":
+        group = _text_at(document, "metadata", "annotations", GROUP_NAME)
+        within = f"{about.namespace}/{group}" if group else ""
+    elif about.kind == "PodGroup":
+        within = _text_at(document, "spec", "queue")
+    return Undecoded(about.namespace, about.name, about.uid, words, within)
+
+
+def _text_at(document: Any, *path: str) -> str:
+    """Return a text of a document that cannot be decoded; empty if there is none."""
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, str) else ""
 
 
 def key_of(reference: Reference) -> str:

@@ -152,7 +152,7 @@ class _Reader:
     def _begin(self) -> None:
         """Restore the projector's own state, and what is needed to create tasks."""
         stored, projector = self._stored, self.projector
-        projector.malformed = stored.malformed
+        self._cache.stores.undecoded.update(stored.undecoded)
         projector.crashes = [_panic(one) for one in stored.crashes]
         crash, projector.driver.is_down = stored.crash
         self._cache.crash = next(map(_panic, crash), None)

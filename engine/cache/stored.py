@@ -22,6 +22,7 @@ from ..model.panic import Panic
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.task import TaskInfo
+from .informers import Undecoded
 from .node_sync import with_volume_limits
 from .projector import Projector
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
@@ -127,7 +128,7 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     """
 
     options: list[Any]
-    malformed: list[str]
+    undecoded: list[tuple[tuple[str, str], Undecoded]]
     crashes: list[StoredPanic]
     crash: tuple[list[StoredPanic], bool]
     holds_cleanup: bool
@@ -229,7 +230,7 @@ class _Writer:
         hypernodes = self._hypernodes()
         return StoredBelief(
             options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
-            malformed=projector.malformed,
+            undecoded=[*cache.stores.undecoded.items()],
             crashes=[_panic(crash) for crash in projector.crashes],
             crash=([_panic(cache.crash)] if cache.crash else [], projector.driver.is_down),
             holds_cleanup=projector.driver.holds_cleanup,

@@ -21,7 +21,7 @@ from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, distinct, pack_table, unpack_table
 
-CLOCK_VERSION = 5
+CLOCK_VERSION = 6
 """Version of the rules for building clocks; stored clocks of another version are not read."""
 
 BLOCK_ROWS = 32_768
@@ -100,6 +100,7 @@ class _Index(msgspec.Struct, array_like=True):
     remarks: list[Remark]
     vouched: int
     open_writes: int
+    misread: tuple[int, ...] = ()
 
 
 _ENCODE = msgspec.msgpack.Encoder().encode
@@ -116,7 +117,8 @@ def encode_clock(
     """
     dated = [getattr(tables, name) for name in _DATED]
     undated = [getattr(tables, name) for name in _UNDATED]
-    index = _Index(known, [], [], list(tables.remarks), vouched, tables.open_writes)
+    remarks = list(tables.remarks)
+    index = _Index(known, [], [], remarks, vouched, tables.open_writes, tables.misread)
     blocks: list[tuple[int, int, bytes]] = []
     sums = np.concatenate(([0], np.cumsum(_mixed(tables.keys, tables.positions, tables.partners))))
     for part, table, entries in (
@@ -226,6 +228,11 @@ class Clock:
     def open_writes(self) -> int:
         """How many accepted writes made no version that is known; some changed nothing."""
         return self._index.open_writes
+
+    @property
+    def misread(self) -> tuple[int, ...]:
+        """The positions of versions of which tables read a field that cannot be decoded."""
+        return self._index.misread
 
     def revision_at(self, time: int) -> int:
         """Return the last revision that had happened by a time, by the estimates; -1 if none had.

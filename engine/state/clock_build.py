@@ -28,7 +28,7 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
     Revisions rise, and so do their times. The events without revision are sorted by ``keys``, their
     place among twice the revisions, and ``loose_estimates``. ``partners`` are the positions of the
     versions that they made, 0 if unknown. ``open_writes`` counts accepted writes whose result is
-    not known.
+    not known. ``misread`` are the positions of versions of which a field cannot be decoded.
     """
 
     revisions: Int64s
@@ -43,6 +43,7 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
     partners: Int64s
     remarks: tuple[Remark, ...] = ()
     open_writes: int = 0
+    misread: tuple[int, ...] = ()
 
 
 def build_clock(
@@ -258,6 +259,7 @@ def _tables(
         partners=made[order],
         remarks=bounds.remarks,
         open_writes=int((np.isin(columns.effects, _WRITES) & (pairing.partners == UNPAIRED)).sum()),
+        misread=tuple(columns.positions[(times.marks & Mark.MISREAD) != 0].tolist()),
     )
 
 

@@ -83,6 +83,7 @@ class Why(StrEnum):
     AFTER = "after"
     DELETION = "deletion"
     CONTRADICTION = "contradiction"
+    UNDECODABLE = "undecodable"
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):

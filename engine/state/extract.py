@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from ..kubernetes.units import parse_time, resource_amount
 from . import facts
+from .misread import faults_of, readable, without_odd
 from .pod_status import PodStatus, container_counts, status_word
 
 Quantities = dict[str, str | float]
@@ -188,12 +189,11 @@ class _PriorityClass(_Object):
 
 
 def _time(text: str | None) -> int | None:
-    if not text:
-        return None
-    try:
-        return parse_time(text)
-    except ValueError:
-        return None
+    """Return a time, in microseconds; None if there is none.
+
+    :raises ValueError: it is malformed.
+    """
+    return parse_time(text) if text else None
 
 
 def _base(metadata: _Metadata) -> dict[str, Any]:
@@ -205,16 +205,13 @@ def _base(metadata: _Metadata) -> dict[str, Any]:
 
 
 def _amounts(quantities: Quantities | None) -> facts.Resources:
-    """Return resources in Volcano's units; an invalid quantity counts as absent."""
+    """Return resources in Volcano's units.
+
+    :raises ValueError: one is no quantity.
+    """
     if not quantities:
         return {}
-    amounts = {}
-    for name, quantity in quantities.items():
-        try:
-            amounts[name] = resource_amount(name, quantity)
-        except ValueError:
-            continue
-    return amounts
+    return {name: resource_amount(name, quantity) for name, quantity in quantities.items()}
 
 
 def _add(total: facts.Resources, more: facts.Resources) -> None:
@@ -391,30 +388,48 @@ def _other(other: _Object) -> facts.OtherFact:
     return facts.OtherFact(**_base(other.metadata))
 
 
-def _extractor(shape: type[T], build: Callable[[T], facts.Fact]) -> Callable[[bytes], facts.Fact]:
-    decoder = msgspec.json.Decoder(shape)
+class _Extractor(Generic[T]):
+    """From payloads of a kind to facts. :param shape: what is decoded of an object."""
 
-    def extract(payload: bytes) -> facts.Fact:
-        return build(decoder.decode(payload))
+    def __init__(self, shape: type[T], build: Callable[[T], facts.Fact]) -> None:
+        self.shape, self.build = shape, build
+        self._decode = msgspec.json.Decoder(shape).decode
 
-    return extract
+    def __call__(self, payload: bytes) -> facts.Fact:
+        """Return the fact of an object.
+
+        :raises ValueError: something of it cannot be read.
+        """
+        return self.build(self._decode(payload))
+
+    def without_faults(self, payload: bytes, empty: facts.Fact) -> facts.Fact:
+        """Return the fact of an object without the fields that cannot be read.
+
+        :param empty: if nothing can.
+        """
+        document = msgspec.json.decode(payload)
+        try:
+            found = self.build(without_odd(readable(document, self.shape)))
+        except ValueError:
+            found = empty
+        return msgspec.structs.replace(found, misread=True)
 
 
-_EXTRACTORS: Mapping[tuple[str, str], Callable[[bytes], facts.Fact]] = MappingProxyType(
+_EXTRACTORS: Mapping[tuple[str, str], _Extractor[Any]] = MappingProxyType(
     {
-        ("", "Pod"): _extractor(_Pod, _pod),
-        ("", "Node"): _extractor(_Node, _node),
-        ("", "Event"): _extractor(_KubernetesEvent, _kubernetes_event),
-        ("events.k8s.io", "Event"): _extractor(_KubernetesEvent, _kubernetes_event),
-        ("scheduling.k8s.io", "PriorityClass"): _extractor(_PriorityClass, _priority_class),
-        ("scheduling.volcano.sh", "PodGroup"): _extractor(_PodGroup, _podgroup),
-        ("scheduling.volcano.sh", "Queue"): _extractor(_Queue, _queue),
-        ("batch.volcano.sh", "Job"): _extractor(_Job, _job),
+        ("", "Pod"): _Extractor(_Pod, _pod),
+        ("", "Node"): _Extractor(_Node, _node),
+        ("", "Event"): _Extractor(_KubernetesEvent, _kubernetes_event),
+        ("events.k8s.io", "Event"): _Extractor(_KubernetesEvent, _kubernetes_event),
+        ("scheduling.k8s.io", "PriorityClass"): _Extractor(_PriorityClass, _priority_class),
+        ("scheduling.volcano.sh", "PodGroup"): _Extractor(_PodGroup, _podgroup),
+        ("scheduling.volcano.sh", "Queue"): _Extractor(_Queue, _queue),
+        ("batch.volcano.sh", "Job"): _Extractor(_Job, _job),
     }
 )
 
-_EXTRACT_OTHER = _extractor(_Object, _other)
-_EXTRACT_USE = _extractor(_UsingPod, _using_pod)
+_EXTRACT_OTHER = _Extractor(_Object, _other)
+_EXTRACT_USE = _Extractor(_UsingPod, _using_pod)
 
 _EMPTY: Mapping[tuple[str, str], facts.Fact] = MappingProxyType(
     {
@@ -430,24 +445,33 @@ _EMPTY: Mapping[tuple[str, str], facts.Fact] = MappingProxyType(
 def extract_fact(group: str, kind: str, payload: bytes) -> facts.Fact:
     """Return the fact of an object of a kind.
 
-    An object with a field of a type that no API server stores gives the kind's empty fact: the log
-    has the whole object, and one wrong field must not make a cluster unreadable.
+    Of an object with a field of a type that no API server stores, the fact is ``misread`` and lacks
+    what cannot be read: the log has the whole object, and one wrong field must not make a cluster
+    unreadable.
     """
+    extractor = _EXTRACTORS.get((group, kind), _EXTRACT_OTHER)
     try:
-        return _EXTRACTORS.get((group, kind), _EXTRACT_OTHER)(payload)
-    except msgspec.ValidationError:
-        return _EMPTY.get((group, kind), facts.OtherFact())
+        return extractor(payload)
+    except ValueError:
+        empty = _EMPTY.get((group, kind), facts.OtherFact())
+        return extractor.without_faults(payload, empty)
 
 
 def extract_use(group: str, kind: str, payload: bytes) -> facts.Fact:
     """Return the fact of an object; of a pod only where it runs, its phase, and what it takes.
 
     That is its node, its requests, its PodGroup and its queue: a third of the work, if there are
-    many pods. An object that cannot be read has an empty fact, as :func:`extract_fact` says.
+    many pods. Of an object with a wrong field it is as :func:`extract_fact` says.
     """
     if (group, kind) != ("", "Pod"):
         return extract_fact(group, kind, payload)
     try:
         return _EXTRACT_USE(payload)
-    except msgspec.ValidationError:
-        return _EMPTY[group, kind]
+    except ValueError:
+        return _EXTRACT_USE.without_faults(payload, _EMPTY[group, kind])
+
+
+def misread_words(group: str, kind: str, payload: bytes) -> str:
+    """Return what of an object tables cannot read, in words; empty if they can read it."""
+    shape = _EXTRACTORS.get((group, kind), _EXTRACT_OTHER).shape
+    return next(faults_of(msgspec.json.decode(payload), shape), "")

@@ -4,7 +4,9 @@ A fact is decoded from an object's payload once and stored, as a small msgpack a
 sidecar and in checkpoints, both of which can be rebuilt at any time. Resources are in Volcano's
 units (cpu and scalars in milli, memory in bytes), times in microseconds since 1970 UTC.
 
-Fields may only be added at the end, together with a new :data:`VERSION`.
+Fields may only be added at the end, together with a new :data:`VERSION`. The last one of every
+fact, ``misread``, says that something of it could not be read: a field has a type, or a resource an
+amount, that no API server stores.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-VERSION = 4
+VERSION = 5
 """Version of facts and the fold; sidecars and checkpoints of another version are not read."""
 
 Resources: TypeAlias = dict[str, float]
@@ -40,6 +42,7 @@ class NodeFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="n", 
     ready: str = ""
     roles: tuple[str, ...] = ()
     version: str = ""
+    misread: bool = False
 
 
 class PodFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="p", gc=False):
@@ -61,6 +64,7 @@ class PodFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="p", g
     priority: int | None = None
     job: str = ""
     queue: str = ""
+    misread: bool = False
 
 
 class PodGroupFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="g", gc=False):
@@ -74,6 +78,7 @@ class PodGroupFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="
     running: int = 0
     succeeded: int = 0
     failed: int = 0
+    misread: bool = False
 
 
 class QueueFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="q", gc=False):
@@ -92,6 +97,7 @@ class QueueFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="q",
     inqueue: int = 0
     unknown: int = 0
     completed: int = 0
+    misread: bool = False
 
 
 class JobFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="j", gc=False):
@@ -108,12 +114,14 @@ class JobFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="j", g
     failed: int = 0
     terminating: int = 0
     unknown: int = 0
+    misread: bool = False
 
 
 class OtherFact(ObjectFact, frozen=True, array_like=True, kw_only=True, tag="o", gc=False):
     """Any other kind; ``summary`` is its table row without name and age."""
 
     summary: tuple[str, ...] = ()
+    misread: bool = False
 
 
 Fact: TypeAlias = NodeFact | PodFact | PodGroupFact | QueueFact | JobFact | OtherFact

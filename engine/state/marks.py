@@ -35,6 +35,8 @@ class Mark(IntFlag):
     """It existed at the latest time; it may have been written long before."""
     UNPLACED = 4096
     """A list without a revision: a later revision may be older."""
+    MISREAD = 8192
+    """A field of the version cannot be decoded."""
 
 
 _REQUESTS = MappingProxyType(
@@ -60,6 +62,7 @@ _LOWER_BOUND = b'"exact":false'
 
 
 _ENDING, _BOUND, _AUDITED = int(Mark.ENDING), int(Mark.BOUND), int(Mark.AUDITED)
+_MISREAD = int(Mark.MISREAD)
 
 
 def marks_of(
@@ -86,6 +89,8 @@ def marks_of(
                 mark |= _ENDING
             if type(fact) is PodFact and fact.node:
                 mark |= _BOUND
+            if fact.misread:
+                mark |= _MISREAD
         found.append(mark | _AUDITED if audited[index] else mark)
     return found
 

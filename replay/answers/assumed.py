@@ -14,7 +14,7 @@ _WITHOUT = frozenset(
     {
         *("ended", "runs", "bound", "deleting", "aborting", "completing", "terminating"),
         *("restarting", "no-podgroup", "no-pods", "no-queue", "other-scheduler", "gated"),
-        *("gang-lacks-pods", "unread", "stale-cache", "unknown"),
+        *("gang-lacks-pods", "unread", "undecodable", "stale-cache", "unknown"),
         *("open", "cordoned", "tainted", "not-ready", "out-of-sync"),
     }
 )

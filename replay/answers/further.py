@@ -16,6 +16,7 @@ from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
 from .run import JOB, POD, PODGROUP, Run
+from .undecoded import undecoded_pods
 
 _OF_QUEUE = frozenset(
     {
@@ -69,6 +70,8 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
     unseen = run.unseen.get(key)
     if unseen:
         text += f"; sessions do not see {whose_they_are(run, unseen)}"
+    undecoded = undecoded_pods(run, key)
+    text += "" if undecoded is None else f"; {undecoded.because}"
     return Blocked(text, _OF_GANG, (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 

@@ -21,8 +21,10 @@ from .hypernodes import no_hypernode
 from .other_schedulers import cause_of, whose_they_are
 from .outlook import releasing
 from .placing import (
+    NO_NODE,
     REASONS,
     gang_short,
+    no_nodes,
     node_links,
     not_placed,
     of_nodes,
@@ -31,7 +33,8 @@ from .placing import (
     reasons_of,
 )
 from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorded
-from .run import POD, PODGROUP, QUEUE, Run
+from .run import NODE, POD, PODGROUP, QUEUE, Run
+from .undecoded import absence, undecoded_pods, words_about
 
 _DEFAULT_QUEUE = "default"
 _PLACEMENTS = 16
@@ -62,7 +65,7 @@ def job_finding(run: Run, key: str, subject: Subject) -> Finding:
     """
     group, about = run.group(key), (PODGROUP, key)
     if group is None:
-        return missing_group(key).finding(subject.because, verb="")
+        return missing_group(run, key).finding(subject.because, verb="")
     crash = panics(run)
     if crash is not None:
         return crash.finding(subject.because, verb="").after(_head(run, key, group), about)
@@ -99,7 +102,7 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     if job is None or job.pod_group is None:
         return _not_in_cache(key, group)
     if job.queue not in run.cache.queues:
-        return _no_queue(job)
+        return _no_queue(run, job)
     phase = job.pod_group.status.phase
     if phase in {"", "Pending"}:
         enqueued = key in run.answer.result.enqueued
@@ -107,9 +110,12 @@ def job_blocked(run: Run, key: str, group: PodGroup) -> Blocked | None:
     return _not_running(run, key, job)
 
 
-def missing_group(key: str) -> Blocked:
-    """Return why pods of a PodGroup that does not exist wait."""
-    text = f"its PodGroup {key} does not exist, and without it the scheduler ignores the pods"
+def missing_group(run: Run, key: str) -> Blocked:
+    """Return why pods of a PodGroup wait that does not exist, or cannot be decoded."""
+    undecoded = words_about(run, "PodGroup", key)
+    text = f"its PodGroup {key} {undecoded}; the scheduler ignores the pods, too"
+    if not undecoded:
+        text = f"its PodGroup {key} does not exist, and without it the scheduler ignores the pods"
     link = PodGroupState(text=text, blocks=True, podgroup=key, exists=False)
     return Blocked(text, f"no-podgroup {key}", (link,), ((PODGROUP, key),))
 
@@ -231,8 +237,8 @@ def _not_in_cache(key: str, group: PodGroup) -> Blocked:
     return Blocked(text, f"stale-cache {key}", (state,), ((PODGROUP, key),))
 
 
-def _no_queue(job: JobInfo) -> Blocked:
-    text = f"its queue {job.queue} does not exist"
+def _no_queue(run: Run, job: JobInfo) -> Blocked:
+    text = f"its queue {job.queue} {absence(run, 'Queue', job.queue)}"
     link = QueueState(text=text, blocks=True, queue=job.queue, exists=False)
     return Blocked(text, f"no-queue {job.queue}", (link,), ((QUEUE, job.queue),))
 
@@ -290,6 +296,10 @@ def _no_pods(run: Run, key: str) -> Blocked:
         text = f"sessions see none of its pods: {whose_they_are(run, unseen)}"
         about = ((POD, unseen[0].key),)
         return Blocked(text, cause_of(unseen), (Note(text=text, blocks=True),), about)
+    undecoded = undecoded_pods(run, key)
+    if undecoded is not None:
+        text = f"sessions see none of its pods: {undecoded.because}"
+        return undecoded._replace(because=text, links=(Note(text=text, blocks=True),))
     group = run.group(key)
     owner = None if group is None else group.metadata.controller
     maker = f"the controller of its {owner.kind}" if owner else "a controller"
@@ -300,6 +310,9 @@ def _no_pods(run: Run, key: str) -> Blocked:
 def _not_tried(run: Run, key: str, pod: str) -> Blocked:
     group = run.group(key)
     text = unplaced(run, "" if group is None else group.status.phase)
+    if not text and all(one.reason for one in run.cache.nodes.values()):
+        text = no_nodes(run)
+        return Blocked(text, NO_NODE, (Note(text=text, blocks=True),), ((NODE, ""),))
     text = text or f"the session does not come to its pod {pod}"
     return Blocked(text, "not-reached", (Note(text=text, blocks=True),), ((POD, pod),))
 

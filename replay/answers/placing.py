@@ -25,12 +25,13 @@ from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
 from .records import Link, Nodes, Note, Placement, Refusal, Score
 from .requests import of_which
 from .run import CSI_NODE, NODE, PODGROUP, Run
+from .undecoded import absence, undecoded_names, undecoded_nodes
 
 _PODS = "pods"
 PLACING = ("allocate", "backfill")
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
-_NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
+NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
 PIPELINE, DISCARD = "pipeline", "discard"
 """Steps of a trace: a node is kept for a pod, and what was planned is taken back."""
 _PLACED = ("allocate", PIPELINE)
@@ -99,7 +100,7 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
 
 def of_nodes(blocked: Blocked) -> bool:
     """Return whether a reason is that no node takes a pod, or too few take pods of a gang."""
-    return blocked.cause in {_NO_NODE, _GANG_SHORT, f"{_GANG_SHORT} {_NO_NODE}"}
+    return blocked.cause in {NO_NODE, _GANG_SHORT, f"{_GANG_SHORT} {NO_NODE}"}
 
 
 def _kind(blocked: Blocked) -> object:
@@ -220,24 +221,37 @@ def _unbound_first(run: Run, pod: str, found: Blocked) -> Blocked:
 
 def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     count = sum(len(group.nodes) for group in seen.groups)
-    skipped, own = run.not_ready, demands_of(run, pod)
+    own = demands_of(run, pod)
     if not count:
-        text = "there is no node that the scheduler could use"
-        text += f" ({skipped_words(skipped)})" if skipped else ""
+        text = no_nodes(run)
     elif count == 1:
         text = f"the only node does not take it: {refusals(seen.groups, own)}"
     else:
         text = f"none of {count} nodes takes it: {refusals(seen.groups, own)}"
     text += _above_every_node(run, seen.request) if count else ""
     text += of_which(run, pod, _lacked(seen)) if count else ""
-    if skipped and count:
-        text += f"; {skipped_words(skipped)}"
+    text += "".join(f"; {why}" for why in _unseen(run)) if count else ""
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen, own)
     reasons = [reason for group in seen.groups for reason in group.reasons]
     causes = {_NO_VOLUME: "no-volume", **own.absent}
-    cause = next((causes[reason] for reason in reasons if reason in causes), _NO_NODE)
+    cause = next((causes[reason] for reason in reasons if reason in causes), NO_NODE)
     return Blocked(text, cause, (link,), about)
+
+
+def no_nodes(run: Run) -> str:
+    """Return that sessions see no node, and why."""
+    why = joined(_unseen(run))
+    return f"there is no node that the scheduler could use{f' ({why})' if why else ''}"
+
+
+def _unseen(run: Run) -> Iterator[str]:
+    """Yield which nodes sessions do not see, and why."""
+    if run.not_ready:
+        yield skipped_words(run.not_ready)
+    undecoded = undecoded_nodes(run)
+    if undecoded is not None:
+        yield undecoded.because
 
 
 def _lacked(seen: NodesChecked) -> list[str]:
@@ -272,6 +286,8 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
     text = f"{text} pod {pod}"
     if groups:
         text += f"; {refusals(seen.groups, own)}"
+    undecoded = undecoded_nodes(run)
+    text += "" if undecoded is None else f"; {undecoded.because}"
     return Nodes(
         text=text,
         blocks=not seen.passing,
@@ -279,7 +295,7 @@ def nodes_link(run: Run, pod: str, seen: NodesChecked, own: Demands) -> Nodes:
         request=amounts_of(seen.request),
         passing=seen.passing,
         groups=groups,
-        skipped=run.not_ready,
+        skipped={**run.not_ready, **undecoded_names(run)},
     )
 
 
@@ -291,9 +307,9 @@ def _unprepared(run: Run, pod: str, text: str) -> Blocked:
     """Return why a pod was compared with no node, though the session came to it."""
     seen = run.detail(Unprepared, UNPREPARED, pod)
     skipped = run.detail(Skipped, SKIPPED, pod)
-    because, cause, plugin = f"no node takes it: {text}", _NO_NODE, ""
+    because, cause, plugin = f"no node takes it: {text}", NO_NODE, ""
     if seen is not None:
-        plugin, cause = seen.by, _NO_NODE
+        plugin, cause = seen.by, NO_NODE
         because = f"filter {seen.by} fails for all nodes: {seen.message}"
         if seen.by in _VOLUMES:
             because, cause = _volume(run, pod, seen.message)
@@ -318,11 +334,12 @@ def _volume(run: Run, pod: str, says: str) -> tuple[str, str]:
     for one in () if found is None else mounted_claims(found):
         key = f"{place}/{one.name}"
         if run.cache.stores.get("PersistentVolumeClaim", key) is None:
-            return f"its PersistentVolumeClaim {key} does not exist", "no-claim"
+            absent = absence(run, "PersistentVolumeClaim", key)
+            return f"its PersistentVolumeClaim {key} {absent}", "no-claim"
     unbound = unbound_claim(run, found)
     if unbound:
         return unbound, "unbound-claim"
-    return f"its volumes keep it from all nodes: {says}", _NO_NODE
+    return f"its volumes keep it from all nodes: {says}", NO_NODE
 
 
 def _scores(scores: dict[str, float]) -> list[str]:

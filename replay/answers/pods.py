@@ -141,7 +141,7 @@ def _in_group(run: Run, key: str, group: str) -> Finding:
     """Return why a pod without a node waits, as a member of its PodGroup."""
     subject = f"pod {key}"
     if run.group(group) is None:
-        found = missing_group(group)
+        found = missing_group(run, group)
         return found.finding(subject).after(differences(run, [("PodGroup", group)]))
     crash = panics(run)
     job = run.job(group)

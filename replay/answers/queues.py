@@ -18,6 +18,7 @@ from .jobs import first_waiting, job_blocked, panics
 from .queue_words import account_of, held_of
 from .records import Link, QueuePath, QueueState, Waiting
 from .run import QUEUE, Run
+from .undecoded import undecoded_groups
 
 NAMED = 2
 """How many different reasons a sentence names."""
@@ -182,4 +183,8 @@ def _idle(run: Run, subject: str, name: str) -> Finding:
     holds = "" if check is None else f"; it holds {_held(check.levels[0])}"
     jobs = len(jobs_below(run.cache, name))
     text = f"{subject} lets no job wait: it has {counted(jobs, 'job')}{holds}"
-    return Finding(text, False, "idle")
+    undecoded = undecoded_groups(run, name)
+    if undecoded is not None:
+        text = f"{text}; {undecoded.because}"
+    links = () if undecoded is None else undecoded.links
+    return Finding(text, False, "idle", links, () if undecoded is None else undecoded.about)

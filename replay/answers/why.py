@@ -49,6 +49,7 @@ from .run import (
 from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
 from .target import RUNNING, Target, target_of
 from .tasks import with_dependencies
+from .undecoded import undecoded_finding, with_job_fault
 
 Progress = Callable[[int, int], None]
 
@@ -129,10 +130,10 @@ def whys_at(
         _Asking(
             log,
             Question(
-                target_of(log, one, one.place(namespace) or "default", moment),
+                target,
                 scene,
                 behaviours,
-                unknown,
+                (*unknown, *_job_fault(log, target, moment)),
                 storage,
                 built_in,
                 tuple(sentences),
@@ -140,6 +141,7 @@ def whys_at(
             events,
         )
         for one in named
+        for target in (target_of(log, one, one.place(namespace) or "default", moment),)
     ]
     earlier = {then.revision or 0: then for each in asking for _, then in each.plan.moments}
     done, total = 0, sum(len(each.plan.moments) + 1 for each in asking)
@@ -153,6 +155,14 @@ def whys_at(
                 if progress is not None:
                     progress(done, total)
     return Whys(tuple(each.answer() for each in asking), cache)
+
+
+def _job_fault(log: Log, target: Target, moment: Moment) -> list[Unknown]:
+    """Return that a job of Volcano cannot be decoded, which sessions do not notice."""
+    if target.pair != JOB:
+        return []
+    found = unknown_at(log, moment, [JOB], target.key.partition("/")[0])
+    return [one for one in found if one.fault and target.key in one.objects]
 
 
 class _Asking:
@@ -192,6 +202,7 @@ class _Asking:
         finding = _unread(target)
         if self._finding is not None:
             finding = with_dependencies(log, run, target, self._finding)
+            finding = with_job_fault(finding, target, question.unknown)
         return Why(
             asked=Asked(
                 kind=plain_name(*target.pair),
@@ -274,6 +285,9 @@ def _finding(run: Run, target: Target) -> Finding | None:
     pair, key = target.scheduled
     if target.pair == JOB and (not target.podgroup or target.phase in {*_ENDED, *_ENDING}):
         return _without_group(target)
+    undecoded = undecoded_finding(run, target)
+    if undecoded is not None:
+        return undecoded
     if run.cache.stores.get(pair[1], key) is None:
         return None
     return carried(run, _FINDERS[target.pair](run, target), target.title)
@@ -308,10 +322,7 @@ def _without_group(target: Target) -> Finding:
 
 def _unread(target: Target) -> Finding:
     """Return the answer about an object that the API server has, and the scheduler has not."""
-    text = (
-        f"{target.title} exists, but the scheduler's informers do not have it: they cannot read "
-        "it, or do not watch such objects"
-    )
+    text = f"{target.title} exists, but the scheduler's informers do not have it"
     note = Note(text=text, blocks=target.waits)
     return Finding(text, target.waits, "unread", (note,), (target.scheduled,))
 

@@ -23,6 +23,7 @@ from .clock import span_of_read
 from .contradictions import contradictions
 from .moment import Moment
 from .times import own_span
+from .undecodable import undecodable
 from .unknown import Unknown
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ GRACE_US = 90 * SECOND_US
 API servers send a bookmark about once a minute, and lists are fetched one after another.
 """
 
+_OF_OBJECTS = frozenset({Why.DELETION, Why.CONTRADICTION, Why.UNDECODABLE})
+"""What is not known of single objects."""
+
 _NEARBY = 50
 """Within this many revisions an event's time may be used for a revision without a time."""
 
@@ -61,15 +65,16 @@ def unknown_at(
     look = _Look(log, moment)
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
     gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
-    return [*gaps, *_deleted(log, moment, places), *_contradicted(log, moment, places)]
+    objects = (_deleted, _contradicted, _undecodable)
+    return [*gaps, *(one for some in objects for one in some(log, moment, places))]
 
 
 def gaps_at(
     log: LogStates, moment: Moment, kinds: Iterable[Pair], namespace: str | None = None
 ) -> list[Unknown]:
-    """Return which of some kinds are not fully known, without single objects that may be gone."""
+    """Return which of some kinds are not fully known, without what is unsure of single objects."""
     found = unknown_at(log, moment, kinds, namespace)
-    return [one for one in found if one.gap.why not in {Why.DELETION, Why.CONTRADICTION}]
+    return [one for one in found if one.gap.why not in _OF_OBJECTS]
 
 
 def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> list[Unknown]:
@@ -117,6 +122,35 @@ def _contradicted(
         for about, revision in sorted(held & found.keys())
         if (about.group, about.kind) in places
         and places[about.group, about.kind] in {None, about.namespace}
+    ]
+
+
+def _undecodable(
+    log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
+) -> list[Unknown]:
+    """Return the objects of which a field that tables show cannot be decoded."""
+    misread = frozenset(log.clock(moment).misread)
+    if not misread:
+        return []
+    held = {
+        record.position: record
+        for record in log.truth(moment).records()
+        if record.position in misread
+        and (record.reference.group, record.reference.kind) in places
+        and places[record.reference.group, record.reference.kind]
+        in {None, record.reference.namespace}
+    }
+    payloads = log.store.payloads(sorted(held), moment.branch)
+    return [
+        Unknown(
+            pair=(about.group, about.kind),
+            namespaces=(about.namespace,) if about.namespace else (),
+            gap=Gap(why=Why.UNDECODABLE, after=record.revision),
+            objects=(_full_name(about),),
+            fault=undecodable(about, payloads[position]),
+        )
+        for position, record in sorted(held.items(), key=lambda item: item[1].reference)
+        for about in (record.reference,)
     ]
 
 

@@ -24,6 +24,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param broken: a list that would have shown it, had no record of it been skipped.
+    :param fault: of an object that cannot be decoded: which field, and what follows, in words.
     :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
@@ -39,6 +40,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
+    fault: str = ""
 
     @property
     def name(self) -> str:
@@ -90,6 +92,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                     f"not certain at rv:{gap.after}: inputs hold two contents of this version, and "
                     "the greater one as canonical JSON counts"
                 )
+            case Why.UNDECODABLE:
+                return self.fault
             case Why.DELETION:
                 by = f" of {self.actor}" if self.actor else ""
                 within = self.after_within
@@ -107,6 +111,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         plural = plural_of(*self.pair)
         if self.gap.why is Why.CONTRADICTION:
             return "find out which input is true; plinian events --kind version.contradicted"
+        if self.gap.why is Why.UNDECODABLE:
+            return f"mend the field of {self.name} in the input, and ingest that into a new log"
         if self.gap.why is Why.DELETION:
             return f"ingest a list of {plural} that was made later, or a watch of {plural}"
         if self.gap.why is Why.NEVER:

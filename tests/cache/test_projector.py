@@ -172,7 +172,9 @@ def test_what_go_could_not_decode_is_noted_and_passed_over() -> None:
     odd = node("n2")
     odd["status"]["allocatable"]["cpu"] = "many"
     made = projected(*seen(*BEGIN, odd), *seen(node("n3")))
-    assert [text.partition(":")[0] for text in made.malformed] == ["Node n2"]
+    ((kind, key), found) = next(iter(made.cache.stores.undecoded.items()))
+    assert (kind, key) == ("Node", "n2")
+    assert found.fault == 'status.allocatable.cpu is "many", not a quantity'
     assert "n3" in made.cache.nodes
 
 

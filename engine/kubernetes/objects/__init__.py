@@ -20,7 +20,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .decoding import KINDS, decode, decode_known
+from .decoding import KINDS, Undecodable, decode, decode_known
 from .devices import (
     Allocation,
     Device,
@@ -150,6 +150,7 @@ __all__ = [
     "Taint",
     "Toleration",
     "TopologySpreadConstraint",
+    "Undecodable",
     "Volume",
     "WeightedPodAffinityTerm",
     "decode",

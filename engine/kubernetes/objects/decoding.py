@@ -25,6 +25,7 @@ from .cluster import (
     StorageClass,
 )
 from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
+from .faults import field_words, places_of, words_of
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
@@ -47,6 +48,18 @@ KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
 """What a scheduler watches, by kind."""
 
 _MAPS_OF_TEXT = frozenset({"labels", "annotations", "matchLabels", "nodeSelector"})
+_TIMES = frozenset({"creationTimestamp", "deletionTimestamp", "lastTransitionTime", "startTime"})
+
+
+class Undecodable(EventMalformed):
+    """An object that Go cannot decode.
+
+    :param fault: the field, its value, and what the value is not.
+    """
+
+    def __init__(self, kind: type[Object], fault: str, where: str) -> None:
+        self.fault = fault
+        super().__init__(f"a {kind.__name__} that Go cannot decode: {fault}", where=where)
 
 
 @cache
@@ -59,26 +72,30 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
 
     Unknown fields are ignored, and ``null`` counts as missing.
 
-    :raises EventMalformed: a field that is read has another type than the API's, or an amount or a
+    :raises Undecodable: a field that is read has another type than the API's, or an amount or a
         time is malformed.
     """
     item = decode_known(kind, payload)
-    try:
-        for listed in _resource_lists(item):
-            for quantity in listed.values():
+    for listed in _resource_lists(item):
+        for name, quantity in listed.items():
+            try:
                 parse(quantity)
-        for moment in _times(item):
+            except ValueError as fault:
+                said = _quantity_words(_document(payload), listed, name)
+                raise Undecodable(kind, said, item.key) from fault
+    for moment in _times(item):
+        try:
             if moment is not None:
                 seconds(moment)
-    except ValueError as fault:
-        raise _undecodable(kind, item.key, fault) from fault
+        except ValueError as fault:
+            raise Undecodable(kind, _time_words(_document(payload), moment), item.key) from fault
     return item
 
 
 def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     """Decode an object that :func:`decode` has accepted before: amounts are not checked again.
 
-    :raises EventMalformed: a field that is read has another type than the API's.
+    :raises Undecodable: a field that is read has another type than the API's.
     """
     try:
         if isinstance(payload, bytes):
@@ -139,21 +156,32 @@ def _times(item: Object) -> list[str | None]:
     return found
 
 
-def _undecodable(kind: type[Object], where: str, fault: Exception) -> EventMalformed:
-    return EventMalformed(f"a {kind.__name__} that Go cannot decode: {fault}", where=where)
+def _document(payload: bytes | dict[str, Any]) -> Any:
+    document = msgspec.json.decode(payload) if isinstance(payload, bytes) else payload
+    return _without_nulls(document)
+
+
+def _quantity_words(document: Any, listed: ResourceList, name: str) -> str:
+    """Return which amount of a resource list is malformed, in words."""
+    place = next(places_of(document, dict(listed)), ())
+    return field_words((*place, name), listed[name], "a quantity")
+
+
+def _time_words(document: Any, moment: str | None) -> str:
+    """Return which time of an object is malformed, in words."""
+    place = next(places_of(document, moment, _TIMES), ("time",))
+    return field_words(place, moment, "an RFC 3339 time")
 
 
 def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
-    document = msgspec.json.decode(payload) if isinstance(payload, bytes) else payload
+    document = _document(payload)
     try:
-        return msgspec.convert(_without_nulls(document), kind)
+        return msgspec.convert(document, kind)
     except msgspec.ValidationError as fault:
         metadata = document.get("metadata") if isinstance(document, dict) else None
         named = metadata if isinstance(metadata, dict) else {}
         name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
-        raise EventMalformed(
-            f"a {kind.__name__} that Go cannot decode: {fault}", where=name
-        ) from fault
+        raise Undecodable(kind, words_of(fault, document), name) from fault
 
 
 def _without_nulls(value: Any, *, text: bool = False) -> Any:

@@ -1,0 +1,137 @@
+"""Which field of an object cannot be decoded, with its value, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""The keys and the indices that lead to a value."""
+
+_LONGEST = 60
+"""The most characters of a value that are shown."""
+
+_SAYS = re.compile(r"Expected `([^`]+)`(?: (<=|>=) (-?\d+))?(?:, got `(\w+)`)?(?: - at `\$(.*)`)?")
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]")
+_ANY = "..."
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "int": "an integer",
+        "float": "a number",
+        "int | float": "a number",
+        "str": "text",
+        "bool": "true or false",
+        "object": "an object",
+        "array": "a list",
+        "int | str": "an integer or text",
+        "int | float | str": "a quantity",
+        "float | str": "a quantity",
+    }
+)
+"""The types that fields have, in words."""
+
+_BOUNDS: Mapping[str, str] = MappingProxyType({"<=": "of at most", ">=": "of at least"})
+_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "int": (int,),
+        "float": (float,),
+        "str": (str,),
+        "bool": (bool,),
+        "object": (dict,),
+        "array": (list,),
+    }
+)
+
+
+class Misfit(NamedTuple):
+    """A value of the wrong type. :param expected: what it is not, in words."""
+
+    place: Steps
+    value: Any
+    expected: str
+
+
+def misfit_of(fault: msgspec.ValidationError, document: Any) -> Misfit | None:
+    """Return what the error of a decoder is about; None if it does not say.
+
+    :param document: what was decoded.
+    """
+    said = _SAYS.match(str(fault))
+    if said is None:
+        return None
+    wanted, bound, limit, got, path = said.groups()
+    expected = _WORDS.get(wanted.removesuffix(" | null"), wanted)
+    if bound:
+        expected = f"{expected} {_BOUNDS[bound]} {limit}"
+    steps = [
+        _ANY if one[3] else int(one[2]) if one[2] else one[1] for one in _STEP.finditer(path or "")
+    ]
+    found = next(_along(document, steps, _TYPES.get(got or "", (object,))), None)
+    return None if found is None else Misfit(*found, expected)
+
+
+def words_of(fault: msgspec.ValidationError, document: Any) -> str:
+    """Return an error of a decoder in words: the field, its value, and what it is not.
+
+    :param document: what was decoded.
+    """
+    found = misfit_of(fault, document)
+    return str(fault) if found is None else field_words(*found)
+
+
+def field_words(place: Sequence[str | int], value: Any, expected: str) -> str:
+    """Return a field with its value, and what the value is not."""
+    text = msgspec.json.encode(value).decode()
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
+    return f"{_text_of(place)} is {text}, not {expected}"
+
+
+def places_of(document: Any, wanted: Any, keys: Collection[str] = ()) -> Iterator[Steps]:
+    """Yield the places in a document where a value is.
+
+    :param keys: only at one of these keys; none is at any.
+    """
+    items: Sequence[tuple[str | int, Any]] = ()
+    if isinstance(document, dict):
+        items = tuple(document.items())
+    elif isinstance(document, list):
+        items = tuple(enumerate(document))
+    for key, value in items:
+        if value == wanted and (not keys or key in keys):
+            yield (key,)
+        yield from ((key, *rest) for rest in places_of(value, wanted, keys))
+
+
+def _along(
+    value: Any, steps: Sequence[str | int], types: tuple[type, ...]
+) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values at the end of a path that have a type, with their places."""
+    if not steps:
+        plain = not isinstance(value, bool) or bool in types or object in types
+        if isinstance(value, types) and plain:
+            yield (), value
+        return
+    step, rest = steps[0], steps[1:]
+    if step == _ANY:
+        keys = [*value] if isinstance(value, dict) else [*range(len(value))]
+    else:
+        keys = [step]
+    for key in keys:
+        for place, found in _along(value[key], rest, types):
+            yield (key, *place), found
+
+
+def _text_of(place: Sequence[str | int]) -> str:
+    """Return a place as a path: a key with dots or slashes is in brackets."""
+    found = ""
+    for step in place:
+        if isinstance(step, int) or "." in step or "/" in step:
+            found += f"[{step}]"
+        else:
+            found += f".{step}" if found else step
+    return found or "the whole of it"

@@ -1,0 +1,111 @@
+"""Objects that sessions need and that cannot be decoded: what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...engine.cache.informers import Undecoded
+from ..moments.undecodable import undecodable_words
+from ..moments.unknown import Unknown
+from .amounts import counted, joined
+from .finding import Blocked, Finding, ObjectKey
+from .records import Note
+from .run import JOB, NODE, POD, PODGROUP, Run
+from .target import Target
+
+CAUSE = "undecodable"
+_DEFAULT = "default"
+_NAMED = 3
+
+
+def words_about(run: Run, kind: str, key: str) -> str:
+    """Return that an object cannot be decoded, and why; empty if it can."""
+    found = run.cache.stores.undecoded.get((kind, key))
+    return "" if found is None else undecodable_words(found.fault)
+
+
+def absence(run: Run, kind: str, key: str) -> str:
+    """Return why sessions do not see an object that something names."""
+    return words_about(run, kind, key) or "does not exist"
+
+
+def undecoded_finding(run: Run, target: Target) -> Finding | None:
+    """Return the answer about an object that cannot be decoded; None if it can."""
+    (_, kind), key = target.scheduled
+    said = words_about(run, kind, key)
+    if not said:
+        return None
+    text = f"{target.title} {said}"
+    if target.scheduled != (target.pair, target.key):
+        text = f"{target.title} waits because its {kind} {key} {said}"
+    note = Note(text=text, blocks=target.waits)
+    return Finding(text, target.waits, f"{CAUSE} {key}", (note,), (target.scheduled,))
+
+
+def with_job_fault(finding: Finding, target: Target, unknown: Iterable[Unknown]) -> Finding:
+    """Return an answer about a job of Volcano that also says if the job cannot be decoded.
+
+    Sessions read its PodGroup only, and Volcano's job controller reads the job.
+    """
+    for one in unknown:
+        if one.fault and one.pair == target.pair == JOB and target.key in one.objects:
+            text = f"{target.title} {one.fault}"
+            finding = finding._replace(
+                sentence=f"{finding.sentence}; {text}", chain=(Note(text=text), *finding.chain)
+            )
+    return finding
+
+
+def undecoded_pods(run: Run, group: str) -> Blocked | None:
+    """Return which pods of a PodGroup sessions do not see as they cannot be decoded; None if none.
+
+    :param group: ``namespace/name``.
+    """
+    found = {key: one for key, one in _of(run, "Pod").items() if one.within == group}
+    text = _together("pod", found)
+    about: tuple[ObjectKey, ...] = tuple((POD, key) for key in list(found)[:1])
+    return Blocked(text, f"{CAUSE} pods", (Note(text=text, blocks=True),), about) if text else None
+
+
+def undecoded_groups(run: Run, queue: str) -> Blocked | None:
+    """Return which PodGroups of a queue sessions do not see as they cannot be decoded."""
+    found = {
+        key: one for key, one in _of(run, "PodGroup").items() if (one.within or _DEFAULT) == queue
+    }
+    text = _together("podgroup", found)
+    about: tuple[ObjectKey, ...] = tuple((PODGROUP, key) for key in list(found)[:1])
+    return Blocked(text, f"{CAUSE} groups", (Note(text=text),), about) if text else None
+
+
+def undecoded_nodes(run: Run) -> Blocked | None:
+    """Return which nodes sessions do not see as they cannot be decoded; None if there are none."""
+    found = _of(run, "Node")
+    text = _together("node", found)
+    about: tuple[ObjectKey, ...] = tuple((NODE, key) for key in list(found)[:1])
+    return Blocked(text, f"{CAUSE} nodes", (Note(text=text, blocks=True),), about) if text else None
+
+
+def undecoded_names(run: Run) -> dict[str, str]:
+    """Return the nodes that cannot be decoded, with what is so of them."""
+    return {name: words_about(run, "Node", name) for name in _of(run, "Node")}
+
+
+def _of(run: Run, kind: str) -> dict[str, Undecoded]:
+    found = {key: one for (of, key), one in run.cache.stores.undecoded.items() if of == kind}
+    return dict(sorted(found.items()))
+
+
+def _together(noun: str, found: dict[str, Undecoded]) -> str:
+    """Return what is so of some objects of a kind: each field that is wrong, but for many."""
+    if not found:
+        return ""
+    keys = list(found)
+    if len(keys) == 1:
+        return f"{noun} {keys[0]} {undecodable_words(found[keys[0]].fault)}"
+    shown = [f"{noun} {key}, of which {found[key].fault}" for key in keys[:_NAMED]]
+    rest = len(keys) - _NAMED
+    more = [counted(rest, f"more {noun}")] if rest > 0 else []
+    return (
+        f"{joined([*shown, *more])} cannot be decoded; no API server stores such objects, and "
+        "sessions ignore them"
+    )
