@@ -152,7 +152,24 @@ SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
 )
 """kubectl's and Volcano's short names."""
 
-_VOLCANO = tuple(one for one in RESOURCE_TYPES if one.group.endswith(".volcano.sh"))
+VOLCANO_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "batch.volcano.sh": "v1alpha1",
+        "bus.volcano.sh": "v1alpha1",
+        "config.volcano.sh": "v1alpha1",
+        "flow.volcano.sh": "v1alpha1",
+        "nodeinfo.volcano.sh": "v1alpha1",
+        "scheduling.volcano.sh": "v1beta1",
+        "shard.volcano.sh": "v1alpha1",
+        "topology.volcano.sh": "v1alpha1",
+    }
+)
+"""The groups of Volcano, and the one version of each in every release since v1.8.0."""
+
+_VOLCANO = tuple(one for one in RESOURCE_TYPES if one.group in VOLCANO_VERSIONS)
+
+VOLCANO_KINDS: Mapping[str, str] = MappingProxyType({one.kind: one.group for one in _VOLCANO})
+"""The kinds of Volcano, and the group of each: no two groups have a kind of one name."""
 
 _BY_KIND_ALONE = MappingProxyType(
     {one.kind: one.group for one in reversed((*_VOLCANO, *RESOURCE_TYPES))}

@@ -28,6 +28,7 @@ from .decoding import TypeFault, decoded
 from .fields import OddField, odd_fields
 from .filled import filled
 from .findings import FilePlace, Subject
+from .object_versions import OddVersion, odd_version
 from .objects import (
     BATCH,
     GROUPS,
@@ -221,6 +222,18 @@ class LintInputs:
             for manifest in self.written
             for field in odd_fields(manifest)
         )
+
+    @cached_property
+    def odd_versions(self) -> tuple[tuple[Subject, OddVersion], ...]:
+        """The objects of files whose API version, or kind, does not exist."""
+        found = ((manifest, odd_version(manifest)) for manifest in self.written)
+        return tuple((one.subject(self.namespace), odd) for one, odd in found if odd is not None)
+
+    @property
+    def count(self) -> int:
+        """How many objects and configurations are checked."""
+        odd = {(subject.kind, subject.name) for subject, _ in self.odd_versions}
+        return len(self.subjects.keys() | odd) + len(self.confs)
 
     @cached_property
     def priority_classes(self) -> Mapping[str, PriorityClass]:

@@ -33,6 +33,26 @@ def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
         yield Issue(subject, fault.field, Effect.REFUSED, fault.message, fault.now)
 
 
+def api_version_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An object of Volcano with an ``apiVersion`` that no release has, or that of another kind.
+
+    So ``scheduling.volcano.sh/v1`` does not exist, and a Queue is in no other group. A Job of
+    Kubernetes has no tasks.
+    """
+    yield from _odd_versions(given, "apiVersion")
+
+
+def kind_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An object whose kind its group of Volcano does not have, such as ``queue`` or ``Queues``."""
+    yield from _odd_versions(given, "kind")
+
+
+def _odd_versions(given: LintContext, field: str) -> Iterator[Issue]:
+    for subject, odd in given.world.odd_versions:
+        if odd.field == field:
+            yield Issue(subject, field, Effect.REFUSED, odd.message, odd.now)
+
+
 def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object without a name."""
     for key, manifest in given.world.manifests.items():

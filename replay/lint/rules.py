@@ -61,6 +61,8 @@ RULES: tuple[Rule, ...] = tuple(
     map(
         _rule,
         (
+            object_rules.api_version_unknown,
+            object_rules.kind_unknown,
             object_rules.object_malformed,
             object_rules.object_unnamed,
             object_rules.object_repeated,

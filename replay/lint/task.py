@@ -145,7 +145,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
     return Report(
         findings,
         tuple(how.release for how in behaviours),
-        len(world.subjects) + len(world.confs),
+        world.count,
         "" if force is None else _source(force),
         assumption(world).remark if has & COMPARED else "",
         tuple(not_checked(world, rules)),

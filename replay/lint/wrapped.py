@@ -18,6 +18,7 @@ from ...engine.ingest.reading.inputs import HEAD, Document
 from ...engine.kubernetes.scheduler_confs import CONF_FILE
 from .findings import FilePlace, Subject
 from .inputs import Configuration
+from .object_versions import odd_version
 from .objects import TYPES, Manifest, jobs_in
 from .written_items import NOTHING, TEMPLATE, Item, written_items
 
@@ -78,8 +79,8 @@ def is_kustomization(value: Any) -> bool:
 
 
 def is_checked(manifest: Manifest) -> bool:
-    """Return whether rules check objects of a kind."""
-    return jobs_in(manifest).group_kind in TYPES
+    """Return whether rules check an object; if its kind does not exist, they say so."""
+    return jobs_in(manifest).group_kind in TYPES or odd_version(manifest) is not None
 
 
 def _found(value: Any, where: _Within) -> Iterator[Manifest | Configuration]:

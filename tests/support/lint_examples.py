@@ -69,6 +69,8 @@ def with_arguments(plugin: str, **arguments: Any) -> str:
 
 BINPACK = with_arguments("binpack", binpack__weight=10)
 EXAMPLES: dict[str, Example] = {
+    "api-version-unknown": of({**queue("a"), "apiVersion": "scheduling.volcano.sh/v1"}, queue("a")),
+    "kind-unknown": of({**queue("a"), "kind": "Queues"}, queue("a")),
     "object-malformed": of(queue("a", weight="heavy"), queue("a", weight=2)),
     "object-unnamed": of(queue(""), queue("a")),
     "object-repeated": of((queue("a"), queue("a")), (queue("a"), queue("b"))),

@@ -14,6 +14,7 @@ import msgspec
 from ....engine.kubernetes.resources import (
     CLUSTER_SCOPED,
     RESOURCE_TYPES,
+    VOLCANO_VERSIONS,
     GroupKind,
     kind_plural,
 )
@@ -29,20 +30,7 @@ NEW_EVENT: GroupKind = ("events.k8s.io", "Event")
 NAMESPACE: GroupKind = ("", "Namespace")
 NODE: GroupKind = ("", "Node")
 
-_VERSIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "": "v1",
-        "autoscaling": "v2",
-        "batch.volcano.sh": "v1alpha1",
-        "bus.volcano.sh": "v1alpha1",
-        "flow.volcano.sh": "v1alpha1",
-        "scheduling.volcano.sh": "v1beta1",
-        "topology.volcano.sh": "v1alpha1",
-        "nodeinfo.volcano.sh": "v1alpha1",
-        "config.volcano.sh": "v1alpha1",
-        "shard.volcano.sh": "v1alpha1",
-    }
-)
+_VERSIONS: Mapping[str, str] = MappingProxyType({"": "v1", "autoscaling": "v2", **VOLCANO_VERSIONS})
 """The version of a group of which the log has no object; ``v1`` where it is not listed."""
 
 _ORDER = (
