@@ -83,7 +83,9 @@ def _odd(item: Any, *path: str | int) -> Iterator[tuple[Any, str, str]]:
             yield from _odd(value, *place)
 
 
-_WORDS: Mapping[str, str] = MappingProxyType({"amount": "a quantity", "time": "an RFC 3339 time"})
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"amount": "not a quantity", "time": "not an RFC 3339 time"}
+)
 
 
 def _reads(read: Callable[[Any], object], value: Any) -> bool:

@@ -81,7 +81,7 @@ def _faults(made: type[Object], document: dict[str, Any]) -> Iterator[TypeFault]
         try:
             decode(made, document)
         except EventMalformed as fault:
-            found = _FAULT.search(fault.what)
+            found = _FAULT.search(str(fault.__cause__))
             places = [] if found is None else list(_places(document, found))
             if found is None or not places:
                 yield TypeFault("", fault.what)

@@ -51,16 +51,16 @@ BROKEN = {
         "8Gx",
         'status.allocatable.memory is "8Gx", not a quantity',
     ),
-    "queue/q": (("Queue", "spec", "weight"), "one", 'spec.weight is "one", not an integer'),
+    "queue/q": (("Queue", "spec", "weight"), "one", 'spec.weight is "one", not a whole number'),
     "podgroup/ns/pg": (
         ("PodGroup", "spec", "minMember"),
         "one",
-        'spec.minMember is "one", not an integer',
+        'spec.minMember is "one", not a whole number',
     ),
     "job/ns/train": (
         ("Job", "spec", "minAvailable"),
         "one",
-        'spec.minAvailable is "one", not an integer',
+        'spec.minAvailable is "one", not a whole number',
     ),
 }
 ABOUT = {

@@ -164,13 +164,13 @@ def _document(payload: bytes | dict[str, Any]) -> Any:
 def _quantity_words(document: Any, listed: ResourceList, name: str) -> str:
     """Return which amount of a resource list is malformed, in words."""
     place = next(places_of(document, dict(listed)), ())
-    return field_words((*place, name), listed[name], "a quantity")
+    return field_words((*place, name), listed[name], "not a quantity")
 
 
 def _time_words(document: Any, moment: str | None) -> str:
     """Return which time of an object is malformed, in words."""
     place = next(places_of(document, moment, _TIMES), ("time",))
-    return field_words(place, moment, "an RFC 3339 time")
+    return field_words(place, moment, "not an RFC 3339 time")
 
 
 def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:

@@ -20,21 +20,21 @@ _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]")
 _ANY = "..."
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "int": "an integer",
+        "int": "a whole number",
         "float": "a number",
         "int | float": "a number",
         "str": "text",
         "bool": "true or false",
-        "object": "an object",
+        "object": "a mapping",
         "array": "a list",
-        "int | str": "an integer or text",
+        "int | str": "a whole number or text",
         "int | float | str": "a quantity",
         "float | str": "a quantity",
     }
 )
 """The types that fields have, in words."""
 
-_BOUNDS: Mapping[str, str] = MappingProxyType({"<=": "of at most", ">=": "of at least"})
+_BOUNDS: Mapping[str, str] = MappingProxyType({"<=": "above", ">=": "below"})
 _TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "int": (int,),
@@ -48,11 +48,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
 
 
 class Misfit(NamedTuple):
-    """A value of the wrong type. :param expected: what it is not, in words."""
+    """A value that does not fit its field. :param says: what is wrong with it, in words."""
 
     place: Steps
     value: Any
-    expected: str
+    says: str
 
 
 def misfit_of(fault: msgspec.ValidationError, document: Any) -> Misfit | None:
@@ -64,18 +64,18 @@ def misfit_of(fault: msgspec.ValidationError, document: Any) -> Misfit | None:
     if said is None:
         return None
     wanted, bound, limit, got, path = said.groups()
-    expected = _WORDS.get(wanted.removesuffix(" | null"), wanted)
+    says = f"not {_WORDS.get(wanted.removesuffix(' | null'), wanted)}"
     if bound:
-        expected = f"{expected} {_BOUNDS[bound]} {limit}"
+        says = f"{_BOUNDS[bound]} {limit}"
     steps = [
         _ANY if one[3] else int(one[2]) if one[2] else one[1] for one in _STEP.finditer(path or "")
     ]
     found = next(_along(document, steps, _TYPES.get(got or "", (object,))), None)
-    return None if found is None else Misfit(*found, expected)
+    return None if found is None else Misfit(*found, says)
 
 
 def words_of(fault: msgspec.ValidationError, document: Any) -> str:
-    """Return an error of a decoder in words: the field, its value, and what it is not.
+    """Return an error of a decoder in words: the field, its value, and what is wrong.
 
     :param document: what was decoded.
     """
@@ -83,12 +83,12 @@ def words_of(fault: msgspec.ValidationError, document: Any) -> str:
     return str(fault) if found is None else field_words(*found)
 
 
-def field_words(place: Sequence[str | int], value: Any, expected: str) -> str:
-    """Return a field with its value, and what the value is not."""
+def field_words(place: Sequence[str | int], value: Any, says: str) -> str:
+    """Return a field with its value, and what is wrong with that."""
     text = msgspec.json.encode(value).decode()
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
-    return f"{_text_of(place)} is {text}, not {expected}"
+    return f"{_text_of(place)} is {text}, {says}"
 
 
 def places_of(document: Any, wanted: Any, keys: Collection[str] = ()) -> Iterator[Steps]:
