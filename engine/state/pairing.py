@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
 from ..kubernetes.units import SECOND_US
-from .bounds import TOLERANCE_US, Bounds, Mask
+from .bounds import EVER, TOLERANCE_US, Bounds, Mask
 from .columns import Columns, Int32s, Int64s, Times
 from .marks import Mark
+
+_TELLING = (Effect.ATTRIBUTED, Effect.TIMED)
+"""What an event does that says more of a version."""
 
 UNPAIRED = -1
 """In columns of rows: no partner is known."""
@@ -46,6 +50,8 @@ class Pairing:
         self._references = references
         loose = (columns.revisions < 0) & (times.latest != NO_TIME)
         self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
+        if len(self._loose):
+            self._times = _with_told(columns, times, places)
         self.floors: list[tuple[int, int]] = []
         self._taken = self._written() if len(self._loose) else np.zeros(len(columns), np.bool_)
         self._numbers: dict[int, int] = {}
@@ -293,6 +299,38 @@ class Pairing:
             for number, reference in self._references(others).items():
                 if name_of(reference) in names:
                     self._named[number] = names[name_of(reference)]
+
+
+def _with_told(columns: Columns, times: Times, places: Int32s) -> Times:
+    """Return times in which a version has what other inputs say of it: what happened, and when.
+
+    A log keeps a version from the input that came first, and what later ones add as events of
+    their own. Both together must not depend on which came first.
+    """
+    dated = columns.revisions >= 0
+    shown = np.flatnonzero(dated & (columns.effects == Effect.VERSION))
+    told = np.flatnonzero(dated & np.isin(columns.effects, _TELLING))
+    if not len(told):
+        return times
+    count = int(places.max()) + 1
+    # Objects without a resourceVersion share a revision: it is not known of which one is told.
+    alone = np.bincount(places[shown], minlength=count) == 1
+    told = told[alone[places[told]]]
+    marks, low = np.zeros(count, np.int64), np.full(count, NO_TIME)
+    high = np.full(count, EVER)
+    np.bitwise_or.at(marks, places[told], times.marks[told] & (Mark.CREATED | Mark.UPDATED))
+    stamped = told[(times.marks[told] & (Mark.AUDITED | Mark.FLOOR)) == 0]
+    np.maximum.at(low, places[stamped], times.earliest[stamped])
+    over = stamped[times.latest[stamped] != NO_TIME]
+    np.minimum.at(high, places[over], times.latest[over])
+    at = places[shown]
+    earliest, latest, own = times.earliest.copy(), times.latest.copy(), times.marks.copy()
+    own[shown] |= marks[at].astype(own.dtype)
+    earliest[shown] = np.maximum(earliest[shown], low[at])
+    known = np.where(latest[shown] == NO_TIME, EVER, latest[shown])
+    least = np.minimum(known, high[at])
+    latest[shown] = np.where(least == EVER, NO_TIME, least)
+    return msgspec.structs.replace(times, earliest=earliest, latest=latest, marks=own)
 
 
 def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:

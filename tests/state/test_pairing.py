@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from plinian.engine.events import NO_TIME, Effect, Reference
 from plinian.engine.state.clock import Clock, Span, encode_clock
@@ -66,6 +67,11 @@ class Told:
         marks = mark | Mark.AUDITED
         return self._tell(effect, name, uid, -1, low, high, NO_TIME, marks)
 
+    def timed(self, revision: int, mark: Mark, low: float, high: float) -> Told:
+        """Tell what a later input says of a version that the log has."""
+        times = (START + round(at * SECOND) for at in (low, high))
+        return self._tell(Effect.TIMED, "", "", revision, *times, NO_TIME, mark)
+
     def _tell(self, effect: Effect, name: str, uid: str, *rest: int) -> Told:
         reference = Reference("", "Pod", "default", name, uid)
         if reference not in self._objects:
@@ -122,6 +128,27 @@ def test_a_binding_is_the_version_in_which_the_node_appears() -> None:
     clock = told.request(Mark.BIND, 5.3, 5.4, uid="u1").clock()
     assert made_by(clock) == {4: 2}
     assert between(clock, 20) == (5.3, 5.4)
+
+
+@pytest.mark.parametrize("mark", [Mark.CREATED, Mark.UPDATED])
+def test_a_request_made_the_same_version_whichever_input_showed_it_first(mark: Mark) -> None:
+    """A list has the version without the time of its write; a watch says what happened."""
+    request = {Mark.CREATED: Mark.CREATE, Mark.UPDATED: Mark.UPDATE}[mark]
+    seen = Told().version("u1", 20, Mark(0), 5, own=False, created=1)
+    seen.timed(20, mark, 5, 5.5)
+    seen.request(request, 5.3, 5.4)
+    watched = Told().version("u1", 20, mark, 5, created=1)
+    watched.request(request, 5.3, 5.4)
+    for clock, made in ((seen.clock(), {3: 1}), (watched.clock(), {2: 1})):
+        assert made_by(clock) == made
+        assert between(clock, 20) == (5.3, 5.4)
+
+
+def test_what_is_told_of_a_revision_that_objects_share_is_of_none_of_them() -> None:
+    told = Told().version("u1", 1, Mark(0), 5, own=False, created=1)
+    told.version("u2", 1, Mark(0), 5, own=False, name="other", created=1)
+    told.timed(1, Mark.UPDATED, 5, 5.5)
+    assert made_by(told.request(Mark.UPDATE, 5.3, 5.4).clock()) == {}
 
 
 def test_a_version_with_its_own_audited_write_is_of_no_other_request() -> None:
