@@ -51,7 +51,7 @@ class Pairing:
         loose = (columns.revisions < 0) & (times.latest != NO_TIME)
         self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
         if len(self._loose):
-            self._times = _with_told(columns, times, places)
+            self._times = _with_all_inputs(columns, times, places)
         self.floors: list[tuple[int, int]] = []
         self._taken = self._written() if len(self._loose) else np.zeros(len(columns), np.bool_)
         self._numbers: dict[int, int] = {}
@@ -301,7 +301,7 @@ class Pairing:
                     self._named[number] = names[name_of(reference)]
 
 
-def _with_told(columns: Columns, times: Times, places: Int32s) -> Times:
+def _with_all_inputs(columns: Columns, times: Times, places: Int32s) -> Times:
     """Return times in which a version has what other inputs say of it: what happened, and when.
 
     A log keeps a version from the input that came first, and what later ones add as events of
@@ -313,7 +313,7 @@ def _with_told(columns: Columns, times: Times, places: Int32s) -> Times:
     if not len(told):
         return times
     count = int(places.max()) + 1
-    # Objects without a resourceVersion share a revision: it is not known of which one is told.
+    # Objects without a resourceVersion share a revision: no event says which of them is meant.
     alone = np.bincount(places[shown], minlength=count) == 1
     told = told[alone[places[told]]]
     marks, low = np.zeros(count, np.int64), np.full(count, NO_TIME)
