@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from ...engine.kubernetes.quantity import parse
@@ -45,12 +44,12 @@ def lacking(own: Resource, theirs: Resource) -> list[str]:
     return found
 
 
-def fault_of_amount(value: object) -> str:
-    """Return why a value is not a quantity; empty if it is one."""
+def is_amount(value: object) -> bool:
+    """Return whether a value is a quantity."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return f"{json.dumps(value, default=str)[:60]} is not a quantity"
+        return False
     try:
         parse(value)
-    except ValueError as fault:
-        return str(fault)
-    return ""
+    except ValueError:
+        return False
+    return True

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.objects.faults import value_words
 from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
-from .amounts import fault_of_amount
+from .amounts import is_amount
 from .context import LintContext
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
@@ -127,11 +128,11 @@ def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
-                fault = fault_of_amount(value)
-                if fault:
-                    subject = key._replace(place=manifest.place)
-                    field, now = f"{path}.{name}", "write a quantity: 500m, 2, 4Gi"
-                    yield Issue(subject, field, Effect.REFUSED, f"{field}: {fault}", now)
+                if not is_amount(value):
+                    subject, field = key._replace(place=manifest.place), f"{path}.{name}"
+                    fault = f"{field} is {value_words(value)}, not a quantity"
+                    now = "write a quantity: 500m, 2, 4Gi"
+                    yield Issue(subject, field, Effect.REFUSED, fault, now)
 
 
 def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -139,7 +140,7 @@ def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
-                if not fault_of_amount(value) and parse(value).number < 0:
+                if is_amount(value) and parse(value).number < 0:
                     subject = key._replace(place=manifest.place)
                     message = f"{name} {value} is negative"
                     yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -27,7 +28,8 @@ def test_a_malformed_amount_is_said_once_and_where_it_is(kind: str, amount: Any)
     (only,) = faults(made)
     assert only.rule == "quantity-malformed"
     assert only.issue.field.endswith(".cpu")
-    assert only.message.startswith(f"{only.issue.field}: ")
+    assert only.message.startswith(f"{only.issue.field} is {json.dumps(amount)}")
+    assert only.message.endswith(", not a quantity")
 
 
 def test_an_amount_hides_no_other_fault() -> None:
@@ -46,31 +48,31 @@ def test_every_field_with_a_wrong_type_is_named_with_what_it_has() -> None:
     told = {one.issue.field: (one.message, one.issue.now) for one in faults(made)}
     assert told == {
         "metadata.labels.team": (
-            "metadata.labels.team is 3, a whole number, and not text",
+            "metadata.labels.team is 3, not text",
             'put it in quotes: "3"',
         ),
         "metadata.labels[app.io/x]": (
-            "metadata.labels[app.io/x] is true and not text",
+            "metadata.labels[app.io/x] is true, not text",
             'put it in quotes: "true"',
         ),
         "spec.weight": (
-            'spec.weight is "2", text, and not a whole number',
+            'spec.weight is "2", not a whole number',
             "write it without quotes: 2",
         ),
         "spec.reclaimable": (
-            'spec.reclaimable is "yes", text, and not true or false',
+            'spec.reclaimable is "yes", not true or false',
             "write the field with the API's type",
         ),
         "spec.guarantee": (
-            "spec.guarantee is 3, a whole number, and not a mapping",
+            "spec.guarantee is 3, not a mapping",
             "write the field with the API's type",
         ),
         "spec.parent": (
-            "spec.parent is 7, a whole number, and not text",
+            "spec.parent is 7, not text",
             'put it in quotes: "7"',
         ),
         "spec.capability": (
-            "spec.capability is a list and not a mapping",
+            'spec.capability is ["cpu"], not a mapping',
             "write the field with the API's type",
         ),
     }

@@ -25,7 +25,7 @@ from .cluster import (
     StorageClass,
 )
 from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
-from .faults import field_words, places_of, words_of
+from .faults import Misfit, field_words, misfit_of, places_of
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
@@ -54,12 +54,14 @@ _TIMES = frozenset({"creationTimestamp", "deletionTimestamp", "lastTransitionTim
 class Undecodable(EventMalformed):
     """An object that Go cannot decode.
 
+    :param misfit: the value of the wrong type; None if that is not known.
     :param fault: the field, its value, and what the value is not.
     """
 
-    def __init__(self, kind: type[Object], fault: str, where: str) -> None:
-        self.fault = fault
-        super().__init__(f"a {kind.__name__} that Go cannot decode: {fault}", where=where)
+    def __init__(self, kind: type[Object], found: Misfit | str, where: str) -> None:
+        self.misfit = None if isinstance(found, str) else found
+        self.fault = found if isinstance(found, str) else field_words(*found)
+        super().__init__(f"a {kind.__name__} that Go cannot decode: {self.fault}", where=where)
 
 
 @cache
@@ -81,14 +83,16 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
             try:
                 parse(quantity)
             except ValueError as fault:
-                said = _quantity_words(_document(payload), listed, name)
-                raise Undecodable(kind, said, item.key) from fault
+                found = _malformed_amount(_document(payload), listed, name)
+                raise Undecodable(kind, found, item.key) from fault
     for moment in _times(item):
         try:
             if moment is not None:
                 seconds(moment)
         except ValueError as fault:
-            raise Undecodable(kind, _time_words(_document(payload), moment), item.key) from fault
+            raise Undecodable(
+                kind, _malformed_time(_document(payload), moment), item.key
+            ) from fault
     return item
 
 
@@ -161,16 +165,14 @@ def _document(payload: bytes | dict[str, Any]) -> Any:
     return _without_nulls(document)
 
 
-def _quantity_words(document: Any, listed: ResourceList, name: str) -> str:
-    """Return which amount of a resource list is malformed, in words."""
+def _malformed_amount(document: Any, listed: ResourceList, name: str) -> Misfit:
     place = next(places_of(document, dict(listed)), ())
-    return field_words((*place, name), listed[name], "not a quantity")
+    return Misfit((*place, name), listed[name], "not a quantity")
 
 
-def _time_words(document: Any, moment: str | None) -> str:
-    """Return which time of an object is malformed, in words."""
+def _malformed_time(document: Any, moment: str | None) -> Misfit:
     place = next(places_of(document, moment, _TIMES), ("time",))
-    return field_words(place, moment, "not an RFC 3339 time")
+    return Misfit(place, moment, "not an RFC 3339 time")
 
 
 def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
@@ -181,7 +183,7 @@ def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
         metadata = document.get("metadata") if isinstance(document, dict) else None
         named = metadata if isinstance(metadata, dict) else {}
         name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
-        raise Undecodable(kind, words_of(fault, document), name) from fault
+        raise Undecodable(kind, misfit_of(fault, document) or str(fault), name) from fault
 
 
 def _without_nulls(value: Any, *, text: bool = False) -> Any:

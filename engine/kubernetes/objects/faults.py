@@ -85,10 +85,13 @@ def words_of(fault: msgspec.ValidationError, document: Any) -> str:
 
 def field_words(place: Sequence[str | int], value: Any, says: str) -> str:
     """Return a field with its value, and what is wrong with that."""
+    return f"{path_text(place)} is {value_words(value)}, {says}"
+
+
+def value_words(value: Any) -> str:
+    """Return a value as JSON; the rest of a long one is left out."""
     text = msgspec.json.encode(value).decode()
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}…"
-    return f"{_text_of(place)} is {text}, {says}"
+    return f"{text[:_LONGEST]}…" if len(text) > _LONGEST else text
 
 
 def places_of(document: Any, wanted: Any, keys: Collection[str] = ()) -> Iterator[Steps]:
@@ -126,7 +129,7 @@ def _along(
             yield (key, *place), found
 
 
-def _text_of(place: Sequence[str | int]) -> str:
+def path_text(place: Sequence[str | int]) -> str:
     """Return a place as a path: a key with dots or slashes is in brackets."""
     found = ""
     for step in place:
