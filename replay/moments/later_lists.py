@@ -14,9 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.events.payloads import ListObserved
-from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore, Query
-from .clock import StoreKey
+from .clock import StoreKey, span_of_read
 from .moment import Moment
 
 
@@ -54,11 +53,6 @@ def _is_later(one: _Made, moment: Moment, made: Sequence[_Made]) -> bool:
     )
 
 
-def _counts_from(answered: int) -> int:
-    """Return when a list counts: a time to the second that a person wrote ends with its second."""
-    return answered - (SECOND_US - 1 if (answered + 1) % SECOND_US == 0 else 0)
-
-
 @lru_cache(maxsize=4)
 def _made(opened: StoreKey, branch: str, cluster: str, known: int) -> list[_Made]:
     """Return the lists of a log that have a time and no revision."""
@@ -73,7 +67,8 @@ def _made(opened: StoreKey, branch: str, cluster: str, known: int) -> list[_Made
         listing = msgspec.json.decode(recorded.event.payload, type=ListObserved)
         if listing.answered is not None:
             scope = (listing.group, listing.listed, listing.namespaces)
-            found.append(_Made(recorded.position, revision, _counts_from(listing.answered), scope))
+            counts_from = span_of_read(listing.answered).earliest or listing.answered
+            found.append(_Made(recorded.position, revision, counts_from, scope))
     return found
 
 

@@ -24,7 +24,7 @@ import msgspec
 from ...engine.errors import PointTooEarly, PointUnknown, UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
 from ...engine.log.store import MAIN, LogStore
-from .clock import clock_of, span_of_end
+from .clock import clock_of, span_of_end, span_of_read
 from .moment import Moment
 from .slices import refuse_earlier
 from .times import span_words
@@ -187,7 +187,8 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
         if text == "now":
             return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
         if text.startswith("-"):
-            return last - parse_duration(text[1:]), ""
+            # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
+            return (span_of_read(last).earliest or last) - parse_duration(text[1:]), ""
         if _DATE.fullmatch(text):
             return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
         if _CLOCK.fullmatch(text):
