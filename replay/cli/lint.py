@@ -88,7 +88,7 @@ def lint(
     every release; a finding says which releases it applies to, and what happens there. Files are
     recognised by their content. Objects that they refer to may be among the files, or in a log
     (--at). Exits with 1 if there is an error (with --strict, or a warning), and with 2 if a file
-    cannot be read or nothing in the files is checked.
+    cannot be read (the others are checked) or nothing in the files is checked.
     """
     from ...engine.errors import UsageError
     from ..lint.findings import Severity
@@ -105,7 +105,7 @@ def lint(
         at = "end"
     if not files and at is None and conf is None:
         raise UsageError("nothing to check", now="give files, or --at POINT, or --conf FILE")
-    written = read_files(files)
+    written = read_files(files, go_on=True)
     given = None if conf is None else read_conf(conf)
     background = None
     if at is not None:
@@ -114,9 +114,9 @@ def lint(
     report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
     counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     _write(report, taken, output, counting)
-    if any(finding.severity in counting for finding in report.findings):
+    if report.unread or any(finding.severity in counting for finding in report.findings):
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(2 if report.unread else 1)
 
 
 def _is_given(option: str) -> bool:

@@ -33,7 +33,7 @@ def lint(
     :param ignore: names of rules to leave out.
     :param namespace: the namespace of objects that have none.
     :param assume: use the nearest release for an unknown one.
-    :raises InputError: a file cannot be read, or holds something else.
+    :raises InputError: a file does not exist, or there is nothing in the files that can be read.
     :raises UsageError: there is nothing to check, or a release or a rule is not known.
     """
     if not files and conf is None:
@@ -66,7 +66,7 @@ def checked(
     names = several(releases)
     taken = [] if ALL in names else [release_of(name, assume=assume) for name in names]
     given = None if conf is None else read_conf(str(conf))
-    written = read_files(paths_of(files))
+    written = read_files(paths_of(files), go_on=True)
     return check(LintTask(written, background, given, namespace, tuple(several(ignore))), taken)
 
 

@@ -27,6 +27,7 @@ class Effect(StrEnum):
     NEVER = "is never scheduled"
     UNKNOWN = "does not exist"
     INVALID = "is probably a mistake"
+    UNREAD = "is not checked"
     DIFFERS = "does not do what it says"
     IGNORED = "has no effect"
     LATER = "needs a later release"
@@ -59,6 +60,10 @@ class FilePlace(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+FILE = "File"
+"""The kind of a file that is no object."""
 
 
 class Subject(NamedTuple):

@@ -76,6 +76,14 @@ class Configuration(NamedTuple):
         return self.subject._replace(place=FilePlace(place.file, self.line + line, place.document))
 
 
+class Unread(NamedTuple):
+    """A file, or an object in it, that cannot be read. :param now: what to do about it."""
+
+    place: FilePlace
+    what: str
+    now: str
+
+
 class GangMembers(NamedTuple):
     """Pods that must run together: those of a Job, or of a PodGroup without one.
 
@@ -101,6 +109,7 @@ class LintInputs:
     :param namespace: the namespace of objects that have none.
     :param alone: there are only files, and objects they refer to may be in the cluster.
     :param templates: JobTemplates that exist besides, by ``namespace/name``.
+    :param unread: what of the files cannot be read.
     """
 
     def __init__(
@@ -113,8 +122,10 @@ class LintInputs:
         namespace: str = "default",
         alone: bool = False,
         templates: Iterable[str] = (),
+        unread: Sequence[Unread] = (),
     ) -> None:
         self.alone = alone
+        self.unread = tuple(unread)
         self.confs = tuple(confs)
         self.in_force = in_force or (confs[-1] if confs else None)
         self.namespace = namespace

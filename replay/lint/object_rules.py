@@ -15,7 +15,7 @@ from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.volcano.releases import final_release, landed
 from .amounts import is_amount
 from .context import LintContext
-from .findings import Effect, Issue
+from .findings import FILE, Effect, Issue, Subject
 from .objects import TYPES, amounts_in
 
 if TYPE_CHECKING:
@@ -32,6 +32,17 @@ def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """
     for subject, fault in given.world.faults:
         yield Issue(subject, fault.field, Effect.REFUSED, fault.message, fault.now)
+
+
+def file_unreadable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A file, or an object in it, that cannot be read, such as a template: the rest is checked.
+
+    ``lint`` then exits with 2. If nothing else is to be checked, that is its only message.
+    """
+    for one in given.world.unread:
+        name = one.place.file.rpartition("/")[2]
+        subject = Subject("", FILE, name, one.place)
+        yield Issue(subject, "", Effect.UNREAD, one.what, one.now)
 
 
 def api_version_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:

@@ -7,16 +7,16 @@ distinguishes this from the formats of ingest, which read recorded objects.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
-from ...engine.ingest.reading.inputs import Document, documents, find_files
+from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files
 from ...engine.kubernetes.scheduler_confs import configs_in
 from .findings import FilePlace, Subject
-from .inputs import Configuration
+from .inputs import Configuration, Unread
 from .objects import Manifest
 from .wrapped import Inside, inside, is_checked, is_kustomization
 from .written_items import JSON, RENDER, TEMPLATE, Item, written_items
@@ -26,6 +26,12 @@ SUFFIXES = (".yaml", ".yml", ".json", ".conf")
 
 _HOLDER = re.compile(rb"kind|tiers|\.conf")
 """What shows that a file is no configuration itself, but may hold one."""
+
+_CHART = frozenset({"apiVersion", "name", "version"})
+"""What Chart.yaml has."""
+
+_FREE = frozenset({"command", "args", "env", "annotations", "labels"})
+"""Fields whose texts may have braces for another program."""
 
 _SHOWN = 3
 KUSTOMIZE = "render it: kubectl kustomize DIR | plinian lint -"
@@ -44,46 +50,104 @@ class WrittenFiles(NamedTuple):
 
     :param inner: objects that rules check, inside of other objects.
     :param holders: the objects of kinds without rules.
+    :param unread: what cannot be read beside them.
     """
 
     manifests: tuple[Manifest, ...]
     confs: tuple[Configuration, ...]
     inner: tuple[Manifest, ...] = ()
     holders: tuple[Holder, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
-def read_files(paths: Sequence[str]) -> WrittenFiles:
+class _Reader:
+    """Reads files one after the other, and goes on after one that cannot be read."""
+
+    def __init__(self) -> None:
+        self.manifests: list[Manifest] = []
+        self.confs: list[Configuration] = []
+        self.inner: list[Manifest] = []
+        self.holders: list[Holder] = []
+        self.faults: list[tuple[str, InputError]] = []
+
+    def read(self, file: InputFile) -> None:
+        """Read a file; what of it cannot be read is noted."""
+        try:
+            for document in documents(file):
+                self._read_document(document)
+        except InputError as fault:
+            self.faults.append((file.path, fault))
+
+    def _read_document(self, document: Document) -> None:
+        try:
+            if scheduler_conf.FORMAT.sniff(document.head, document.name):
+                self.confs.append(_conf(document))
+                return
+            for item in map(_named, written_items(document)):
+                self._read_item(item)
+        except InputError as fault:
+            self.faults.append((document.source, fault))
+
+    def _read_item(self, item: Item) -> None:
+        held = Inside((), ())
+        try:
+            if _is_bare(item.value):
+                held = _inside_bare(item)
+            else:
+                self.manifests.append(Manifest(_object(item), item.place, item.repeated))
+                if not is_checked(self.manifests[-1]):
+                    held = _inside(item)
+                    self.holders.append(Holder(self.manifests[-1], held))
+        except InputError as fault:
+            self.faults.append((item.place.file, fault))
+        self.inner += held.manifests
+        self.confs += held.confs
+
+    def found(self) -> WrittenFiles:
+        """Return what was read."""
+        return WrittenFiles(
+            tuple(self.manifests),
+            tuple(self.confs),
+            tuple(self.inner),
+            tuple(self.holders),
+            tuple(_unread(source, fault) for source, fault in self.faults),
+        )
+
+
+def read_files(paths: Sequence[str], *, go_on: bool = False) -> WrittenFiles:
     """Read files, folders, and ``-`` for standard input.
 
     Other objects, and what is no object, may hold objects and configurations: an Application of
     Argo CD, the data of a ConfigMap, values of Helm.
 
+    :param go_on: read the others if a file, or an object in it, cannot be read.
     :raises InputError: a file cannot be read, is neither YAML nor JSON, or holds something that is
-        neither a Kubernetes object nor a configuration.
+        neither a Kubernetes object nor a configuration; with ``go_on`` only if there is nothing
+        else.
     """
-    manifests: list[Manifest] = []
-    confs: list[Configuration] = []
-    inner: list[Manifest] = []
-    holders: list[Holder] = []
+    reader = _Reader()
     for file in find_files(paths):
-        if not file.named and not file.path.endswith(SUFFIXES):
-            continue
-        for document in documents(file):
-            if scheduler_conf.FORMAT.sniff(document.head, document.name):
-                confs.append(_conf(document))
-                continue
-            for item in map(_named, written_items(document)):
-                held = Inside((), ())
-                if _is_bare(item.value):
-                    held = _inside_bare(item)
-                else:
-                    manifests.append(Manifest(_object(item), item.place, item.repeated))
-                    if not is_checked(manifests[-1]):
-                        held = _inside(item)
-                        holders.append(Holder(manifests[-1], held))
-                inner += held.manifests
-                confs += held.confs
-    return WrittenFiles(tuple(manifests), tuple(confs), tuple(inner), tuple(holders))
+        if file.named or file.path.endswith(SUFFIXES):
+            reader.read(file)
+    nothing = not (reader.manifests or reader.confs or reader.inner)
+    if reader.faults and (nothing or not go_on):
+        raise _first(reader.faults)
+    return reader.found()
+
+
+def _first(faults: Sequence[tuple[str, InputError]]) -> InputError:
+    """Return the first of some errors, with the number of the others."""
+    first, others = faults[0][1], len(faults) - 1
+    if not others:
+        return first
+    what = f"{first.what} (and {others} more cannot be read)"
+    return InputError(what, where=first.where, now=first.now)
+
+
+def _unread(source: str, fault: InputError) -> Unread:
+    line = fault.where.removeprefix(f"{source}:")
+    number = int(line) if line.isascii() and line.isdecimal() else 1
+    return Unread(FilePlace(source, number, 1), fault.what, fault.now)
 
 
 def read_conf(path: str) -> Configuration:
@@ -142,15 +206,35 @@ def _object(item: Item) -> dict[str, Any]:
     if not isinstance(value, dict):
         found = f"{value!r:.40}"
         raise InputError(f"expected a Kubernetes object, found {found}", where=where, now=_NOW)
+    if value.keys() >= _CHART and "kind" not in value:
+        what = "the description of a chart of Helm, not a manifest"
+        raise InputError(what, where=where, now=RENDER)
     for field in ("apiVersion", "kind"):
         if not isinstance(value.get(field), str):
             what = f"expected a Kubernetes object, found one without {field}"
             raise InputError(what, where=where, now=_NOW)
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    if isinstance(name, str) and TEMPLATE.search(name.encode("utf-8", "replace")):
-        raise InputError(f"the name {name[:60]!r} is a template's", where=where, now=RENDER)
+    texts = [("the name", name)]
+    if is_checked(Manifest(value, item.place)):
+        texts += _texts(value.get("spec"), "spec")
+    for what, text in texts:
+        if isinstance(text, str) and TEMPLATE.search(text.encode("utf-8", "replace")):
+            raise InputError(f"{what} {text[:60]!r} is a template's", where=where, now=RENDER)
     return value
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the texts in a value with their paths, except for those that containers run with."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in _FREE:
+                yield from _texts(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from _texts(inner, f"{path}[{at}]")
+    else:
+        yield path, value
 
 
 def _confs_of(item: Item) -> tuple[Configuration, ...]:

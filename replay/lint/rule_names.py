@@ -20,6 +20,7 @@ RULE_NAMES = (
     "device-modes-conflict",
     "field-of-later-release",
     "field-unknown",
+    "file-unreadable",
     "flow-cycle",
     "flow-dependency-missing",
     "flow-policy-unknown",

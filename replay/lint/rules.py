@@ -61,6 +61,7 @@ RULES: tuple[Rule, ...] = tuple(
     map(
         _rule,
         (
+            object_rules.file_unreadable,
             object_rules.api_version_unknown,
             object_rules.kind_unknown,
             object_rules.object_malformed,

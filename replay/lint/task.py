@@ -16,7 +16,7 @@ from ..tabular.tabular import Tabular
 from .assumed import assumption
 from .background import Background
 from .filled import COMPARED, resting
-from .findings import Finding
+from .findings import Effect, Finding
 from .inputs import Configuration, LintInputs
 from .not_checked import NotChecked, not_checked
 from .objects import Manifest
@@ -84,6 +84,7 @@ class Report(Tabular):
     :param not_rendered: objects from which other tools make more than was checked.
     :param without_rules: kinds that no rule is about, with the number of their objects.
     :param assumed: what objects of files lacked and was filled in, if a finding rests on it.
+    :param unread: how many files, or objects in them, cannot be read, and are not ignored.
     """
 
     findings: list[Finding]
@@ -95,6 +96,7 @@ class Report(Tabular):
     not_rendered: tuple[NotRendered, ...] = ()
     without_rules: Mapping[str, int] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    unread: int = 0
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -152,6 +154,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         unrendered,
         without_rules(task.written.holders),
         assumed_sentences(resting(world.assumed, has)),
+        sum(one.issue.effect is Effect.UNREAD for one in findings),
     )
 
 
@@ -199,6 +202,7 @@ def _world(task: LintTask) -> LintInputs:
         namespace=task.namespace,
         alone=task.background is None,
         templates=behind.templates,
+        unread=task.written.unread,
     )
 
 

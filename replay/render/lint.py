@@ -8,12 +8,13 @@ from types import MappingProxyType
 from typing import Any
 
 from ...engine.volcano.session.history import SUPPORTED
-from ..lint.findings import FilePlace, Finding, Severity, Subject
+from ..lint.findings import FILE, Effect, FilePlace, Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
 from ..lint.task import Report
 from ..moments.kinds import resource_name
+from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _COMMANDS = MappingProxyType(
@@ -114,7 +115,7 @@ def lint_names(report: Report) -> Iterator[str]:
 
 
 def _name(subject: Subject) -> str:
-    if not subject.group and subject.kind == "SchedulerConfiguration":
+    if not subject.group and subject.kind in {"SchedulerConfiguration", FILE}:
         return str(subject.place.file if subject.place else subject.name)
     name = subject.name.rpartition("/")[2]
     return f"{resource_name(subject.group, subject.kind)}/{name}"
@@ -142,7 +143,10 @@ def _escaped(text: str, *, ends: bool = True) -> str:
 
 
 def lint_notes(report: Report) -> Iterator[str]:
-    """Yield one line each: what was assumed, which rules were not checked, and what no rule saw."""
+    """Yield one line each: what was not read, assumed, or checked, and what no rule is about."""
+    unread = (one.issue.now for one in report.findings if one.issue.effect is Effect.UNREAD)
+    for now, count in Counter(unread).items():
+        yield f"{counted(count, 'file or object')} cannot be read: {now}"
     if report.remark:
         yield report.remark
     yield from (f"assumed: {one}" for one in report.assumed)

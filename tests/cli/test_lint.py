@@ -261,3 +261,19 @@ def test_what_could_not_be_checked_is_told_with_the_reason(run: Run, conf: str) 
     assert "not checked, as no node is known: " in alone.stderr
     with_conf = report(run("lint", clean, "--conf", conf, "-o", "json"))
     assert "argument-unknown" not in {one["rule"] for one in with_conf["not_checked"]}
+
+
+def test_a_template_among_sound_files_is_told_and_the_rest_is_checked(run: Run, conf: str) -> None:
+    write("unsound.yaml", *UNSOUND)
+    Path("template.yaml").write_text("{{- if .Values.on }}\nkind: Queue\n{{- end }}\n", "utf-8")
+    options = ("--conf", conf, "--release", "v1.12.1")
+    result = run("lint", ".", *options)
+    assert result.exit_code == 2
+    assert "template.yaml:1" in result.stdout
+    assert "queue-exceeds-parent" in result.stdout
+    assert "1 file or object cannot be read: render it first" in result.stderr
+    found = report(run("lint", ".", *options, "-o", "json"))["findings"]
+    assert [each["rule"] for each in found] == ["queue-exceeds-parent", "file-unreadable"]
+    assert (found[1]["object"]["kind"], found[1]["file"]) == ("File", "template.yaml")
+    assert run("lint", ".", *options, "-o", "name").stdout.splitlines()[1] == "template.yaml"
+    assert run("lint", ".", *options, "--ignore", "file-unreadable").exit_code == 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
-from linting import TREE, queue
+from linting import TREE, job, queue
 
 from plinian.engine.errors import InputError, UsageError
 from plinian.replay.lint.background import Background
@@ -305,3 +306,74 @@ def test_files_in_which_no_rule_checks_anything_are_nothing_to_check(tmp_path: P
     with pytest.raises(UsageError, match="nothing to check"):
         check(LintTask(read_files([str(path)]), behind), [])
     assert check(LintTask(background=behind), []).objects == 1
+
+
+SOUND = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\n"
+HELM = "{{- if .Values.on }}\n" + SOUND + "{{- end }}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        (HELM, 1, "a template, not a manifest"),
+        (f"{SOUND}---\n{SOUND}  labels: [\n", 8, ""),
+        ("apiVersion: v2\nname: my\nversion: 1.0.0\n", 1, "the description of a chart of Helm"),
+        ("a: 1\n", 1, "neither a Kubernetes object nor a scheduler configuration"),
+        ("kind: Queue\n", 1, "found one without apiVersion"),
+        ('{"kind": ', 1, ""),
+        (f"{SOUND}---\n" + SOUND.replace("{name: a}", '{name: "{{ .n }}"}'), 5, "template's"),
+    ],
+)
+def test_one_file_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path, text: str, line: int, what: str
+) -> None:
+    (tmp_path / "b.yaml").write_text(text, "utf-8")
+    for name in ("a.yaml", "c.yaml"):
+        (tmp_path / name).write_text(SOUND.replace("name: a", f"name: {name[0]}"), "utf-8")
+    written = read_files([str(tmp_path)], go_on=True)
+    named = {manifest.subject().name for manifest in written.manifests}
+    assert {"a", "c"} <= named
+    (unread,) = written.unread
+    assert unread.place.file == f"{tmp_path}/b.yaml"
+    assert unread.what
+    assert what in unread.what
+    report = check(LintTask(written), [])
+    (finding,) = [one for one in report.findings if one.rule == "file-unreadable"]
+    assert finding.issue.subject.place == unread.place
+    assert (finding.message, finding.issue.now) == (unread.what, unread.now)
+    assert report.unread == 1
+    assert check(LintTask(written, ignored=("file-unreadable",)), []).unread == 0
+    with pytest.raises(InputError):
+        read_files([str(tmp_path)])
+    assert unread.place.line == line
+
+
+def test_if_nothing_can_be_read_that_is_an_error(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(HELM, "utf-8")
+    with pytest.raises(InputError, match=r"and 1 more cannot be read"):
+        read_files([str(tmp_path)], go_on=True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ("{parent: '{{ .Values.parent }}'}", "spec.parent"),
+        ("{capability: {cpu: '{{ .Values.cpu }}'}}", "spec.capability.cpu"),
+    ],
+)
+def test_a_field_of_a_template_is_not_taken_for_its_value(
+    tmp_path: Path, spec: str, path: str
+) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"{SOUND}spec: {spec}\n", "utf-8")
+    with pytest.raises(InputError, match=re.escape(f"{path} '{{{{ .Values.")):
+        read_files([str(file)])
+
+
+def test_what_a_container_runs_with_may_have_braces(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    pod_spec = {"containers": [{"name": "a", "args": ["{{ $x }}"], "env": [{"value": "{%"}]}]}
+    made = job("j", {"name": "w", "replicas": 1, "template": {"spec": pod_spec}})
+    file.write_text(json.dumps(made), "utf-8")
+    assert len(read_files([str(file)]).manifests) == 1

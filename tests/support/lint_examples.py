@@ -69,6 +69,7 @@ def with_arguments(plugin: str, **arguments: Any) -> str:
 
 BINPACK = with_arguments("binpack", binpack__weight=10)
 EXAMPLES: dict[str, Example] = {
+    "file-unreadable": of(),
     "api-version-unknown": of({**queue("a"), "apiVersion": "scheduling.volcano.sh/v1"}, queue("a")),
     "kind-unknown": of({**queue("a"), "kind": "Queues"}, queue("a")),
     "object-malformed": of(queue("a", weight="heavy"), queue("a", weight=2)),
