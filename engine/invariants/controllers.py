@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..events import OwnerName, is_owner
+from ..kubernetes.counts import counted
 from ..kubernetes.objects import Pod, PodGroup
 from ..kubernetes.units import SECOND_US
 from .invariant import POD, PODGROUP, Invariant, Needs, Severity, Violation, newest
@@ -46,7 +47,7 @@ def job_gets_pods(view: ClusterView, key: str) -> Iterator[Violation]:
     if have < job.wants:
         message = (
             f"it replaced another Job of its name; its PodGroup is {group.status.phase}, "
-            f"but {have} of its {job.wants} pods exist"
+            f"but {have} of its {counted(job.wants, 'pod exists', 'pods exist')}"
         )
         at = max(job.revision, newest(group))
         yield Violation("Job", key, message, newest=at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..kubernetes.counts import counted
 from ..kubernetes.objects import PodGroup
 from .invariant import (
     NODE,
@@ -37,7 +38,8 @@ def running_is_kept(view: ClusterView, key: str) -> Iterator[Violation]:
     if group.status.phase in WAITING and occupied >= least:
         message = (
             f"its phase went from Running to {group.status.phase}, "
-            f"but {occupied} pods have a node (minMember {least}, {leaving} are being deleted)"
+            f"but {counted(occupied, 'pod has', 'pods have')} a node (minMember {least}, "
+            f"{counted(leaving, 'is', 'are')} being deleted)"
         )
         yield Violation("PodGroup", key, message, newest=newest(group))
 

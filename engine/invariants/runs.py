@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..kubernetes.counts import counted
 from ..kubernetes.units import SECOND_US
 from .invariant import PODGROUP, RUNS, Invariant, Needs, Severity, Violation, no_violations
 
@@ -74,8 +75,8 @@ def needless_retries(
             ]
             if len(late) >= _RETRIES and late[-1].time - late[0].time >= _LONG_US:
                 message = (
-                    f"the scheduler retried {len(late)} times to remove it from its cache, "
-                    f"although it exists"
+                    f"the scheduler retried {counted(len(late), 'time')} to remove it "
+                    "from its cache, although it exists"
                 )
                 found = Violation("PodGroup", key, message, f"@{late[0].position}")
                 yield Span(late[0], late[-1], found)

@@ -23,6 +23,7 @@ from ..controllers.component import Component
 from ..controllers.job import cache, controller
 from ..controllers.kubelet import ENDS_AS
 from ..kubernetes.api_server import DELETED, ENDED, ApiServer, Document, controller_of, place_of
+from ..kubernetes.counts import counted
 from .layout import API
 from .natural import USER, Violation
 from .scheduler import SCHEDULER, SchedulerComponent
@@ -100,7 +101,7 @@ def _lacking(server: ApiServer, job: Document, pods: Sequence[Document]) -> Iter
     groups = [one for one in server.list("PodGroup") if _is_of(one, job)]
     wanted = sum(task.get("replicas", 0) for task in tasks)
     if len(pods) < wanted and any(_phase(one, "") not in {"", "Pending"} for one in groups):
-        sentence = f"job {place_of(job).key} has {len(pods)} of {wanted} pods"
+        sentence = f"job {place_of(job).key} has {len(pods)} of {counted(wanted, 'pod')}"
         yield Violation("I-02", sentence)
     if wanted and not groups:
         yield Violation("I-13", f"job {place_of(job).key} has no PodGroup")

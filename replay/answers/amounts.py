@@ -61,8 +61,3 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
     """Return ``a, b and c``."""
     some = list(parts)
     return f"{', '.join(some[:-1])} {last} {some[-1]}" if len(some) > 1 else "".join(some)
-
-
-def counted(count: int, noun: str, many: str = "") -> str:
-    """Return ``1 pod`` or ``3 pods``."""
-    return f"{count} {noun if count == 1 else many or noun + 's'}"

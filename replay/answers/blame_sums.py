@@ -10,6 +10,7 @@ import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.kubernetes.counts import counted
 from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
@@ -17,7 +18,6 @@ from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
 from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Entry, Truth
 from ..moments.kinds import plain_name
-from .amounts import counted
 from .blame_fields import value_at
 from .blamed import Asking, Blame, Part, made_of, order_of, place_of
 from .changes import Read, last_change, node_of

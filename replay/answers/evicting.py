@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...engine.kubernetes.counts import counted
 from ...engine.model.status import Status
 from ...engine.session.actions.eviction_details import GATE
 from ...engine.session.framework.details import (
@@ -20,7 +21,7 @@ from ...engine.session.framework.details import (
 from ...engine.session.nodes.eviction_trials import TRIALS
 from ...engine.volcano.session.history import resolve
 from ..sessions.session import numbers_document
-from .amounts import amounts_of, counted, joined
+from .amounts import amounts_of, joined
 from .placing import DISCARD, PIPELINE, placed
 from .records import EvictionNode, EvictionTry, Link, Stay
 from .run import Run

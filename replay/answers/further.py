@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import GangCounts
-from .amounts import counted, joined
+from .amounts import joined
 from .enqueueing import closed
 from .finding import Blocked
 from .other_schedulers import whose_they_are

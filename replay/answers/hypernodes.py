@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import (
     HYPERNODES,
     GangCounts,
     HypernodesChecked,
     HypernodeTry,
 )
-from .amounts import amounts_of, counted, in_order, joined, word
+from .amounts import amounts_of, in_order, joined, word
 from .demands import demands_of
 from .finding import Blocked
 from .node_words import refusals

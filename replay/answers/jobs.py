@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import PodGroup
 from ...engine.model.job import JobInfo
 from ...engine.model.status import STATUS_NAMES, Status
 from ...engine.session.framework.details import GangCounts
 from .action_order import unplaced
-from .amounts import amounts_of, counted, joined
+from .amounts import amounts_of, joined
 from .awaited import with_evictions
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import Amounts, QueueLevel, ReservationCheck
 from ...engine.session.plugins.overcommit import FACTOR
 from ...engine.volcano.releases import RELEASES
 from ...engine.volcano.session.history import resolve
-from .amounts import counted, in_order, joined, word
+from .amounts import in_order, joined, word
 from .run import Run
 
 _NAMED = 2

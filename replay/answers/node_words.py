@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import NodeGroup, NodeMiss
 from ...engine.session.plugins.nodegroup import (
     AFFINITY_NOT_FOUND,
@@ -19,7 +20,7 @@ from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
 from ...engine.session.reasons.meanings import NodeCode
-from .amounts import amounts_of, counted, in_order, joined, word
+from .amounts import amounts_of, in_order, joined, word
 from .coded_words import coded
 from .demands import NO_DEMANDS, Demands
 from .records import Miss, NodeReason

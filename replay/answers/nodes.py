@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.counts import counted
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
 from ...engine.model.status import Status
 from ...engine.session.framework.details import FURTHER, NodeGroup, NodesChecked
 from ...engine.session.plugins.shared.amounts import plain
-from .amounts import amounts_of, counted, in_order, joined, word
+from .amounts import amounts_of, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
 from .finding import Finding

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import Pod
-from .amounts import counted, joined
+from .amounts import joined
 from .run import Run
 
 _NAMED = 3

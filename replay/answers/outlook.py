@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.objects import Pod
 from ..sessions.next_sessions import NextSession, next_sessions
 from .action_order import evicting_first
-from .amounts import counted, joined
+from .amounts import joined
 from .finding import Finding, ObjectKey
 from .records import Link, Note
 from .run import Run
@@ -113,7 +114,8 @@ def _starts(run: Run, subject: str, pods: Sequence[str], ahead: Outlook) -> str:
         return f"{subject} waits only for the next session, which binds it to {_to(to)}"
     after = f", when {_pods(ahead.gone)} are gone" if ahead.gone else ""
     return (
-        f"{subject} waits for {ahead.starts} more sessions: this one keeps {_to(nodes)} for it, "
+        f"{subject} waits for {counted(ahead.starts, 'more session')}: "
+        f"this one keeps {_to(nodes)} for it, "
         f"and session {ahead.starts} after it binds it to "
         f"{_to(to)}{after}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...engine.kubernetes.counts import counted
 from ...engine.session.actions.placing import SKIPPED
 from ...engine.session.framework.details import (
     FURTHER,
@@ -16,7 +17,7 @@ from ...engine.session.framework.details import (
 )
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
-from .amounts import amounts_of, counted, in_order, joined, word
+from .amounts import amounts_of, in_order, joined, word
 from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import refusal
 from .finding import Blocked

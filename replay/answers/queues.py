@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.counts import counted
 from ...engine.model.status import Status
 from ...engine.session.framework.details import QueueCheck, QueueLevel
-from .amounts import apart, counted, in_order, joined, words
+from .amounts import apart, in_order, joined, words
 from .awaited import with_evictions
 from .drift import differences
 from .enqueueing import state_words

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...engine.cache.informers import Undecoded
+from ...engine.kubernetes.counts import counted
 from ..moments.undecodable import undecodable_words
 from ..moments.unknown import Unknown
-from .amounts import counted, joined
+from .amounts import joined
 from .finding import Blocked, Finding, ObjectKey
 from .records import Note
 from .run import JOB, NODE, POD, PODGROUP, Run

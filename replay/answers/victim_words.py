@@ -154,7 +154,8 @@ def _not_starving(gated: Gated) -> str:
     if gated.by == "gang":
         return f"its gang has {held} of minMember {least}, so the job does not starve{by}"
     if gated.by == "priority":
-        return f"{held} of its {pods} pods have a place, so the job does not starve{by}"
+        noun = "pod has" if pods == "1" else "pods have"
+        return f"{held} of its {pods} {noun} a place, so the job does not starve{by}"
     return f"the job does not count as starving{by}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
 from .shell import note
 
 if TYPE_CHECKING:
@@ -203,7 +204,8 @@ def note_left_out(log: Log, moment: Moment, count: int) -> None:
 
     begin = beginning_of(log, moment)
     if count:
+        be = "is" if count == 1 else "are"
         note(
-            f"{count} sessions before rv:{begin.revision} are left out: there is no earlier "
-            f"complete list of {plurals(begin.latest)}"
+            f"{counted(count, 'session')} before rv:{begin.revision} {be} left out: there is no "
+            f"earlier complete list of {plurals(begin.latest)}"
         )

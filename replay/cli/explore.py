@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ...engine.kubernetes.counts import counted
 from . import options
 from .assumption import check_confs, chosen
 from .command import command
@@ -470,7 +471,8 @@ def _write_branch(world: World, story: Story, files: _Files) -> None:
     from ..explore.branch import write_branch
 
     written = write_branch(files.log, files.branch, world, story)
-    note(f"branch {written.branch.name} of {files.log} has {written.events} events of this run")
+    events = counted(written.events, "event")
+    note(f"branch {written.branch.name} of {files.log} has {events} of this run")
 
 
 def _device_list(model: str, release: str, output: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...engine.kubernetes.counts import counted
 from . import options
 from .assumption import UNNAMED, check_confs, chosen, note_rejected
 from .command import command
@@ -125,19 +126,19 @@ def _note_basis(found: Fidelity, *, named: bool) -> None:
     note(f"sessions as {release}, configuration {found.conf}")
     if found.left_out and found.sessions:
         note(
-            f"{found.left_out} sessions are left out: they are before the first complete lists of "
-            "what sessions need"
+            f"{counted(found.left_out, 'session is', 'sessions are')} left out: there are no "
+            "complete lists of what sessions need before them"
         )
     if found.requested and found.recorded:
         note(
-            f"{found.requested} sessions of a scenario are left out: it records nothing of what "
-            "they decide"
+            f"{counted(found.requested, 'session of a scenario is', 'sessions of a scenario are')} "
+            "left out: nothing is recorded of the decisions"
         )
     inferred = sum(one.how != "logged" for one in found.sessions)
     if inferred:
         note(
-            f"{inferred} sessions are inferred from what they wrote: their evictions, and those "
-            "that wrote nothing, are not known"
+            f"{counted(inferred, 'session is', 'sessions are')} inferred from what was written: "
+            "evictions, and sessions that wrote nothing, are not known"
         )
 
 

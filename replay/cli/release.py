@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...engine.kubernetes.counts import counted
 from . import options
 from .assumption import chosen
 from .command import command, group
@@ -225,7 +226,7 @@ def list_unproven(output: str) -> None:
     ]
     headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON")
     write_table(sys.stdout, Table(headers, table, _KEPT), style=style())
-    note(f"{len(found)} of {rows} rows are not proven")
+    note(f"{len(found)} of {counted(rows, 'row is', 'rows are')} not proven")
 
 
 release = group(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...engine.kubernetes.counts import counted
 from . import options
 from .command import command
 from .shell import note, style, write_lines
@@ -111,4 +112,5 @@ def _note_what_is_known(known: Sequence[ListedSession]) -> None:
             "known; ingest the scheduler's log (-v=3 or more) to know them all"
         )
     elif inferred:
-        note(f"{inferred} sessions are inferred from what they wrote, as no log names them")
+        sessions = counted(inferred, "session is", "sessions are")
+        note(f"{sessions} inferred from what was written, as no log names them")

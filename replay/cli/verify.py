@@ -35,8 +35,8 @@ def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) ->
     """
     import msgspec
 
+    from ...engine.kubernetes.counts import counted
     from ..render.documents import json_text
-    from ..render.figures import counted
     from ..render.layout import shortened_word
     from ..render.progress import counting
     from .open_log import opened

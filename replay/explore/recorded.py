@@ -24,6 +24,7 @@ from ...engine.kubernetes.api_server import (
     controller_of,
     place_of,
 )
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
@@ -288,15 +289,17 @@ def _assumed(
             "object that no controller has."
         )
     if choice.of > len(taken):
-        yield (
-            f"{choice.of - len(taken)} later writes of users are left out; --until and --object "
-            "choose fewer."
-        )
+        late = ("later write of users is", "later writes of users are")
+        count = counted(choice.of - len(taken), *late)
+        yield f"{count} left out; --until and --object choose fewer."
     if len(running) > len(kept):
+        gone = len(running) - len(kept)
+        be = ("is", "it does") if gone == 1 else ("are", "they do")
+        take = counted(len(left_out), "pod takes", "pods take")
         yield (
-            f"{len(running) - len(kept)} of {len(running)} objects are left out, because they do "
-            f"not belong to what users wrote; the room that {len(left_out)} of their pods take is "
-            "taken off what is allocatable on nodes."
+            f"{gone} of {counted(len(running), 'object')} {be[0]} left out, because {be[1]} not "
+            f"belong to what users wrote; the room that {take} is taken off what is "
+            "allocatable on nodes."
         )
     yield "Pods that controllers create get other names than in the log."
 

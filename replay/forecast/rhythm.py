@@ -50,7 +50,8 @@ def rhythm_of(log: Log, moment: Moment, begin: int, period: int | None = None) -
     later = tuple(one for one in known if one >= begin)
     if not later:
         return Found(Rhythm(_first(known, begin, every), every), f"A session runs {then}.")
-    text = f"Sessions run when the {len(later)} recorded ones did, then {then}."
+    recorded = "the recorded one" if len(later) == 1 else f"the {len(later)} recorded ones"
+    text = f"Sessions run when {recorded} did, then {then}."
     return Found(Rhythm(later[-1] + every, every, later), text)
 
 

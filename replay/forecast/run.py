@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.errors import NotKnown, UsageError
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log import open_log
 from ...engine.machine.live import Clock, LiveCluster, Written, server_of, write_to
@@ -198,9 +199,10 @@ class Loops:
         if not self.wish.arrivals:
             found.append("Nothing is written from outside: what users wrote then is left out.")
         elif writes.writes:
+            come = "comes at its" if len(writes.writes) == 1 else "come at their"
             found.append(
-                f"{len(writes.writes)} recorded writes of users, and of what no component here "
-                "makes, come at their recorded times."
+                f"{counted(len(writes.writes), 'recorded write')} of users, and of what no "
+                f"component here makes, {come} recorded times."
             )
         if writes.unknown:
             found.append(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...engine.controllers.timed_kubelets import End
 from ...engine.errors import UsageError
 from ...engine.kubernetes.api_server import Document, place_of
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_age, parse_duration
 from ..moments.kinds import object_named, plain_name
 from .lives import PodLife, Template, template_of
@@ -210,14 +211,15 @@ class RecordedTimes:
         if self._fixed is not None:
             how = "as given"
         elif self.known.starts:
-            how = f"the median of {self.known.starts} recorded starts; recorded pods as they did"
+            starts = counted(self.known.starts, "recorded start")
+            how = f"the median of {starts}; recorded pods as they did"
         else:
             how = "assumed: the log records no start of a pod"
         found = [f"A pod starts {start} after it was bound ({how})."]
         if self.known.ran:
             found.append(
-                f"A pod runs as long as recorded ({self.known.ran} pods ended), or as the median "
-                "of those of its task or owner."
+                f"A pod runs as long as recorded ({counted(self.known.ran, 'pod')} ended), or as "
+                "the median of those of its task or owner."
             )
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
 from ...engine.model.resource import ZERO, Resource
 from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
@@ -47,8 +48,8 @@ def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator
                 subject,
                 "spec.minAvailable",
                 Effect.NEVER,
-                f"minAvailable {job.spec.min_available} is more than the {replicas} pods of its "
-                "tasks",
+                f"minAvailable {job.spec.min_available} is more than the "
+                f"{counted(replicas, 'pod')} of its tasks",
                 f"set it to {replicas} at most",
             )
         if job.spec.min_available < 0:
@@ -65,7 +66,8 @@ def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterato
                     given.world.subject("Job", key),
                     f"spec.tasks[{number}].minAvailable",
                     Effect.NEVER,
-                    f"task {task.name!r} needs {task.min_available} pods and has {task.replicas}",
+                    f"task {task.name!r} needs {counted(task.min_available, 'pod')} and has "
+                    f"{task.replicas}",
                     f"set it to {task.replicas} at most",
                 )
 
@@ -114,7 +116,7 @@ def pod_group_min_member_unreachable(given: LintContext, _: Behaviours) -> Itera
                 subject,
                 "spec.minMember",
                 Effect.NEVER,
-                f"minMember {group.spec.min_member} is more than its {count} pods",
+                f"minMember {group.spec.min_member} is more than its {counted(count, 'pod')}",
                 f"set it to {count} at most, or add pods",
             )
 
@@ -234,13 +236,14 @@ def pod_above_every_node(given: LintContext, how: Behaviours) -> Iterator[Issue]
         if any(asked.less_equal(room, ZERO) for room in nodes.values()):
             continue
         named = [name for name in ("cpu", "memory", *(asked.scalars or ())) if asked.get(name)]
+        count = len(given.world.nodes)
+        none = "no node" if count == 1 else f"none of the {count} nodes"
         for single in singles:
             yield Issue(
                 single.subject,
                 single.field,
                 Effect.NEVER,
-                f"one pod requests {amounts(named, asked)}, but none of the "
-                f"{len(given.world.nodes)} nodes has all of that",
+                f"one pod requests {amounts(named, asked)}, but {none} has all of that",
                 "request less, or add a larger node",
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
@@ -239,7 +240,8 @@ def _annotation_fault(path: str, weights: str) -> tuple[str, bool]:
         return "", False
     steps, numbers = path.split("/"), weights.split("/")
     if len(steps) != len(numbers):
-        message = f"the path {path!r} has {len(steps)} steps, but there are {len(numbers)} weights"
+        there = f"there {'is' if len(numbers) == 1 else 'are'} {counted(len(numbers), 'weight')}"
+        message = f"the path {path!r} has {counted(len(steps), 'step')}, but {there}"
         return message, len(numbers) < len(steps)
     if not all(map(_above_zero, numbers)):
         return f"{weights!r} are not all numbers above 0", False

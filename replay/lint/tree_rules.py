@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
 from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
@@ -142,7 +143,8 @@ def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issu
             _written_below(given, queue),
             "spec.parent",
             Effect.STOPS,
-            f"{below} would be below {queue!r}, which has {len(jobs)} jobs ({shown}): {STOPPED}",
+            f"{below} would be below {queue!r}, which has {counted(len(jobs), 'job')} ({shown}): "
+            f"{STOPPED}",
             f"move the jobs of {queue!r} into a queue below it first",
         )
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from shlex import quote
 
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
-from ..render.figures import bytes_text, counted, pair_lines
+from ..render.figures import bytes_text, pair_lines
 from ..render.tables import PLAIN, Style, Table, lines_of
 from .opened import OpenedPack
 from .write import Packed

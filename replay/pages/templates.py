@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ...engine.errors import UsageError
+from ...engine.kubernetes.counts import counted
 from ..render.screen import one_line
 from ..render.tables import NONE, Table
 
@@ -43,6 +44,7 @@ def environment() -> Environment:
     made.filters["verbatim"] = verbatim
     made.filters["query"] = query_of
     made.globals["absent"] = NONE
+    made.globals["counted"] = counted
     return made
 
 

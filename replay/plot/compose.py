@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...engine.kubernetes.amount_texts import short_amount
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US
-from ..answers.amounts import counted
 from ..moments.names import stem_of
 from ..render.screen import one_line
 from ..series import node_use as nodes
@@ -112,8 +112,9 @@ def nodes_picture(use: NodeUse, log: str) -> Picture:
     if together > 1:
         notes.insert(
             0,
-            f"{use.nodes} nodes in {len(rows)} rows: a row is up to {together} nodes, used of "
-            "all that they have together; it is marked if one of them is",
+            f"{counted(use.nodes, 'node')} in {counted(len(rows), 'row')}: a row is up to "
+            f"{together} nodes, used of all that they have together; "
+            "it is marked if one of them is",
         )
     return Picture(
         title=f"Nodes: {one_line(use.resource)} used of what is allocatable",

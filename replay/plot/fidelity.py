@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..answers.amounts import counted
+from ...engine.kubernetes.counts import counted
 from ..fidelity.report import NOT_EXPLAINED, Difference, Fidelity, SessionFidelity
 from ..render.screen import one_line
 from ..series.incidents import Incident

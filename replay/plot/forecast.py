@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...engine.kubernetes.amount_texts import short_amount
-from ..answers.amounts import counted
+from ...engine.kubernetes.counts import counted
 from ..forecast.course import Course
 from ..forecast.run import Forecast
 from ..forecast.usage import BUCKETS, QueueUse

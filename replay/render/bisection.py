@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Recorded
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
@@ -19,7 +20,6 @@ from ..moments.times import known_text
 from ..moments.unknown import document_of
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
-from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _EVENTS_SHOWN = 10
@@ -60,9 +60,10 @@ def _unchanged_lines(found: Bisection) -> Iterator[str]:
     else:
         yield f"{found.question}: {answer}\n"
     if 0 < found.doubtful < len(found.probes):
+        be, moments = ("is", "a moment") if found.doubtful == 1 else ("are", "moments")
         yield (
-            f"{found.doubtful} of the {len(found.probes)} are at moments for which the log lacks "
-            f"what sessions need: {unknown_text(found.not_known)}\n"
+            f"{found.doubtful} of the {len(found.probes)} {be} at {moments} for which the "
+            f"log lacks what sessions need: {unknown_text(found.not_known)}\n"
         )
     if found.there is not None and _missing(found):
         yield f"{_there_text(found.there)}\n"
@@ -115,9 +116,11 @@ def _everywhere(found: Bisection) -> str:
             )
             return f"at {both}{between * (count > 1)}"
         case bisection.RELEASES_IN_TURN:
-            return f"as each of the {count} releases from {first} to {last}"
+            many = f"each of the {count} releases from {first} to {last}"
+            return f"as {many if count > 1 else first}"
         case bisection.STEPS:
-            return f"in each of the {count} sessions of the scenario"
+            many = f"each of the {count} sessions" if count > 1 else "the only session"
+            return f"in {many} of the scenario"
         case bisection.SESSIONS:
             return f"at {both} and at every recorded session between ({count} checked)"
         case _:

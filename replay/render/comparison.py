@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
@@ -41,7 +42,8 @@ def comparison_lines(
         yield "\n"
         yield from first_difference_lines(parting, labels, style=style, wide=wide)
     if found.compared and not found.first_differences:
-        yield f"\nThe first {found.compared:,} steps are the same, and so are all decisions.\n"
+        steps = counted(found.compared, "step is", "steps are")
+        yield f"\nThe first {steps} the same, and so are all decisions.\n"
     if found.behaviours:
         yield "\n"
         yield from _behaviours(found, style)
@@ -171,7 +173,7 @@ def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[
     """Yield the last steps of an object, each followed by all its numbers."""
     left_out = len(steps) - STEPS_SHOWN
     if left_out > 0:
-        yield f"  ({left_out} earlier steps: -o json)\n"
+        yield f"  ({counted(left_out, 'earlier step')}: -o json)\n"
     for step in steps[-STEPS_SHOWN:]:
         yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
         for name, value in _flat(step.numbers):

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .figures import counted, pair_lines
+from ...engine.kubernetes.counts import counted
+from .figures import pair_lines
 from .tables import PLAIN, Style, Table, lines_of
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ..fidelity.report import (
     Cause,
@@ -15,7 +16,6 @@ from ..fidelity.report import (
     lag_text,
 )
 from ..moments.coverage import unknown_text
-from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _PLAIN_WIDTH = 80

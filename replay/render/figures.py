@@ -40,14 +40,6 @@ def pair_lines(pairs: list[tuple[str, str]], *, style: Style = PLAIN) -> Iterato
         yield f"{style.bold(name.ljust(width))}   {value}\n"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, as in ``1 crash`` and ``2 crashes``.
-
-    :param many: the plural; by default with an ``s``.
-    """
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
 def bytes_text(count: int) -> str:
     """Return a number of bytes as people read it: ``12.3 MiB``."""
     size = float(count)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...engine.kubernetes.amount_texts import exact_amount
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..forecast.course import Course
 from ..forecast.outcome import Row, Summary, What, differences, summaries
 from ..forecast.run import Forecast
 from ..forecast.usage import QueueUse
 from ..moments.coverage import unknown_text
-from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 40
@@ -180,8 +180,8 @@ def certainty_texts(found: Forecast, *, wide: bool = False) -> Iterator[str]:
     for course in found.courses[: None if wide else 1]:
         if course.endless:
             yield (
-                f"{course.name}: {course.endless} pods run for ever, as the log does not say how "
-                "long; --run-for says so."
+                f"{course.name}: {counted(course.endless, 'pod runs', 'pods run')} for ever, "
+                "as the log does not say how long; --run-for says so."
             )
     yield from (*found.assumed, *found.not_modelled)
     if found.not_known:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
 from ...engine.machine.faults import NO_FAULTS, FaultLimits
 from ...engine.machine.search import Progress
@@ -49,9 +50,7 @@ def lanes_lines(story: Story, *, every: bool = False, style: Style = PLAIN) -> I
             yield f"{'':{digits}}  {_ALONE}\n"
         yield from _row(moment, lanes, places, digits, style)
     if left_out := len(story.moments) - len(shown):
-        yield (
-            f"{'':{digits}}  left out: {left_out} steps, deliveries and work that write nothing\n"
-        )
+        yield f"{'':{digits}}  {_left_out(left_out)}\n"
 
 
 def shown_moments(story: Story) -> Iterator[Moment]:
@@ -115,9 +114,7 @@ def _narrow_lines(story: Story, *, every: bool, style: Style) -> Iterator[str]:
         rows.append((number, actor, f"{mark} {moment.sentence}"))
     yield from lines_of(Table(("STEP", "COMPONENT", "DOES"), rows, keep=("DOES",)), style=style)
     if left_out := len(story.moments) - len(shown):
-        yield from wrapped(
-            f"left out: {left_out} steps, deliveries and work that write nothing", style
-        )
+        yield from wrapped(_left_out(left_out), style)
 
 
 def _room(style: Style) -> int:
@@ -275,10 +272,20 @@ def summary_lines(result: Exploration, style: Style = PLAIN) -> Iterator[str]:
         style,
     )
     made, never = result.coverage.made, result.coverage.never
-    kinds = f"{len(made)} of {len(made) + len(never)} kinds of steps were made"
+    all_kinds = counted(len(made) + len(never), "kind of steps was", "kinds of steps were")
+    kinds = f"{len(made)} of {all_kinds} made"
     yield from wrapped(f"{kinds}; never: {', '.join(never)}" if never else kinds, style)
     if result.bound is not None:
         yield from wrapped(bound_line(result.bound), style)
+
+
+def _left_out(steps: int) -> str:
+    """Return how many steps a story leaves out, and which."""
+    return (
+        f"left out: {counted(steps, 'step')}, deliveries and work that write nothing"
+        if steps > 1
+        else "left out: 1 step, which writes nothing"
+    )
 
 
 def nothing_searched(result: Exploration) -> str:
@@ -311,9 +318,10 @@ def bound_line(bound: Bound) -> str:
     """Return with which probability walks by priorities find a fault, at the least."""
     return (
         f"Each walk finds a fault that depends on the order of {bound.depth} of its "
-        f"{bound.steps} steps with a probability of at least {bound.of_one:.1e} "
-        f"(1 in {bound.kinds} kinds of steps x {bound.steps}^{bound.depth - 1}); "
-        f"{bound.walks} walks with at least {bound.of_all:.1e}."
+        f"{counted(bound.steps, 'step')} with a probability of at least {bound.of_one:.1e} "
+        f"(1 in {counted(bound.kinds, 'kind of steps', 'kinds of steps')} x "
+        f"{bound.steps}^{bound.depth - 1}); "
+        f"{counted(bound.walks, 'walk')} with at least {bound.of_all:.1e}."
     )
 
 

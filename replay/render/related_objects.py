@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
 from ..moments.kinds import plain_name
 from ..moments.related_objects import NameSuggestions
-from .figures import counted
 
 _SHOWN = 10
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..moments.times import is_uncertain, span_text
@@ -59,11 +60,10 @@ def _times(status: Status) -> Iterator[str]:
         )
         yield f"from {begin} to {end}\n"
     if times.revisions:
+        have = "has" if 1 in {times.bounded, times.revisions} else "have"
+        revisions = counted(times.revisions, "revision")
         width = "" if times.median is None else f", half of them within {_width(times.median)}"
-        yield (
-            f"{times.bounded} of {times.revisions} revisions have an earliest and a latest "
-            f"time{width}\n"
-        )
+        yield f"{times.bounded} of {revisions} {have} an earliest and a latest time{width}\n"
     yield from (f"{text}\n" for text in times.disagreements)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .figures import counted, pair_lines
+from ...engine.kubernetes.counts import counted
+from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 if TYPE_CHECKING:

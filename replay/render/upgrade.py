@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
+from ...engine.kubernetes.counts import counted
 from ..compare import verdict
 from ..compare.upgrade import ChangedDecision, Group, Upgrade
 from ..compare.verdict import Verdict, VerdictEffect
 from ..moments.coverage import unknown_text
 from ..moments.unknown import document_of
 from .comparison import behaviour_lines, cause_text, value_text
-from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 5
@@ -43,8 +43,10 @@ def upgrade_lines(
     one, other = found.releases
     of = "recorded sessions" if found.logged else "sessions after a change"
     where = "in the log" if whole else "up to this moment"
+    decide = "decides" if 1 in {found.differing, found.sessions} else "decide"
     yield (
-        f"{found.differing} of {found.sessions} sessions decide differently as {other} than as "
+        f"{found.differing} of {counted(found.sessions, 'session')} {decide} differently "
+        f"as {other} than as "
         f"{one} ({of}; {found.known} {where}).\n"
     )
     groups = found.groups if unfold else list(_noticed(found.groups))
@@ -90,7 +92,8 @@ def _as_far(found: Upgrade) -> str:
     if missed:
         whole = found.sessions + found.left_out
         limits.append(
-            f"in the {found.sure} of {whole} sessions for which the log knows all that they need"
+            f"in the {found.sure} of {counted(whole, 'session')} for which the log knows all "
+            "that they need"
         )
     if found.unconfigured:
         limits.append("with each release's built-in configuration, as the log has none")

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from ...engine.kubernetes.counts import counted
 from ...engine.volcano.releases import RELEASES
 from ..answers.amounts import in_order
 from ..answers.answer import Why
@@ -65,7 +66,8 @@ def help_lines(found: WouldHelp, *, depth: int = 0, style: Style = PLAIN) -> Ite
         tried_rows = [(text,) for text in _listed_in_vain(found)]
         yield from lines_of(Table(("DOES NOT HELP",), tried_rows), style=style)
     if found.left:
-        left = f"{found.left} other changes were not tried, for lack of time: --budget gives more."
+        left = counted(found.left, "other change was", "other changes were")
+        left = f"{left} not tried, for lack of time: --budget gives more."
         yield from paragraph(left, style)
 
 

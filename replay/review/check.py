@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from ...engine.invariants.invariant import Invariant, Severity
 from ...engine.invariants.timeline import Breach
+from ...engine.kubernetes.counts import counted
 from ..invariants.task import CheckReport, severity_of
 from .records import Level, Result, Review, ReviewRule, Skipped
 
@@ -25,7 +26,7 @@ def check_review(report: CheckReport) -> Review:
     left_out = [one.invariant for one in report.not_checked]
     return Review(
         "check",
-        f"{len(report.checked)} invariants by {report.at}, as {report.release}",
+        f"{counted(len(report.checked), 'invariant')} by {report.at}, as {report.release}",
         tuple(map(_rule, (*report.checked, *left_out))),
         tuple(map(_result, report.violations)),
         tuple(Skipped(one.invariant.id, one.reason) for one in report.not_checked),

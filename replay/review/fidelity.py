@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from ...engine.kubernetes.counts import counted
 from ..fidelity.report import NOT_EXPLAINED, Cause, Difference, Fidelity
-from ..render.figures import counted
 from .records import Level, Result, Review, ReviewRule
 
 PAGE = "docs/how-to/fidelity.md"

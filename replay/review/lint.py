@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from ...engine.kubernetes.counts import counted
 from ..lint.findings import Finding, Severity, Subject
 from ..lint.regions import Regions
 from ..lint.rules import RULES
 from ..lint.shared_files import shared_files
 from ..lint.task import Report
-from ..render.figures import counted
 from ..render.lint import ranges_text, release_text
 from .records import FileRegion, Level, Result, Review, ReviewRule, Skipped
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...engine.kubernetes.counts import counted
 from ..compare import verdict
 from ..compare.upgrade import Group, Upgrade
 from ..render.comparison import cause_text, value_text
-from ..render.figures import counted
 from ..render.upgrade import verdict_text
 from .records import Level, Result, Review, ReviewRule
 

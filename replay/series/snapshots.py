@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
-from ..answers.amounts import counted
 from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.manifests import manifest

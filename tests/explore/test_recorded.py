@@ -137,7 +137,7 @@ def test_what_belongs_to_the_writes_of_users_exists_and_nothing_else(recording: 
     said = " ".join(found.assumed)
     assert "scales Deployment web to 0" in said
     assert "2 of 6 objects are left out" in said
-    assert "the room that 1 of their pods take" in said
+    assert "the room that 1 pod takes is" in said
 
 
 def test_pods_that_are_left_out_keep_their_room(recording: Recording) -> None:

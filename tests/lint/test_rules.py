@@ -180,3 +180,14 @@ def test_nodeorder_without_predicates_is_told_of_the_releases_that_crash() -> No
         assert finding.issue.effect is Effect.CRASHES
     unscored = bare.replace("nodeorder\n", "nodeorder\n    enableNodeOrder: false\n")
     assert found(conf=unscored, rule="nodeorder-without-predicates") == []
+
+
+def test_counts_of_one_are_in_the_singular() -> None:
+    (high,) = found(node("n", "2"), job("j", task("w", 1, "3")), rule="pod-above-every-node")
+    assert high.message == "one pod requests cpu 3, but no node has all of that"
+    (gang,) = found(job("j", task("w", 1), minAvailable=2), rule="job-min-available-unreachable")
+    assert gang.message == "minAvailable 2 is more than the 1 pod of its tasks"
+    (lacks,) = found(
+        job("j", {**task("w", 0), "minAvailable": 1}), rule="task-min-available-unreachable"
+    )
+    assert lacks.message == "task 'w' needs 1 pod and has 0"

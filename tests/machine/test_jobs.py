@@ -187,7 +187,7 @@ def test_a_job_without_what_belongs_to_it_is_found() -> None:
     check = JobsAtRest(machine)
     (group,) = (one["metadata"]["name"] for one in server_of(machine, state).list("PodGroup"))
     lacks = {
-        "job default/train has 0 of 1 pods": ("Pod", "default/train-work-0"),
+        "job default/train has 0 of 1 pod": ("Pod", "default/train-work-0"),
         "job default/train has no PodGroup": ("PodGroup", f"default/{group}"),
         "Pod default/train-work-0: its job of uid job-default-train-1 does not exist": (
             "Job",

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kubernetes.counts import counted
 from ...model.tables import NO_NODE, Floats, Ints, Rows
 from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
@@ -160,7 +161,7 @@ class NodeSelection:
                 "predicate",
                 self._ssn.task_name(task),
                 by=purpose.value,
-                outcome=f"{len(found)} of {len(rows)} nodes",
+                outcome=f"{len(found)} of {counted(len(rows), 'node')}",
                 numbers=dict(sorted(errors.reasons().items())),
             )
             name = self._ssn.task_name(task)
@@ -219,7 +220,7 @@ class NodeSelection:
         self._ssn.trace.add(
             "score",
             self._ssn.task_name(task),
-            outcome=f"best of {len(rows)} nodes",
+            outcome=f"best of {counted(len(rows), 'node')}",
             numbers={names[row]: score for row, score in best},
         )
 

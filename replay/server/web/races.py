@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ....engine.errors import PlinianError
+from ....engine.kubernetes.counts import counted
 from ...facade.documents import document
 from ...facade.log import Log
 from ...render.simulation import spans
@@ -180,11 +181,14 @@ def _watcher(watch: Watch, form: Form) -> Watcher:
     budget, found = budget_seconds(form.budget), list[str]()
 
     def progress(now: Progress, seconds: float) -> None:
-        words = f"It searches: {now.states} states, {now.steps} steps, {len(found)} anomalies."
+        states, steps = counted(now.states, "state"), counted(now.steps, "step")
+        anomalies = counted(len(found), "anomaly", "anomalies")
+        words = f"It searches: {states}, {steps}, {anomalies}."
         watch.report(words, int(1000 * seconds), int(1000 * budget))
 
     def releases(done: int, total: int) -> None:
-        words = f"It tries the {len(found)} anomalies as every release: {done} of {total}."
+        anomalies = counted(len(found), "anomaly", "anomalies")
+        words = f"It tries the {anomalies} as every release: {done} of {total}."
         watch.report(words, done, total)
 
     return Watcher(
