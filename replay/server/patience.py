@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import h11
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 
@@ -16,6 +17,36 @@ STALL_SECONDS = 60.0
 
 LEAST_READ = 64 << 10
 """How many bytes a client reads in every ``STALL_SECONDS`` of an answer that waits for it."""
+
+
+PIECE = 64 << 10
+"""How many bytes of an answer are sent at once."""
+
+
+class InPieces:
+    """An application whose answers are sent in pieces, so that each waits for the client to read.
+
+    Of an encrypted connection asyncio says that its client does not read only when more is written.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does."""
+
+        async def send_pieces(message: Message) -> None:
+            body = message.get("body", b"")
+            if message["type"] != "http.response.body" or len(body) <= PIECE:
+                await send(message)
+                return
+            last = (len(body) - 1) // PIECE * PIECE
+            for start in range(0, last, PIECE):
+                piece = body[start : start + PIECE]
+                await send({"type": message["type"], "body": piece, "more_body": True})
+            await send({**message, "body": body[last:]})
+
+        await self._app(scope, receive, send_pieces)
 
 
 class _Stalling(asyncio.Protocol):

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from ...engine.errors import PlinianError, UsageError
 from ...engine.log.location import shown_place
 from .app import application
-from .patience import PatientProtocol, PatientSocket
+from .patience import InPieces, PatientProtocol, PatientSocket
 from .settings import Settings, checked
 
 GRACE_SECONDS = 2
@@ -88,7 +88,7 @@ class Serving:
 def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
-        app,
+        InPieces(app),
         http=PatientProtocol,
         ws=PatientSocket,
         ws_max_size=MOST_MESSAGE_BYTES,

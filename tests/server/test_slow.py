@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from certificates import Pair, pair_in
 from serving import Running, ended, serving
 
 from plinian.replay.server import patience
@@ -30,13 +32,23 @@ async def _hello(_scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def _listening(monkeypatch: pytest.MonkeyPatch, stall: float = 0.3) -> AsyncIterator[int]:
-    """Serve with a patience of fractions of a second, or a longer one, and yield the port."""
+async def _listening(
+    monkeypatch: pytest.MonkeyPatch, stall: float = 0.3, own: Pair | None = None
+) -> AsyncIterator[int]:
+    """Serve with a patience of fractions of a second, or a longer one, and yield the port.
+
+    :param own: encrypt connections with this certificate.
+    """
     monkeypatch.setattr(patience, "REQUEST_SECONDS", 0.3)
     monkeypatch.setattr(patience, "STALL_SECONDS", stall)
     bound = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        _hello, http=patience.PatientProtocol, log_level="critical", lifespan="off"
+        patience.InPieces(_hello),
+        http=patience.PatientProtocol,
+        log_level="critical",
+        lifespan="off",
+        ssl_certfile=own and str(own.certificate),
+        ssl_keyfile=own and str(own.key),
     )
     server = uvicorn.Server(config)
     serving_task = asyncio.create_task(server.serve(sockets=[bound]))
@@ -94,10 +106,16 @@ def test_slow_bytes_do_not_lengthen_the_wait(monkeypatch: pytest.MonkeyPatch) ->
     assert asyncio.run(written()) < 1000
 
 
-def test_an_answer_that_is_not_read_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_an_answer_that_is_not_read_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, encrypted: bool
+) -> None:
+    own = pair_in(tmp_path, "server") if encrypted else None
+    tls = ssl.create_default_context(cafile=str(own.certificate)) if own else None
+
     async def read() -> int:
-        async with _listening(monkeypatch) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        async with _listening(monkeypatch, own=own) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024, ssl=tls)
             writer.write(HEAD + b"\r\n")
             await asyncio.sleep(1.5)
             found = 0

@@ -6,50 +6,25 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import httpx
 import pytest
+from certificates import Pair, pair_in
 from serving import ended, serving
 
 ABOUT = "/plinian/v1/about"
-_SELF_SIGNED = "openssl req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -days 2"
-
-
-class Pair(NamedTuple):
-    """A certificate, which signed itself, and its key."""
-
-    certificate: Path
-    key: Path
-
-
-def _pair(folder: Path, name: str) -> Pair:
-    pair = Pair(folder / f"{name}.crt", folder / f"{name}.key")
-    words = [
-        *_SELF_SIGNED.split(),
-        "-subj",
-        f"/CN={name}",
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-    ]
-    subprocess.run(
-        [*words, "-keyout", str(pair.key), "-out", str(pair.certificate)],
-        check=True,
-        capture_output=True,
-    )
-    return pair
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Return the certificate of a server."""
-    return _pair(tmp_path_factory.mktemp("tls"), "server")
+    return pair_in(tmp_path_factory.mktemp("tls"), "server")
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Return the certificate of a client."""
-    return _pair(tmp_path_factory.mktemp("tls"), "client")
+    return pair_in(tmp_path_factory.mktemp("tls"), "client")
 
 
 def _context(own: Pair, shown: Pair | None = None) -> ssl.SSLContext:
