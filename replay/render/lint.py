@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...engine.kubernetes.counts import counted
 from ...engine.volcano.session.history import SUPPORTED
 from ..lint.findings import FILE, Effect, FilePlace, Finding, Severity, Subject
 from ..lint.regions import Regions
@@ -14,7 +15,6 @@ from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
 from ..lint.task import Report
 from ..moments.kinds import resource_name
-from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _COMMANDS = MappingProxyType(
