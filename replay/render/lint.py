@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,8 @@ from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
 from ..lint.task import Report
 from ..moments.kinds import resource_name
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .screen import one_line
+from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph
 
 _COMMANDS = MappingProxyType(
     {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -25,16 +26,59 @@ _COMMANDS = MappingProxyType(
 _NAMED = 5
 """The rules that a note names."""
 
+_SENTENCES = frozenset({"MESSAGE", "DO"})
+"""Columns that may go on in the next line."""
+
+_READABLE = 40
+"""Characters of a line at which a sentence reads well."""
+
+_INDENT = "  "
+
 
 def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a table of findings; wide adds what to do and the field of the object."""
+    """Yield a table of findings; wide adds what to do and the field of the object.
+
+    On a terminal that is too narrow for the table, each finding is written over several lines.
+    """
     if not report.findings:
         return
     headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
     headers += ["FIELD", "EFFECT", "MESSAGE", "DO"] if wide else ["MESSAGE"]
-    rows = [_row(finding, report.releases, wide=wide) for finding in report.findings]
-    table = Table(headers, rows, keep=("WHERE", "RULE", "RELEASES", "MESSAGE"))
-    yield from lines_of(table, style=style)
+    rows = [
+        tuple(map(one_line, _row(finding, report.releases, wide=wide)))
+        for finding in report.findings
+    ]
+    table = Table(headers, rows, keep=headers)
+    if style.width is None or _width(table) <= style.width:
+        yield from lines_of(table, style=style)
+        return
+    for row in rows:
+        yield from _over_lines(dict(zip(headers, row, strict=True)), style)
+
+
+def _width(table: Table) -> int:
+    """Return how wide a terminal must be to show a table well, without a word shortened."""
+    widths = [
+        max(len(header), *map(_wide_enough if header in _SENTENCES else len, column))
+        for header, column in zip(table.headers, zip(*table.rows, strict=True), strict=True)
+    ]
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _wide_enough(text: str) -> int:
+    return max(min(len(text), _READABLE), *map(len, text.split()))
+
+
+def _over_lines(cells: Mapping[str, str], style: Style) -> Iterator[str]:
+    """Yield the lines of a finding: the first is what is wrong where, the others are indented."""
+    first = f"{cells['SEVERITY']}  {cells['WHERE']}  {cells['OBJECT']}"
+    yield from (style.bold(line) for line in paragraph(first, style, indent=_INDENT))
+    for text in (
+        cells["MESSAGE"],
+        f"{cells['RULE']}  {cells['RELEASES']}",
+        *(f"{name.lower()}: {cells[name]}" for name in ("FIELD", "EFFECT", "DO") if name in cells),
+    ):
+        yield from paragraph(f"{_INDENT}{text}", style, indent="")
 
 
 def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str, ...]:

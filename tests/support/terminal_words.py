@@ -25,6 +25,14 @@ _CHANGE = re.compile(r"^ +\S+: .* → .*$", re.MULTILINE)
 _JOINT = re.compile(r"(?<=[,;/=])")
 _SAYS = re.compile(r"\w")
 _COPIED = re.compile(r"\s*(?:\$ )?(?:plinian|kubectl) ")
+_FINDINGS = frozenset(
+    {
+        *("WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES", "FIELD", "EFFECT", "MESSAGE", "DO"),
+        *("field:", "effect:", "do:"),
+    }
+)
+"""Heads of the table of ``lint``, and names instead of them where findings are no table."""
+
 _LANES = frozenset({"COMPONENT", "DOES"})
 """Heads of the table that stands for lanes where they do not fit side by side."""
 
@@ -53,9 +61,10 @@ def _faults(shown: Shown, width: int, text: str) -> Iterator[str]:
     prose = _SHORTENED.sub("", prose)
     some = _LEFT_OUT.sub("", prose)
     here, there = _words(some), _words(shown.piped)
-    yield from (f"broken: {word}" for word in sorted(here - _LANES) if not _is_of(word, there))
+    instead = _FINDINGS if "lint" in shown.words else _LANES
+    yield from (f"broken: {word}" for word in sorted(here - instead) if not _is_of(word, there))
     if some == prose:
-        whole = _words(_CHANGE.sub("", shown.piped))
+        whole = _words(_CHANGE.sub("", shown.piped)) - (_FINDINGS & instead)
         yield from (f"lost: {word}" for word in sorted(whole) if not _is_shown(word, here))
     elif not shown.fitted:
         yield "columns are left out"
