@@ -102,6 +102,8 @@ WRAPPED = {
     "rg with a heading": prefixed(lambda number: f"{number + 1}:", before="scheduler.log\n"),
     "cat -n": prefixed(lambda number: f"{number + 1:6}\t"),
     "colours around each line": prefixed(lambda _: "\x1b[38;5;196m", ends="\x1b[0m\n"),
+    "colours that lost their first byte": prefixed(lambda _: "[38;5;196m", ends="[0m\n"),
+    "stern in colours that lost it": prefixed(lambda _: "[35mvc-7d9[0m [95mscheduler[0m "),
     "a title and colours": prefixed(lambda _: "\x1b[32m", before="\x1b]0;kubectl\x07"),
     "journalctl -o short-iso": prefixed(
         lambda number: f"2026-11-28T10:00:{number:02}+0000 node-1 vc-scheduler[812]: "

@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 _QUOTED, _QUOTE = "the marks of a quotation", re.compile(rb"(?:> ?)+")
 _FENCES, _FENCE = (b"```", b"~~~"), re.compile(rb"(?:```|~~~)[^`\n]*")
+_COLOURS = "what colours the text in a terminal"
 _ESCAPE = re.compile(
     rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)?"
     rb"|[()][0-9A-Za-z]|[=>78cMDEH])"
 )
 """What is meant for a terminal: colours, the place of the cursor, a title."""
+
+_LOST_ESCAPE = re.compile(rb"\[[0-9]{1,3}(?:;[0-9]{1,3})*m")
+"""A colour of which a page or a terminal swallowed the first byte."""
 
 _COLOURED = re.compile(rb"(?m)^\x1b")
 
@@ -75,7 +79,7 @@ def wrapping_of(head: bytes) -> Wrapping | None:
     :param head: its first bytes.
     """
     if b"\x1b" in head:
-        return Wrapping("what colours the text in a terminal", _uncoloured)
+        return Wrapping(_COLOURS, _uncoloured)
     form = form_of_rows(head)
     if form is not None and form.headed:
         return _of_rows(form)
@@ -168,6 +172,8 @@ def _of_a_log(head: bytes) -> Wrapping | None:
     prefix = prefix_in(head)
     if not prefix or CLOUD_YAML.search(head) or JOURNAL_FIELDS.search(head):
         return None
+    if _LOST_ESCAPE.search(prefix):
+        return Wrapping(_COLOURS, _without_lost_escapes)
     if not prefix.strip():
         return _indented(len(prefix))
     if _QUOTE.fullmatch(prefix):
@@ -178,6 +184,11 @@ def _of_a_log(head: bytes) -> Wrapping | None:
 def _uncoloured(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
     for number, line, _ in pieces(stream):
         yield number, _ESCAPE.sub(b"", line)
+
+
+def _without_lost_escapes(stream: BinaryIO, _context: Context) -> Iterator[tuple[int, bytes]]:
+    for number, line, _ in pieces(stream):
+        yield number, _LOST_ESCAPE.sub(b"", line)
 
 
 def _without(pattern: re.Pattern[bytes]) -> Lines:
