@@ -12,6 +12,7 @@ from ...engine.session.framework.details import (
     ReservationCheck,
 )
 from .action_order import before, does_not_run, not_run
+from .carried import GANG_SHORT
 from .evicting import EVICTING, PREEMPTING, Asking, NoRoom, asking_of, why_no_room
 from .finding import Blocked
 from .placing import PLACING, placed
@@ -22,7 +23,6 @@ from .run import Run
 _OF_ACCOUNTS = frozenset({Gate.OVERUSED, Gate.MAY_NOT_RECLAIM, Gate.NOT_ALLOCATABLE})
 _ACCOUNTS = frozenset({"queue-full", "queue-overused"})
 _WOULD_EVICT = ("preempt", "reclaim")
-_PARTLY = "gang-incomplete "
 
 
 def with_evictions(run: Run, blocked: Blocked, pod: str, job: str) -> Blocked:
@@ -72,7 +72,7 @@ def _too_early(run: Run, action: str, why: NoRoom) -> str:
 
 def _could_help(run: Run, blocked: Blocked, asked: Asking) -> bool:
     """Return whether evictions could free what a pod waits for."""
-    cause = blocked.cause.removeprefix(_PARTLY).partition(" ")[0]
+    cause = blocked.cause.removeprefix(f"{GANG_SHORT} ").partition(" ")[0]
     if cause == "no-node":
         return _on_nodes(run, asked.pod)
     if cause == "overcommitted":

@@ -8,9 +8,12 @@ from types import MappingProxyType
 from ...engine.kubernetes.resources import plural_of
 from ...engine.state.coverage import Pair
 from .amounts import joined
-from .finding import Finding
+from .finding import Blocked, Finding
 from .records import Note, Recorded
 from .run import CLAIM, CSI_NODE, NODE, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
+
+GANG_SHORT = "gang-incomplete"
+"""The cause of a gang of which only some pods have a place; that of the others follows it."""
 
 _ALL = (NODE, QUEUE, PODGROUP, POD)
 _FULL = (NODE, QUEUE, PODGROUP)
@@ -29,7 +32,7 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "unbound-claim": (CLAIM, STORAGE_CLASS),
         "no-volume": (VOLUME,),
         "attach-limit": (*_FULL, CSI_NODE),
-        "gang-incomplete": (NODE, POD),
+        GANG_SHORT: (NODE, POD),
         "gang-lacks-pods": (POD,),
         "no-pods": (POD,),
         "no-podgroup": (PODGROUP,),
@@ -46,13 +49,29 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
 """By the first word of a cause: the kinds of which the log must hold a list."""
 
 
+def carries(run: Run, blocked: Blocked) -> bool:
+    """Return whether the log holds all kinds that a reason needs."""
+    return not _lacking(run, blocked.cause)
+
+
+def _lacking(run: Run, cause: str) -> list[Pair]:
+    """Return the kinds that a cause needs, and of which the log holds no list.
+
+    That of a gang of which some pods have a place names the cause of the others after its own.
+    """
+    first, _, rest = cause.partition(" ")
+    needed = _NEEDS.get(first, ())
+    if first == GANG_SHORT and rest:
+        needed = (*needed, *_NEEDS.get(rest.partition(" ")[0], ()))
+    return [pair for pair in dict.fromkeys(needed) if run.never_listed(pair)]
+
+
 def carried(run: Run, finding: Finding, title: str) -> Finding:
     """Return a finding, or what is known instead if the log lacks a kind that it needs.
 
     :param title: how sentences name the object.
     """
-    needed = _NEEDS.get(finding.cause.partition(" ")[0], ())
-    lacking = [pair for pair in needed if run.never_listed(pair)]
+    lacking = _lacking(run, finding.cause)
     if not lacking:
         return finding
     kinds = joined((plural_of(*pair) for pair in lacking), "or")

@@ -12,7 +12,9 @@ from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import GangCounts
 from .amounts import joined
 from .enqueueing import closed
+from .carried import carries
 from .finding import Blocked
+from .gates import gates_of
 from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
@@ -49,7 +51,8 @@ def with_further(run: Run, key: str, first: Blocked, *pods: str) -> Blocked:
     if asked:
         asked.append(_first(nodes_further(run, pod) for pod in some))
     for other in asked:
-        first = first if other is None else first.and_also(other)
+        if other is not None and carries(run, other):
+            first = first.and_also(other)
     return first
 
 
@@ -74,22 +77,6 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
     undecoded = undecoded_pods(run, key)
     text += "" if undecoded is None else f"; {undecoded.because}"
     return Blocked(text, _OF_GANG, (Note(text=text, blocks=True),), ((PODGROUP, key),))
-
-
-def gates_of(run: Run, pods: Sequence[str]) -> Blocked | None:
-    """Return which scheduling gates keep some of the pods of a job; None if none has any."""
-    gates = {
-        gate.name
-        for name in pods
-        if (pod := run.pod(name)) is not None
-        for gate in pod.spec.scheduling_gates
-    }
-    if not gates:
-        return None
-    what = "gate" if len(gates) == 1 else "gates"
-    text = f"the scheduling {what} {joined(sorted(gates))} of its pods must be removed first"
-    about = tuple((POD, name) for name in pods[:1])
-    return Blocked(text, "gated", (Note(text=text, blocks=True),), about)
 
 
 def _gang(run: Run, key: str) -> Blocked | None:

@@ -13,11 +13,13 @@ from ...engine.session.framework.details import GangCounts
 from .action_order import unplaced
 from .amounts import amounts_of, joined
 from .awaited import with_evictions
+from .carried import carries
 from .drift import drift_links
 from .enqueueing import enqueue_links, not_enqueued
 from .evicting import eviction_links
 from .finding import Blocked, Finding, ObjectKey
-from .further import gates_of, lacking_pods, with_further
+from .further import lacking_pods, with_further
+from .gates import GATED, gates_of
 from .hypernodes import no_hypernode
 from .other_schedulers import cause_of, whose_they_are
 from .outlook import releasing
@@ -269,7 +271,7 @@ def _not_running(run: Run, key: str, job: JobInfo) -> Blocked | None:
     found = partly or _of_pods(run, left, job.queue, key) or overused(run, job.queue, key)
     if found is None or of_nodes(found):
         found = no_hypernode(run, key) or found
-    if found is not None and gated is not None:
+    if found is not None and gated is not None and not found.cause.endswith(f" {GATED}"):
         return found.and_also(gated)
     return found or gated or _not_tried(run, key, left[0])
 
@@ -281,6 +283,8 @@ def _of_pods(run: Run, pods: list[str], queue: str, key: str) -> Blocked | None:
         return None
     (_, first), *others = found
     for who, other in others:
+        if not carries(run, other):
+            continue
         first = first.and_also(other, f"pod {who} waits because {other.because}")
     return first
 
@@ -311,7 +315,7 @@ def _no_pods(run: Run, key: str) -> Blocked:
 def _not_tried(run: Run, key: str, pod: str) -> Blocked:
     group = run.group(key)
     text = unplaced(run, "" if group is None else group.status.phase)
-    if not text and all(one.reason for one in run.cache.nodes.values()):
+    if not text and not run.has_nodes:
         text = no_nodes(run)
         return Blocked(text, NO_NODE, (Note(text=text, blocks=True),), ((NODE, ""),))
     text = text or f"the session does not come to its pod {pod}"

@@ -18,9 +18,11 @@ from ...engine.session.framework.details import (
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from .amounts import amounts_of, in_order, joined, word
+from .carried import GANG_SHORT, carries
 from .demands import Demands, demands_of, unbound_claim
 from .enqueueing import refusal
 from .finding import Blocked
+from .gates import gated_pod
 from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
 from .records import Link, Nodes, Note, Placement, Refusal, Score
@@ -32,7 +34,7 @@ _PODS = "pods"
 PLACING = ("allocate", "backfill")
 REASONS = 2
 """How many different reasons of a job's pods a sentence names."""
-NO_NODE, _GANG_SHORT = "no-node", "gang-incomplete"
+NO_NODE = "no-node"
 PIPELINE, DISCARD = "pipeline", "discard"
 """Steps of a trace: a node is kept for a pod, and what was planned is taken back."""
 _PLACED = ("allocate", PIPELINE)
@@ -101,7 +103,7 @@ def reasons_of(run: Run, pods: Sequence[str], queue: str, own: str) -> list[tupl
 
 def of_nodes(blocked: Blocked) -> bool:
     """Return whether a reason is that no node takes a pod, or too few take pods of a gang."""
-    return blocked.cause in {NO_NODE, _GANG_SHORT, f"{_GANG_SHORT} {NO_NODE}"}
+    return blocked.cause in {NO_NODE, GANG_SHORT, f"{GANG_SHORT} {NO_NODE}"}
 
 
 def _kind(blocked: Blocked) -> object:
@@ -128,7 +130,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
     steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
-    if not steps or steps[-1].outcome != "permit":
+    if not steps or steps[-1].outcome != "permit" or not run.has_nodes:
         return None
     check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
     if check is None:
@@ -165,16 +167,17 @@ def gang_short(run: Run, key: str, gang: GangCounts) -> Blocked | None:
     if not 0 < fits < gang.least:
         return None
     left = [pod for pod in run.waiting_pods(key) if pod not in having]
-    failing = reasons_of(run, left, run.cache.jobs[key].queue, key)[:REASONS]
+    found = reasons_of(run, left, run.cache.jobs[key].queue, key) or gated_pod(run, left)
+    failing = [*found[:1], *(one for one in found[1:] if carries(run, one[1]))][:REASONS]
     text = f"its gang needs {counted(gang.least, 'pod')} at once, and only {fits}"
     text += " has a place" if fits == 1 else " have a place"
     if not failing:
         note = Note(text=text, blocks=True)
-        return Blocked(text, _GANG_SHORT, (note,), ((PODGROUP, key),))
+        return Blocked(text, GANG_SHORT, (note,), ((PODGROUP, key),))
     parts = [f"pod {who} has none, because {one.because}" for who, one in failing]
     return Blocked(
         f"{text}: {'; '.join(parts)}",
-        f"{_GANG_SHORT} {failing[0][1].cause}",
+        f"{GANG_SHORT} {failing[0][1].cause}",
         tuple(link for _, one in failing for link in one.links),
         ((PODGROUP, key), *(about for _, one in failing for about in one.about)),
     )

@@ -12,6 +12,7 @@ from .drift import differences
 from .evicting import evicted_here, eviction_links
 from .finding import Blocked, Finding
 from .further import with_further
+from .gates import gated_pod
 from .hypernodes import no_hypernode
 from .jobs import Subject, job_finding, missing_group, panics, pod_conditions
 from .other_schedulers import cause_of, own_schedulers, scheduler_of
@@ -39,9 +40,9 @@ def pod_finding(run: Run, key: str, pod: Pod) -> Finding:
     settled = _settled(run, key, pod) or _foreign(run, subject, pod)
     if settled is not None:
         return settled.after([state], (POD, key))
-    gated = _gated(pod)
-    if gated is not None:
-        return gated.finding(subject).after([state], (POD, key))
+    gated = gated_pod(run, [key])
+    if gated:
+        return gated[0][1].finding(subject).after([state], (POD, key))
     group = job_of(pod)
     if not group:
         text = (
@@ -126,15 +127,6 @@ def _foreign(run: Run, subject: str, pod: Pod) -> Finding | None:
     own_words = f"its schedulerName is {name}, and sessions see only pods of {own}"
     note = Note(text=own_words, blocks=True)
     return Finding(text, True, cause_of([pod]), (note,))
-
-
-def _gated(pod: Pod) -> Blocked | None:
-    gates = [gate.name for gate in pod.spec.scheduling_gates]
-    if not gates:
-        return None
-    what = "gate" if len(gates) == 1 else "gates"
-    text = f"its scheduling {what} {joined(gates)} must be removed first"
-    return Blocked(text, "gated", (Note(text=text, blocks=True),))
 
 
 def _in_group(run: Run, key: str, group: str) -> Finding:

@@ -25,7 +25,7 @@ HOLDERS = 3
 """How many jobs a sentence names."""
 
 ENQUEUE, ALLOCATE, OVERUSED = "JobEnqueueable", "Allocatable", "Overused"
-_ROOT = "root"
+_ROOT, _PROPORTION = "root", "proportion"
 _CAPABILITY = "capability"
 ATTACH_LIMIT = "attach-limit"
 _ATTACHED = "attachable-volumes-csi-"
@@ -211,7 +211,8 @@ class _Said(NamedTuple):
 def _full(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:
     where = _relation(full.queue, [level.queue for level in said.check.levels])
     if not any(full.wanted.values()) and full.compared == "deserved":
-        return f"{where} already has its share{said.by}: {_over(full)}{_by(run, full, held)}"
+        over = _over(full) or f"it deserves nothing{_weightless(run, full, said.check.plugin)}"
+        return f"{where} already has its share{said.by}: {over}{_by(run, full, held)}"
     limit, names = full.limit or {}, in_order(full.exceeded)
     if full.compared == "deserved":
         share = f"{where} may not exceed its share{said.by}: {_share(full)}{_by(run, full, held)}"
@@ -307,6 +308,9 @@ def _share(full: QueueLevel) -> str:
 
 
 def _over(full: QueueLevel) -> str:
+    """Return what a queue holds and deserves; empty if it deserves nothing."""
+    if not any((full.limit or {}).values()):
+        return ""
     names = in_order(set(full.exceeded) - {"pods"}) or list(full.exceeded)
     parts = []
     for name in names:
@@ -315,6 +319,13 @@ def _over(full: QueueLevel) -> str:
         )
         parts.append(f"{has} of {deserves} {name}")
     return f"it holds {joined(parts)} that it deserves"
+
+
+def _weightless(run: Run, full: QueueLevel, plugin: str) -> str:
+    """Return that a queue has no weight, by which ``proportion`` divides what nodes have."""
+    info = run.cache.queues.get(full.queue)
+    none = plugin == _PROPORTION and info is not None and not info.weight
+    return ", as its weight is 0" if none else ""
 
 
 def _relation(queue: str, path: Sequence[str]) -> str:

@@ -101,6 +101,11 @@ class Run(msgspec.Struct, frozen=True, dict=True):
                 largest.set_max_resource(info.allocatable)
         return largest
 
+    @property
+    def has_nodes(self) -> bool:
+        """Return whether sessions see any node."""
+        return any(not info.reason for info in self.cache.nodes.values())
+
     def steps(self, about: str, what: str = "") -> Iterator[TraceStep]:
         """Yield the steps about an object, of one sort if ``what`` is given."""
         for step in self.trace.steps:

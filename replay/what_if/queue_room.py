@@ -83,10 +83,19 @@ def _heavier(path: QueuePath, cache: SchedulerCache) -> Iterator[Suggestion]:
     """Yield the weight with which ``proportion`` gives a queue the share that it lacks."""
     for account in path.accounts:
         if account.compared == _DESERVED and account.exceeded:
+            yield from _weighing(account.queue, cache)
             needed = amounts(_raised(account.limit, account, path.point))
             known = {name: one for name, one in needed.items() if name in account.wanted}
             if known.keys() == set(account.exceeded):
                 yield from heavier(account.queue, known, cache)
+
+
+def _weighing(queue: str, cache: SchedulerCache) -> Iterator[Suggestion]:
+    """Yield the least weight for a queue without any: it deserves nothing."""
+    held = cache.stores.get("Queue", queue)
+    if isinstance(held, Queue) and held.spec.weight < 1:
+        text = f"weight of queue {queue}: 1 instead of {held.spec.weight}"
+        yield single(LIMIT, 1, text, queue_spec(queue, {"weight": 1}))
 
 
 def heavier(

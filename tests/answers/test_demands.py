@@ -165,8 +165,8 @@ class TestNodes:
 
 
 class TestVolumes:
-    def claiming(self) -> Document:
-        made = pod("a", "pg")
+    def claiming(self, name: str = "a") -> Document:
+        made = pod(name, "pg")
         volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
         made["spec"]["volumes"] = [volume]
         return made
@@ -189,6 +189,19 @@ class TestVolumes:
         world = (node("n1"), *WORLD, self.claim("other"))
         found = ask("pod/a", PROPORTION, *world, self.claiming())
         assert because(found) == "its PersistentVolumeClaim ns/data does not exist"
+
+    def test_a_claim_in_a_gang_is_not_known_without_any(self, ask: Any) -> None:
+        world = (node("n1"), queue("default"), group("pg", 2), self.claiming(), pod("b", "pg"))
+        found = ask("podgroup/pg", PROPORTION, *world)
+        assert found.sentence == (
+            "it is not known why podgroup ns/pg waits: the log holds no persistentvolumeclaims"
+        )
+
+    def test_a_claim_beside_another_reason_is_not_said_without_any(self, ask: Any) -> None:
+        world = (node("n1", 8), *WORLD, self.claiming("b"), pod("a", "pg", 9))
+        found = ask("podgroup/pg", NODES, *world)
+        assert found.sentence.startswith("podgroup ns/pg waits because the only node does not take")
+        assert "data" not in found.sentence
 
     def test_a_claim_that_is_not_bound_yet(self, ask: Any) -> None:
         world = (node("n1"), *WORLD, self.storage("Immediate"), self.claim())

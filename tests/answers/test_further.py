@@ -87,6 +87,18 @@ class TestQueueAndMore:
             "first"
         )
 
+    def test_a_pod_of_a_gang_is_gated_and_the_others_have_a_place(self, ask: Any) -> None:
+        some = (group("pg", 2), gated("a"), pod("b", "pg"))
+        found = ask("podgroup/pg", NODES, node("n1"), queue("default"), *some)
+        assert found.sentence == (
+            "podgroup ns/pg waits because its gang needs 2 pods at once, and only 1 has a place: "
+            "pod ns/a has none, because its scheduling gate quota must be removed first"
+        )
+        other = ask("pod/b", NODES, node("n1"), queue("default"), *some)
+        assert "pod ns/a has none, because its scheduling gate quota" in other.sentence
+        (blocks,) = (link.text for link in other.chain if link.blocks)
+        assert blocks == "the scheduling gate quota of pod ns/a must be removed first"
+
     def test_a_session_decides_the_same_when_it_is_asked_for_more(self, ask: Any) -> None:
         """Looking further places nothing, and no step of it is one of the session."""
         world = (node("n1", 3), *FULL, group("pg", 1), pod("a", "pg", 2))

@@ -96,6 +96,28 @@ class TestQueues:
             "queue may use 4; all nodes together have 4"
         )
 
+    def test_a_queue_without_weight_deserves_nothing(self, ask: Any) -> None:
+        world = (
+            queue("test", weight=0),
+            group("one", 1, "Running", queue="test"),
+            pod("one-0", "one", 2, "n1"),
+            group("two", 1, queue="test"),
+            pod("two-0", "two", 2),
+        )
+        found = ask("podgroup/two", PROPORTION, node("n1", 8), *world)
+        assert found.sentence == (
+            "podgroup ns/two waits because its queue test already has its share (plugin "
+            "proportion): it deserves nothing, as its weight is 0; podgroup ns/one holds 2 cpu"
+        )
+        assert found.cause == "queue-overused test"
+
+    def test_without_nodes_no_queue_is_said_to_deserve_nothing(self, ask: Any) -> None:
+        unready = node("n1", 8)
+        unready["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+        world = (queue("test"), group("two", 1, queue="test"), pod("two-0", "two", 2))
+        found = ask("podgroup/two", PROPORTION, unready, *world)
+        assert "there is no node that the scheduler could use" in found.sentence
+
     def test_an_invalid_tree_stops_everything_and_says_which_amounts(self, ask: Any) -> None:
         found = ask(
             "podgroup/pg",

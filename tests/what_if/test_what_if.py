@@ -229,6 +229,22 @@ def test_pods_that_are_evicted_anyway_are_no_cost_of_a_change(tmp_path: Path) ->
         assert smaller.evicts == (), "the session evicts both of old in any case"
 
 
+def test_a_queue_without_weight_gets_one(tmp_path: Path) -> None:
+    world = (
+        node("n1", 8),
+        queue("test", weight=0),
+        group("one", 1, "Running", queue="test"),
+        pod("one-0", "one", 2, "n1"),
+        group("two", 1, "Inqueue", queue="test"),
+        pod("two-0", "two", 2),
+    )
+    with log_of(tmp_path, PROPORTION, *world) as log:
+        found = helps(log, "podgroup/two")
+    assert ("weight of queue test: 1 instead of 0", "now") in {
+        (one.text, one.starts) for one in found.found
+    }
+
+
 def test_a_podgroup_that_was_deleted_is_tried_again_as_it_was(tmp_path: Path) -> None:
     lost = group("g", 1, "Inqueue")
     made = [*ROOT, node("n1", 8), lost, pod("g-0", "g", 2)]

@@ -16,6 +16,8 @@ JOB_ENQUEUEABLE, ALLOCATABLE, OVERUSED = "JobEnqueueable", "Allocatable", "Overu
 ACCOUNT = "account"
 """The account of a queue at the end of a session; nothing is compared with it."""
 REAL_CAPABILITY, DESERVED = "realCapability", "deserved"
+_ALWAYS = ("cpu", "memory")
+"""What is compared even if a queue deserves nothing of it."""
 
 
 class Account(Protocol):
@@ -98,7 +100,7 @@ def _exceeded(
     """Return the resources of which there is not enough, each compared by itself."""
     wanted, names = demand.wanted, needed.resource_names()
     if demand.point == OVERUSED:
-        some = limit.resource_names()
+        some = limit.resource_names() or _ALWAYS
         return tuple(name for name in some if account.allocated.get(name) >= limit.get(name))
     if demand.point == ALLOCATABLE:
         fits = FITS[demand.comparison]

@@ -1,0 +1,48 @@
+"""Scheduling gates, which keep pods waiting until somebody removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .amounts import joined
+from .finding import Blocked
+from .records import Note
+from .run import POD, Run
+
+GATED = "gated"
+
+
+def gates_of(run: Run, pods: Sequence[str]) -> Blocked | None:
+    """Return which scheduling gates keep some of the pods of a job; None if none has any."""
+    gates = {gate for name in pods for gate in _names(run, name)}
+    if not gates:
+        return None
+    what = f"scheduling {_what(gates)} {joined(sorted(gates))}"
+    text = f"the {what} of its pods must be removed first"
+    return _blocked(text, pods[:1])
+
+
+def gated_pod(run: Run, pods: Sequence[str]) -> list[tuple[str, Blocked]]:
+    """Return the first of some pods that has scheduling gates, with these as its reason."""
+    for pod in pods:
+        gates = _names(run, pod)
+        if gates:
+            what = f"scheduling {_what(gates)} {joined(gates)}"
+            link = f"the {what} of pod {pod} must be removed first"
+            blocked = _blocked(link, [pod])
+            return [(pod, blocked._replace(because=f"its {what} must be removed first"))]
+    return []
+
+
+def _names(run: Run, key: str) -> list[str]:
+    pod = run.pod(key)
+    return [] if pod is None else [gate.name for gate in pod.spec.scheduling_gates]
+
+
+def _what(gates: Sequence[str] | set[str]) -> str:
+    return "gate" if len(gates) == 1 else "gates"
+
+
+def _blocked(text: str, pods: Sequence[str]) -> Blocked:
+    about = tuple((POD, name) for name in pods)
+    return Blocked(text, GATED, (Note(text=text, blocks=True),), about)
