@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import GangCounts
 from .amounts import joined
-from .enqueueing import closed
 from .carried import carries
+from .enqueueing import closed
 from .finding import Blocked
 from .gates import gates_of
 from .other_schedulers import whose_they_are

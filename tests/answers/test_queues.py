@@ -115,7 +115,7 @@ class TestQueues:
         unready = node("n1", 8)
         unready["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
         world = (queue("test"), group("two", 1, queue="test"), pod("two-0", "two", 2))
-        found = ask("podgroup/two", PROPORTION, unready, *world, release="v1.15.1")
+        found = ask("podgroup/two", PROPORTION, unready, *world, release="v1.9.0")
         assert "there is no node that the scheduler could use" in found.sentence
 
     def test_an_invalid_tree_stops_everything_and_says_which_amounts(self, ask: Any) -> None:
