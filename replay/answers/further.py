@@ -6,7 +6,7 @@ the first reason is mended, the pod waits again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import GangCounts
@@ -18,7 +18,7 @@ from .gates import gates_of
 from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
-from .run import JOB, POD, PODGROUP, Run
+from .run import JOB, PODGROUP, Run
 from .undecoded import undecoded_pods
 
 _OF_QUEUE = frozenset(
