@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.counts import counted
@@ -15,7 +15,7 @@ from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .gangs import GangRequest, by_amounts, waits
-from .objects import Job
+from .objects import Job, TaskSpec
 from .queues import Mode, options_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,39 @@ def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator
         if job.spec.min_available < 0:
             message = f"minAvailable {job.spec.min_available} is negative"
             yield Issue(subject, "spec.minAvailable", Effect.INVALID, message)
+
+
+def task_behind_its_gang(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A Job whose gang needs pods of a task that waits for another task of the same gang.
+
+    A task with ``dependsOn`` gets its pods when those of the other task run, and these run when the
+    gang has all the pods that it needs: neither ever starts. Only with the plugin `gang`.
+    """
+    if not any(option.name == "gang" for option in options_of(given.world.conf(how))):
+        return
+    for key, job in given.world.jobs.items():
+        later = [task for task in job.spec.tasks if task.depends_on and task.depends_on.name]
+        first = [task for task in job.spec.tasks if task not in later]
+        exist, least = sum(task.replicas for task in first), job.min_available(how)
+        total = sum(task.least(how) for task in job.spec.tasks)
+        needed = [task for task in later if task.least(how) > 0]
+        if not later or not first or not _fits(job, how) or least > exist + _replicas(later):
+            continue
+        if least > exist:
+            message = (
+                f"its gang needs {counted(least, 'pod')} at once, and only {exist} "
+                f"{'exists' if exist == 1 else 'exist'} before {_awaited(later)} runs"
+            )
+        elif needed and least >= total:
+            message = (
+                f"its gang needs {counted(needed[0].least(how), 'pod')} of task "
+                f"{needed[0].name!r}, which gets none before {_awaited(needed[:1])} runs"
+            )
+        else:
+            continue
+        field, most = "spec.minAvailable", min(exist, total - 1)
+        hint = f"set it to {most} at most" if most > 0 else "let no task of it wait for another"
+        yield Issue(given.world.subject("Job", key), field, Effect.NEVER, message, hint)
 
 
 def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
@@ -328,6 +361,18 @@ def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
         f"tasks are ignored"
     )
     return Issue(subject, field, Effect.DIFFERS, message, f"raise the minimum to {total}")
+
+
+def _replicas(tasks: Iterable[TaskSpec]) -> int:
+    return sum(task.replicas for task in tasks)
+
+
+def _awaited(tasks: Iterable[TaskSpec]) -> str:
+    """Return the tasks for which others wait."""
+    names = dict.fromkeys(
+        name for task in tasks if task.depends_on for name in task.depends_on.name
+    )
+    return f"task {' and '.join(map(repr, names))}"
 
 
 def _fits(job: Job, how: Behaviours) -> bool:

@@ -104,6 +104,7 @@ RULE_NAMES = (
     "resource-not-counted",
     "resource-nowhere",
     "root-capability-ignored",
+    "task-behind-its-gang",
     "task-min-available-unreachable",
     "task-minima-ignored",
     "topology-refused",

@@ -105,6 +105,7 @@ RULES: tuple[Rule, ...] = tuple(
             queue_rules.reclaim_without_victims,
             job_rules.job_without_tasks,
             job_rules.job_min_available_unreachable,
+            job_rules.task_behind_its_gang,
             job_rules.task_min_available_unreachable,
             job_rules.task_minima_ignored,
             job_rules.pod_group_min_member_unreachable,

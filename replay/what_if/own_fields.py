@@ -73,12 +73,25 @@ def restored(was: Mapping[str, Any]) -> Iterator[Suggestion]:
 
 
 def _smaller(gang: Gang, podgroup: str) -> Iterator[Suggestion]:
-    """Yield a gang of all the pods that a job has, and one of those that have a place."""
+    """Yield a gang of all the pods that a job has, and one of those that have a place.
+
+    Of a role that lacks pods, those that it has suffice.
+    """
     for fits in (gang.valid, gang.ready + gang.waiting + len(gang.planned)):
         if 0 < fits < gang.least:
             text = f"minMember of the PodGroup: {fits} instead of {gang.least}"
             change = SetField(group_name(podgroup), ("spec", "minMember"), fits)
             yield single(GANG, gang.least - fits, text, change)
+    if gang.valid >= gang.least and gang.lacking:
+        roles = sorted(gang.lacking.items())
+        parts = [f"{exist} instead of {least} {role}" for role, (least, exist) in roles]
+        changes = [
+            SetField(group_name(podgroup), ("spec", "minTaskMember", role), exist)
+            for role, (_, exist) in roles
+        ]
+        size = sum(least - exist for _, (least, exist) in roles)
+        text = f"minTaskMember of the PodGroup: {', '.join(parts)}"
+        yield single(GANG, size, text, *changes)
 
 
 def _wider(link: Hypernodes, podgroup: str, cache: SchedulerCache) -> Iterator[Suggestion]:

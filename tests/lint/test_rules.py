@@ -191,3 +191,28 @@ def test_counts_of_one_are_in_the_singular() -> None:
         job("j", {**task("w", 0), "minAvailable": 1}), rule="task-min-available-unreachable"
     )
     assert lacks.message == "task 'w' needs 1 pod and has 0"
+
+
+class TestTasksThatWait:
+    def test_all_pods_are_needed_at_once_and_some_wait_for_others(self) -> None:
+        works = task("w", 8, dependsOn={"name": ["m"]})
+        (one,) = found(job("j", task("m", 1), works, minAvailable=9), rule="task-behind-its-gang")
+        assert one.issue.message == (
+            "its gang needs 9 pods at once, and only 1 exists before task 'm' runs"
+        )
+        assert one.issue.now == "set it to 1 at most"
+
+    def test_a_minimum_of_the_task_that_waits(self) -> None:
+        works = task("w", 2, minAvailable=1, dependsOn={"name": ["m"]})
+        masters = task("m", 4, minAvailable=2)
+        (one,) = found(job("j", masters, works, minAvailable=3), rule="task-behind-its-gang")
+        assert one.issue.message == (
+            "its gang needs 1 pod of task 'w', which gets none before task 'm' runs"
+        )
+        assert one.issue.now == "set it to 2 at most"
+
+    def test_without_gang_nothing_waits_for_all(self) -> None:
+        works = task("w", 8, dependsOn={"name": ["m"]})
+        bare = FLAT.replace("  - name: gang\n", "")
+        rule = "task-behind-its-gang"
+        assert found(job("j", task("m", 1), works, minAvailable=9), conf=bare, rule=rule) == []

@@ -212,6 +212,20 @@ EXAMPLES: dict[str, Example] = {
         job("j", task("a", 1), task("b", 2), minAvailable=4),
         job("j", task("a", 1), task("b", 2), minAvailable=3),
     ),
+    "task-behind-its-gang": of(
+        job(
+            "j",
+            task("m", 4, minAvailable=2),
+            task("w", 2, minAvailable=1, dependsOn={"name": ["m"]}),
+            minAvailable=3,
+        ),
+        job(
+            "j",
+            task("m", 4, minAvailable=2),
+            task("w", 2, minAvailable=1, dependsOn={"name": ["m"]}),
+            minAvailable=2,
+        ),
+    ),
     "task-min-available-unreachable": of(
         job("j", task("a", 2, minAvailable=3)), job("j", task("a", 3, minAvailable=3))
     ),

@@ -229,6 +229,18 @@ def test_pods_that_are_evicted_anyway_are_no_cost_of_a_change(tmp_path: Path) ->
         assert smaller.evicts == (), "the session evicts both of old in any case"
 
 
+def test_a_role_that_lacks_pods_is_tried_without_them(tmp_path: Path) -> None:
+    master = [
+        pod(f"m-{number}", "pg", 1, annotations={"volcano.sh/task-spec": "m"})
+        for number in range(2)
+    ]
+    world = (*ROOT, node("n1", 8), group("pg", 2, minTaskMember={"m": 1, "w": 1}), *master)
+    with log_of(tmp_path, NODES, *world) as log:
+        found = helps(log, "podgroup/pg")
+    text = "minTaskMember of the PodGroup: 0 instead of 1 w"
+    assert (text, "now") in {(one.text, one.starts) for one in found.found}
+
+
 def test_a_queue_without_weight_gets_one(tmp_path: Path) -> None:
     world = (
         node("n1", 8),
