@@ -17,6 +17,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events import NO_TIME
+from ..kubernetes.units import SECOND_US
 from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, distinct, pack_table, unpack_table
@@ -252,8 +253,15 @@ class Clock:
         return self._dated(row)[0] if row < self._before[-1] else None
 
     def unsure_at(self, time: int) -> Unsure | None:
-        """Return the changes that may have come before or after a time; None if there are none."""
+        """Return the changes that may have come before or after a time; None if there are none.
+
+        A list that was taken in a whole second shows all that it has at that second.
+        """
         begun, over = self._rows_until(1, time), self._rows_until(2, time)
+        if time % SECOND_US == 0:
+            # What was written within that second, by its stamp, did not begin before it.
+            taken = min(self._rows_until(1, time - 1), self._rows_until(2, time + SECOND_US - 1))
+            over = max(over, taken)
         if begun <= over:
             return None
         return Unsure(begun - over, self._dated(over)[0], self._dated(begun - 1)[0])

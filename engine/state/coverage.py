@@ -73,6 +73,10 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         found += [] if self.followed_to is None else [min(self.followed_to, time)]
         return max(found, default=None)
 
+    def seen_after(self, time: int) -> int | None:
+        """Return the first time after another at which a list showed the state at ``last``."""
+        return min((at for at in self.listed_at if at > time), default=None)
+
 
 class Why(StrEnum):
     """Why something is not known at a revision."""

@@ -254,6 +254,7 @@ class _Look:
             before=self._time_near(gap.before),
             after_within=after,
             before_within=None if gap.before is None else self._clock.span_of(gap.before),
+            again=self._seen_again(gap, pair, next(iter(names), None)),
             broken=self._coverage.broken_in(pair, gap),
         )
 
@@ -312,6 +313,14 @@ class _Look:
             return known
         seen = span.seen_by(self._time)
         return known if seen is None or (known.estimate or seen) > seen else span_of_read(seen)
+
+    def _seen_again(self, gap: Gap, pair: Pair, namespace: str | None) -> Span | None:
+        """Return when a list shows the last state before a gap again, after the moment."""
+        if gap.after is None or self._time is None or gap.why is not Why.AFTER:
+            return None
+        span, time = self._coverage.ending_at(pair, gap.after, namespace), self._time
+        seen = None if span is None else span.seen_after(time)
+        return None if seen is None else span_of_read(seen)
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

@@ -26,6 +26,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param broken: a list that would have shown it, had no record of it been skipped.
     :param fault: of an object that cannot be decoded: which field, and what follows, in words.
     :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
+    :param again: when the next list shows the same state; None if none does.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
     """
@@ -37,6 +38,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     before: int | None = None
     after_within: Span | None = None
     before_within: Span | None = None
+    again: Span | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
@@ -86,6 +88,9 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 return f"not known between {after} and {before}: {why}"
             case Why.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
+                if self.again is not None:
+                    shown = span_words(self.again)
+                    why = f"no watch or full audit log before the list of {shown}, which shows the same"
                 return f"not known after {after}: {why}"
             case Why.CONTRADICTION:
                 return (
@@ -129,6 +134,7 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
     gap = unknown.gap
     after = unknown.after_within or UNDATED
     before = unknown.before_within or UNDATED
+    again = unknown.again or UNDATED
     return {
         "group": unknown.pair[0],
         "kind": unknown.pair[1],
@@ -142,6 +148,8 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
         "before_time": _time(unknown.before),
         "before_earliest": _time(before.earliest),
         "before_latest": _time(before.latest),
+        "again_earliest": _time(again.earliest),
+        "again_latest": _time(again.latest),
         "message": f"{unknown.name}: {unknown.reason}",
         "remedy": unknown.remedy,
     }

@@ -228,3 +228,25 @@ def test_a_change_between_two_lists_has_the_times_of_both_and_no_middle(
     part = plinian.document(log.blame("pod/ml/a", "metadata.labels.x"))["last"]
     assert part["time"] == bounds
     assert (part["earliest"], part["latest"]) == (FIRST, "2026-05-04T10:10:00.999999Z")
+
+
+def test_between_two_lists_that_show_the_same_an_answer_names_the_second(
+    log: Log, tmp_path: Path
+) -> None:
+    in_a_row(log, tmp_path, (small_cluster(), FIRST), (small_cluster(), SECOND))
+    for at, names_it in (("2026-05-04T10:05:00Z", True), (FIRST, False), ("end", False)):
+        found = " ".join(one.reason for one in log.not_known(at=at))
+        assert (
+            "before the list of 2026-05-04T10:10:00Z, which shows the same" in found
+        ) == names_it
+        assert "no list, watch or full audit log after it" not in found
+
+
+@pytest.mark.parametrize(("at", "first"), [(FIRST, 90), ("2026-05-04T10:00:00.5Z", 10)])
+def test_what_a_list_shows_is_there_at_the_second_of_its_time(
+    log: Log, tmp_path: Path, at: str, first: int
+) -> None:
+    in_a_row(log, tmp_path, (small_cluster(), FIRST), (relabelled(small_cluster()), SECOND))
+    unsure = log.moment(at).unsure
+    assert unsure is not None
+    assert unsure.first == first
