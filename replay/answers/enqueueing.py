@@ -159,14 +159,23 @@ def _wants(seen: ReservationCheck, names: Sequence[str]) -> str:
     parts = []
     for name in names:
         wanted = seen.wanted.get(name, 0.0)
-        room = max(seen.idle.get(name, 0.0), 0.0)
+        room = seen.idle.get(name, 0.0)
         had = seen.reserved.get(name, 0.0) - wanted
-        wants, left = apart(wanted, max(room - had, 0.0), name)
+        wants, left = apart(wanted, abs(room - had), name)
+        if room < had:
+            parts.append(f"{wants} {name}, and {_beyond(left, room, had, name)}")
+            continue
         of = f"{left} of {word(room, name)}" if had > 0 else left
         are = "is" if left == "1" and had <= 0 else "are"
         alone = f"{wants} {name}, {of} {are} left"
         parts.append(alone if len(names) == 1 else f"{wants} {name} ({of} left)")
     return joined(parts)
+
+
+def _beyond(over: str, room: float, had: float, name: str) -> str:
+    """Return by how much more than may be is reserved, or used, before a job is asked about."""
+    most = f"the {word(room, name)}" if room > 0 else "that"
+    return f"{over} more than {most} are {'reserved' if had > 0 else 'used'}"
 
 
 def _over(seen: ReservationCheck, names: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ def _has(seen: HypernodesChecked, one: HypernodeTry) -> str:
         return f"{one.name} has a place for {one.places}"
     room = seen.room.get(one.name, {})
     parts = [
-        f"{word(max(room.get(name, 0.0), 0.0), name)} {name} free of the "
+        f"{word(room.get(name, 0.0), name)} {name} free of the "
         f"{word(seen.wanted[name], name)} that the job needs"
         for name in _short(seen, one)
     ]

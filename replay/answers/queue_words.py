@@ -213,7 +213,7 @@ def _full(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> st
     if not any(full.wanted.values()) and full.compared == "deserved":
         over = _over(full) or f"it deserves nothing{_weightless(run, full, said.check.plugin)}"
         return f"{where} already has its share{said.by}: {over}{_by(run, full, held)}"
-    limit, names = full.limit or {}, in_order(full.exceeded)
+    names = in_order(full.exceeded)
     if full.compared == "deserved":
         share = f"{where} may not exceed its share{said.by}: {_share(full)}{_by(run, full, held)}"
         return share + _cluster(run, full) + _volumes(full)
@@ -223,14 +223,23 @@ def _full(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> st
     if any(_above(full, name) for name in names):
         small = _too_small(f"{where} is too small{said.by}", full, names)
         return f"{small}{_by(run, full, held)}{_cluster(run, full)}{source}"
-    parts = []
-    for name in names:
-        left = max(full.left.get(name, 0.0), 0.0)
-        wanted, rest = apart(full.wanted.get(name, 0.0), left, name)
-        of = f"{rest} of {word(limit.get(name, 0.0), name)}"
-        alone = f"{wanted} {name}, {of} are left"
-        parts.append(alone if len(names) == 1 else f"{wanted} {name} ({of} left)")
+    parts = [_left(full, name, alone=len(names) == 1) for name in names]
     return f"{where} is full{said.by}: it wants {joined(parts)}{_by(run, full, held)}{source}"
+
+
+def _left(full: QueueLevel, name: str, *, alone: bool) -> str:
+    """Return what is wanted of a resource, and what its limit leaves, or how far it is over.
+
+    :param alone: it is the only resource.
+    """
+    left, most = full.left.get(name, 0.0), word((full.limit or {}).get(name, 0.0), name)
+    wanted, rest = apart(full.wanted.get(name, 0.0), abs(left), name)
+    if left < 0:
+        over = f", and is {rest} over its limit of {most}"
+        return f"{wanted} {name}{over if alone else f' ({rest} over the limit of {most})'}"
+    return (
+        f"{wanted} {name}{f', {rest} of {most} are left' if alone else f' ({rest} of {most} left)'}"
+    )
 
 
 def _unasked(run: Run, full: QueueLevel, held: Sequence[Holder], said: _Said) -> str:

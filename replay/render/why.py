@@ -249,7 +249,8 @@ def _hypernodes(link: Hypernodes, depth: int) -> Table:
     if len(shown) < len(link.tried):
         rows.append((f"({len(link.tried) - len(shown)} more)", "", "", "", ""))
     heads = ("HYPERNODE", "TIER", "NODES", "PODS WITH A PLACE", "FREE")
-    return Table(heads, rows, keep=("PODS WITH A PLACE",))
+    room = ("FREE",) if any(one.places is None for one in link.tried) else ()
+    return Table(heads, rows, keep=("PODS WITH A PLACE", *room))
 
 
 def _places(one: Hypernode) -> str:
@@ -271,8 +272,22 @@ def _accounts(accounts: Sequence[Account]) -> Table:
     return Table(
         [headers[at] for at in used],
         [[row[at] or NONE for at in used] for row in rows],
-        keep=("RESOURCE", "WANTED", "LIMIT", "ALLOCATED", "CHECK"),
+        keep=("RESOURCE", "WANTED", "LIMIT", *_compared_columns(accounts), "CHECK"),
     )
+
+
+def _compared_columns(accounts: Sequence[Account]) -> tuple[str, ...]:
+    """Return the columns that a sentence names beside what is wanted and the limit.
+
+    It is what a limit leaves. Of a share, and of what a job does not ask for, it is what is held.
+    """
+    full = next((one for one in accounts if one.checked and one.exceeded), None)
+    if full is None:
+        return ("LEFT",)
+    asked = any(full.wanted.get(name, "0") != "0" for name in full.exceeded)
+    if full.compared == "deserved" or not asked:
+        return ("ALLOCATED",)
+    return ("LEFT",)
 
 
 def _check(account: Account, name: str) -> str:
@@ -299,7 +314,9 @@ def _says_something(rows: Sequence[Sequence[str]], place: int) -> bool:
 
 def _holders(holders: Sequence[Held]) -> Table:
     rows = [(one.job, one.queue, _listed(one.allocated), _listed(one.reserved)) for one in holders]
-    return Table(("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED"), rows, keep=("HOLDS",))
+    heads = ("HOLDER", "QUEUE", "HOLDS", "HAS RESERVED")
+    named = [heads[at] for at in (2, 3) if any(row[at] != NONE for row in rows)]
+    return Table(heads, rows, keep=named)
 
 
 def _listed(amounts: dict[str, str]) -> str:

@@ -73,9 +73,9 @@ def test_a_limit_that_guarantees_of_others_make_says_so(ask: Any) -> None:
     conf = PLUGINS.format(plugin="proportion")
     found = ask("podgroup/gpu", conf, *guaranteeing(4)[:-1], wants, release="v1.12.1")
     assert found.sentence.endswith(
-        "its queue a is full (plugin proportion): it wants 1 nvidia.com/gpu, 0 of 4 are left "
-        "(podgroup ns/six holds 6); its limit is 4 nvidia.com/gpu, as all nodes have 8 and 4 are "
-        "guaranteed to queue b"
+        "its queue a is full (plugin proportion): it wants 1 nvidia.com/gpu, and is 2 over its "
+        "limit of 4 (podgroup ns/six holds 6); its limit is 4 nvidia.com/gpu, as all nodes have 8 "
+        "and 4 are guaranteed to queue b"
     )
 
 
