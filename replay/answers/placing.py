@@ -15,6 +15,7 @@ from ...engine.session.framework.details import (
     Skipped,
     Unprepared,
 )
+from ...engine.session.framework.trace import IS_OVERUSED
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
 from .amounts import amounts_of, in_order, joined, word
@@ -130,7 +131,7 @@ def node_links(run: Run, pod: str) -> Iterator[Link]:
 def overused(run: Run, queue: str, own: str) -> Blocked | None:
     """Return why a queue's jobs are passed over: it is over its share."""
     steps = [step for step in run.steps(queue, OVERUSED) if step.action in PLACING]
-    if not steps or steps[-1].outcome != "permit" or not run.has_nodes:
+    if not steps or steps[-1].outcome != IS_OVERUSED or not run.has_nodes:
         return None
     check = run.detail(QueueCheck, OVERUSED, queue, steps[-1].action)
     if check is None:

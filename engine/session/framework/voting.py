@@ -15,7 +15,7 @@ from ..jobs.division import SubJob
 from .details import Refusal
 from .registry import GangEviction, SearchPurpose
 from .session import Session
-from .trace import NOTHING, PERMIT, Verdict
+from .trace import IS_OVERUSED, NOT_OVERUSED, NOTHING, PERMIT, Verdict
 
 VictimAnswer = tuple[list[int] | None, int]
 """The victims that a plugin chose, and its vote: 0 if it abstains."""
@@ -118,7 +118,8 @@ def overused(ssn: Session, queue: str) -> bool:
     for plugin, fn in ssn.registry.flat("Overused"):
         verdict: Verdict = fn(queue)
         if ssn.trace.on:
-            _trace_verdict(ssn, "Overused", queue, plugin, verdict)
+            says = IS_OVERUSED if verdict.vote > 0 else NOT_OVERUSED
+            _trace_verdict(ssn, "Overused", queue, plugin, verdict, says=says)
         if verdict.vote > 0:
             return True
     return False
@@ -241,8 +242,11 @@ def _victims(
     return []
 
 
-def _trace_verdict(ssn: Session, point: str, about: str, plugin: str, verdict: Verdict) -> None:
-    outcome = ("reject", "abstain", "permit")[verdict.vote + 1]
+def _trace_verdict(
+    ssn: Session, point: str, about: str, plugin: str, verdict: Verdict, *, says: str = ""
+) -> None:
+    """Note a vote. :param says: what it means, where that is no permission and no refusal."""
+    outcome = says or ("reject", "abstain", "permit")[verdict.vote + 1]
     numbers = verdict.numbers
     if verdict.message:
         numbers = {"message": verdict.message, **numbers}

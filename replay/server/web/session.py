@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ....engine.session.framework.trace import TraceStep
+from ....engine.session.framework.trace import IS_OVERUSED, TraceStep
 from ....engine.state.truth import Truth
 from ...facade.documents import document
 from ...facade.log import Log
@@ -26,7 +26,7 @@ from .page import page
 BUILT_IN = "built-in"
 """The configuration of a release itself, in place of the log's."""
 
-_REFUSALS = ("reject", "stays", "0 of", "Unschedulable", "fails", "discard")
+_REFUSALS = (IS_OVERUSED, "reject", "stays", "0 of", "Unschedulable", "fails", "discard")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
