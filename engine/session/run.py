@@ -15,7 +15,7 @@ from ..model.tables import NO_NODE, Status
 from ..volcano.arguments import Arguments
 from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
-from .actions.hypernode_details import keep_hypernodes
+from .actions.hypernode_details import keep_hypernodes, keep_room
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
@@ -146,6 +146,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     if DeviceShare.name not in plugins:
         DeviceShare(Arguments()).stay_open(ssn)
     ssn.trace.opening = ""
+    keep_room(ssn)
     return plugins
 
 

@@ -78,6 +78,19 @@ def test_newer_releases_try_only_hypernodes_with_enough_free(ask: Any, release: 
     assert [one.places for one in link.tried] == [None, None]
 
 
+@pytest.mark.parametrize("release", ["v1.14.0", "v1.15.1"])
+def test_what_others_get_in_the_same_session_is_free_when_it_is_compared(
+    ask: Any, release: str
+) -> None:
+    other = (group("small", 1), pod("small-0", "small", 4))
+    world = (*NODES, *ROOT, *TREE, *gang(3), *other)
+    found = ask("podgroup/pg", CONF, *world, release=release)
+    assert found.sentence.endswith(
+        "s0 has 8 cpu free of the 12 that the job needs and s1 has 8 cpu free of the 12 that the "
+        "job needs"
+    )
+
+
 def test_a_gang_that_a_higher_tier_holds_waits_for_nothing(ask: Any) -> None:
     found = ask("podgroup/pg", CONF, *NODES, *ROOT, *TREE, *gang(3, tier=2))
     assert found.cause == "next-session"

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.tables import Rows, Status
-from ..framework.details import HYPERNODES, HypernodesChecked, HypernodeTry, NodesChecked
+from ..framework.details import (
+    HYPERNODES,
+    HypernodeRoom,
+    HypernodesChecked,
+    HypernodeTry,
+    NodesChecked,
+)
 from ..framework.session import Session
 from ..framework.statement import Operation, OperationKind
 from ..plugins.shared.amounts import plain
 from .job_hypernode import allocated_hypernode, hard_tier, hypernode_rows
 
-_ONE = "hypernode "
+_ONE, _ROOM, _OPEN = "hypernode ", "room", "open"
 _PLACED = frozenset({OperationKind.ALLOCATE, OperationKind.PIPELINE})
 
 
@@ -53,6 +59,24 @@ def _refused(ssn: Session, left: Sequence[int], rows: Rows) -> tuple[str, NodesC
     return "", None
 
 
+def keep_room(ssn: Session) -> None:
+    """Keep what each hypernode has free when a session begins.
+
+    Newer releases compare jobs with that, also after the session has placed others there.
+    """
+    if not ssn.trace.closely or not ssn.behaviours.topology_gradients:
+        return
+    for name in ssn.hypernodes.infos:
+        rows = hypernode_rows(ssn, name)
+        if rows is not None:
+            ssn.trace.detail(_ROOM, name, HypernodeRoom(_free(ssn, rows)))
+
+
+def _free(ssn: Session, rows: Rows) -> dict[str, float]:
+    idle = ssn.nodes.future_idle(rows).sum(axis=0).tolist()
+    return dict(zip(ssn.dims, idle, strict=True))
+
+
 def keep_hypernodes(ssn: Session) -> None:
     """Keep, of each followed job with a hard topology, the hypernodes that it may be in."""
     for key in sorted(ssn.trace.closely):
@@ -88,8 +112,8 @@ def _checked(ssn: Session, job: int, highest: int) -> HypernodesChecked:
             if rows is None:
                 continue
             tries.setdefault(name, HypernodeTry(name, tier, len(rows), None))
-            idle = ssn.nodes.future_idle(rows).sum(axis=0).tolist()
-            free = dict(zip(ssn.dims, idle, strict=True))
+            began = ssn.trace.details.get((_OPEN, _ROOM, name))
+            free = began.free if isinstance(began, HypernodeRoom) else _free(ssn, rows)
             room[name] = {dim: free.get(dim, 0.0) for dim in wanted}
     return HypernodesChecked(
         highest=highest,

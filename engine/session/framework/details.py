@@ -257,12 +257,19 @@ class HypernodeTry(NamedTuple):
     seen: NodesChecked | None = None
 
 
+class HypernodeRoom(NamedTuple):
+    """What a hypernode has free when a session begins, with what pods that leave free."""
+
+    free: Amounts
+
+
 class HypernodesChecked(NamedTuple):
     """The hypernodes that a job with a hard topology may be in.
 
     :param highest: the highest tier that it may span. :param lowest: of all; None if there is none.
     :param placed_in: the hypernode that its pods are in already; empty if they are in none.
-    :param wanted: its minResources. :param room: of these, what each hypernode will have free.
+    :param wanted: its minResources. :param room: of these, what each hypernode will have free: as it
+        was compared in newer releases, when the session begins, and else at its end.
     """
 
     highest: int
@@ -482,6 +489,7 @@ Detail = (
     | Unprepared
     | Unregistered
     | NodesChecked
+    | HypernodeRoom
     | HypernodeTry
     | HypernodesChecked
     | EvictionSearch
