@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,25 +114,44 @@ def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """
     known = known_actions(how)
     for conf in given.world.confs:
-        if not conf.text.strip():
+        actions = _written_actions(conf) if conf.text.strip() else None
+        if actions is None:
             continue
-        for name in _written_actions(conf).split(","):
-            if name.strip() in known:
-                continue
-            refused = how.unknown_action.rejects
-            fault = (
-                f"there is no action {name.strip()!r}"
-                if name.strip()
-                else "an action has an empty name"
-            )
-            like = get_close_matches(name.strip(), sorted(known), n=1)
-            yield Issue(
-                conf.place(outline(conf.text).line("actions")),
-                "actions",
-                Effect.REFUSED if refused else Effect.UNKNOWN,
-                f"{fault}: {KEPT if refused else 'the others run'}",
-                f"write {like[0]}" if like else "remove it",
-            )
+        refused = how.unknown_action.rejects or _is_rejected(conf, how)
+        then = KEPT if refused else "the others run"
+        effect = Effect.REFUSED if refused else Effect.UNKNOWN
+        subject = conf.place(outline(conf.text).line("actions"))
+        if not actions.strip():
+            then = KEPT if refused else "nothing runs"
+            now = 'write actions: "enqueue, allocate, backfill"'
+            yield Issue(subject, "actions", effect, f"it has no actions: {then}", now)
+            continue
+        for name in _unknown(actions, known):
+            fault = f"there is no action {name!r}" if name else "an action has an empty name"
+            like = get_close_matches(name, sorted(known), n=1)
+            now = _divided(name, known) or (f"write {like[0]}" if like else "remove it")
+            yield Issue(subject, "actions", effect, f"{fault}: {then}", now)
+
+
+def _unknown(actions: str, known: Collection[str]) -> Iterator[str]:
+    names = (name.strip() for name in actions.split(","))
+    yield from (name for name in names if name not in known)
+
+
+def _divided(name: str, known: Collection[str]) -> str:
+    """Return advice about actions that are not divided by commas."""
+    parts = name.split()
+    apart = len(parts) > 1 and all(part in known for part in parts)
+    return f"divide them by commas: {', '.join(parts)}" if apart else ""
+
+
+def _is_rejected(conf: Configuration, how: Behaviours) -> bool:
+    """Return whether a release rejects a configuration for another reason than its actions."""
+    try:
+        parse_scheduler_conf(conf.text, how)
+    except ConfInvalid as fault:
+        return not str(fault).startswith(_NO_ACTION)
+    return False
 
 
 def action_allocate_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
@@ -332,10 +351,10 @@ def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue(path, Effect.IGNORED, message)
 
 
-def _written_actions(conf: Configuration) -> str:
-    """Return the actions as written; none if they cannot be read."""
+def _written_actions(conf: Configuration) -> str | None:
+    """Return the actions as written; None if they cannot be read, which is another rule."""
     try:
         actions: str = Decoder(conf.text).decode(_ACTIONS)["actions"]
     except ConfInvalid:
-        return ""
+        return None
     return actions

@@ -149,12 +149,20 @@ class LintInputs:
         self.conf = AnswerCache(self._conf)
 
     def _enter(self, manifest: Manifest) -> None:
-        subject = manifest.subject(self.namespace)
-        key = subject._replace(place=None)
-        known = self.manifests.pop(key, None)  # it replaces the last version
-        if known is not None and known.place is not None and manifest.place is not None:
-            self.repeated.append((subject, known.place))
-        self.manifests[key] = manifest
+        key = manifest.subject(self.namespace)._replace(place=None)
+        if manifest.is_named:
+            known = self.manifests.pop(key, None)  # it replaces the last version
+            if known is not None and known.place is not None and manifest.place is not None:
+                self.repeated.append((key._replace(place=manifest.place), known.place))
+        self.manifests[self._distinct(key)] = manifest
+
+    def _distinct(self, key: Subject) -> Subject:
+        """Return a key that no other object has: those without a name are not the same one."""
+        number, name = 1, key.name
+        while key in self.manifests:
+            number += 1
+            key = key._replace(name=f"{name}#{number}")
+        return key
 
     def _decode(self) -> None:
         context = Context(source="")

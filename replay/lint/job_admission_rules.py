@@ -20,6 +20,7 @@ from ...engine.volcano.admission import Partitions, partitions_of, task_name
 from ...engine.volcano.releases import FIRST, Change, final_release, landed
 from .context import LintContext
 from .findings import Effect, Issue, Subject
+from .object_names import is_object_name
 from .objects import ROOT, Job, LifecyclePolicy, TaskSpec, VolumeSpec
 from .queues import Mode
 
@@ -136,7 +137,7 @@ def job_refused_for_name(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """
     for subject, job in _written(given):
         name = job.metadata.name
-        if name and not _is_name(name):
+        if is_object_name(name) and not _is_name(name):
             message = f"the name {name[:80]!r} is no name of an object of 63 characters at most"
             yield _refused(subject, "metadata.name", message)
         for number, task in enumerate(job.spec.tasks):

@@ -16,6 +16,7 @@ from ...engine.volcano.releases import final_release, landed
 from .amounts import is_amount
 from .context import LintContext
 from .findings import FILE, Effect, Issue, Subject
+from .object_names import name_faults
 from .objects import TYPES, amounts_in
 
 if TYPE_CHECKING:
@@ -68,9 +69,23 @@ def _odd_versions(given: LintContext, field: str) -> Iterator[Issue]:
 def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object without a name."""
     for key, manifest in given.world.manifests.items():
-        if not key.name and (key.group, key.kind) in TYPES:
-            subject = key._replace(place=manifest.place)
+        subject = manifest.subject(given.world.namespace)
+        if not subject.name and (key.group, key.kind) in TYPES:
             yield Issue(subject, "metadata.name", Effect.REFUSED, "it has no name")
+
+
+def object_name_refused(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An object of a file with a name, or a namespace, that no API server accepts.
+
+    A name has lower-case letters, digits, ``-`` and ``.``, 253 at most; a namespace has no ``.``,
+    and 63 at most. What only Volcano's webhook refuses is ``job-refused-for-name``.
+    """
+    for key, manifest in given.world.manifests.items():
+        if manifest.place is None or (key.group, key.kind) not in TYPES:
+            continue
+        subject = manifest.subject(given.world.namespace)
+        for field, fault, now in name_faults(manifest.document.get("metadata")):
+            yield Issue(subject, f"metadata.{field}", Effect.REFUSED, fault, now)
 
 
 def object_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...engine.kubernetes.resources import RESOURCE_TYPES, VOLCANO_KINDS, VOLCANO_VERSIONS
 from .objects import Manifest
@@ -37,6 +37,16 @@ def odd_version(manifest: Manifest) -> OddVersion | None:
     if group in _KUBERNETES:
         return _of_kubernetes(version, kind, manifest)
     return None
+
+
+def missing_field(field: str, document: Mapping[str, Any]) -> str:
+    """Return what to write where an object has no ``apiVersion``, or no kind; empty if unknown."""
+    version, kind = document.get("apiVersion"), document.get("kind")
+    if field == "apiVersion" and isinstance(kind, str) and kind in VOLCANO_KINDS:
+        return _write(kind)
+    group = version.partition("/")[0] if isinstance(version, str) else ""
+    kinds = [name for name, of in VOLCANO_KINDS.items() if of == group]
+    return f"write its kind, such as {kinds[0]}" if field == "kind" and kinds else ""
 
 
 def _of_volcano(group: str, version: str, kind: str) -> OddVersion | None:

@@ -21,6 +21,7 @@ from ...engine.kubernetes.objects import (
     PriorityClass,
     Queue,
 )
+from ...engine.kubernetes.objects.faults import value_words
 from ...engine.kubernetes.objects.metadata import Int32, Part
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.volcano.admission import DEFAULT_QUEUE, partitions_of, task_minimum
@@ -223,6 +224,12 @@ class Manifest(NamedTuple):
         group = version.rpartition("/")[0] if isinstance(version, str) else ""
         return group, kind if isinstance(kind, str) else ""
 
+    @property
+    def is_named(self) -> bool:
+        """Whether it has a name, and not only the begin of one that an API server makes up."""
+        metadata = self.document.get("metadata")
+        return isinstance(metadata, dict) and bool(metadata.get("name"))
+
     def subject(self, namespace: str = "default") -> Subject:
         """Return the subject for the object.
 
@@ -232,6 +239,7 @@ class Manifest(NamedTuple):
         metadata = self.document.get("metadata")
         named = metadata if isinstance(metadata, dict) else {}
         name = named.get("name") or named.get("generateName") or ""
+        name = name if isinstance(name, str) else value_words(name)
         where = named.get("namespace") or namespace
         prefix = "" if kind in CLUSTER_SCOPED_KINDS else f"{where}/"
         return Subject(group, kind, f"{prefix}{name}" if name else "", self.place)

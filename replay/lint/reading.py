@@ -14,9 +14,11 @@ from ...engine.errors import InputError
 from ...engine.ingest.objects import scheduler_conf
 from ...engine.ingest.objects.scheduler_conf import MAX_BYTES
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files
+from ...engine.kubernetes.objects.faults import value_words
 from ...engine.kubernetes.scheduler_confs import configs_in
 from .findings import FilePlace, Subject
 from .inputs import Configuration, Unread
+from .object_versions import missing_field
 from .objects import Manifest
 from .wrapped import Inside, inside, is_checked, is_kustomization
 from .written_items import JSON, RENDER, TEMPLATE, Item, written_items
@@ -30,12 +32,15 @@ _HOLDER = re.compile(rb"kind|tiers|\.conf")
 _CHART = frozenset({"apiVersion", "name", "version"})
 """What Chart.yaml has."""
 
+_CONF = ".conf"
+"""How the name of a configuration ends in a ConfigMap."""
+
 _FREE = frozenset({"command", "args", "env", "annotations", "labels"})
 """Fields whose texts may have braces for another program."""
 
 _SHOWN = 3
 KUSTOMIZE = "render it: kubectl kustomize DIR | plinian lint -"
-_NOW = "give files as for kubectl apply; other files are for plinian ingest"
+_NOW = "give files as for kubectl apply and from kubectl get -o yaml; others are for plinian ingest"
 
 
 class Holder(NamedTuple):
@@ -204,15 +209,18 @@ def _object(item: Item) -> dict[str, Any]:
     """
     value, where = item.value, str(item.place)
     if not isinstance(value, dict):
-        found = f"{value!r:.40}"
-        raise InputError(f"expected a Kubernetes object, found {found}", where=where, now=_NOW)
+        what = f"expected a Kubernetes object, found {value_words(value)}"
+        raise InputError(what, where=where, now=_NOW)
     if value.keys() >= _CHART and "kind" not in value:
         what = "the description of a chart of Helm, not a manifest"
         raise InputError(what, where=where, now=RENDER)
     for field in ("apiVersion", "kind"):
         if not isinstance(value.get(field), str):
-            what = f"expected a Kubernetes object, found one without {field}"
-            raise InputError(what, where=where, now=_NOW)
+            what = f"one without {field}"
+            if field in value:
+                what = f"one whose {field} is {value_words(value[field])}, not text"
+            now = missing_field(field, value) or _NOW
+            raise InputError(f"expected a Kubernetes object, found {what}", where=where, now=now)
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     texts = [("the name", name)]
@@ -272,6 +280,12 @@ def _inside(item: Item) -> Inside:
     manifest, found = Manifest(item.value, item.place), inside(item)
     if manifest.group_kind != ("", "ConfigMap"):
         return found
+    data = manifest.document.get("data")
+    for name, value in data.items() if isinstance(data, dict) else ():
+        if name.endswith(_CONF) and not isinstance(value, str):
+            what = f"data.{name} of a ConfigMap is {value_words(value)}, not text"
+            now = f"write it as a block of text, which begins with {name}: |"
+            raise InputError(what, where=str(item.place), now=now)
     confs = tuple(
         Configuration(text, manifest.subject(), item.blocks.get(text, -1))
         for _, text, _ in configs_in(manifest.document)

@@ -59,6 +59,7 @@ RULE_NAMES = (
     "node-in-two-hypernodes",
     "nodeorder-without-predicates",
     "object-malformed",
+    "object-name-refused",
     "object-repeated",
     "object-unnamed",
     "plugin-repeated",

@@ -66,6 +66,7 @@ RULES: tuple[Rule, ...] = tuple(
             object_rules.kind_unknown,
             object_rules.object_malformed,
             object_rules.object_unnamed,
+            object_rules.object_name_refused,
             object_rules.object_repeated,
             object_rules.key_repeated,
             object_rules.field_unknown,

@@ -62,9 +62,23 @@ def written_items(document: Document) -> Iterator[Item]:
     try:
         yield from (_json_items if is_json else _yaml_items)(document)
     except YamlFault as fault:
-        raise _unreadable(document, str(fault), f"{document.source}:{fault.line}") from fault
+        odd = _odd_line(document.head, fault.line)
+        where = f"{document.source}:{fault.line}"
+        if odd:
+            raise InputError(f"not YAML: {odd[0]}", where=where, now=odd[1]) from fault
+        raise _unreadable(document, str(fault), where) from fault
     except (EventMalformed, InputTruncated) as fault:
         raise _unreadable(document, fault.what, fault.where or document.source) from fault
+
+
+def _odd_line(head: bytes, number: int) -> tuple[str, str] | None:
+    """Return what is wrong with a line that is no YAML, and what to do; None if it is not known."""
+    line = b"".join(head.splitlines()[number - 1 : number])
+    if b"\t" in line[: len(line) - len(line.lstrip())]:
+        return "a tab indents the line", "indent with spaces"
+    if line.lstrip().startswith(b"```"):
+        return "a fence of Markdown", "give what is between the fences"
+    return None
 
 
 def _unreadable(document: Document, what: str, where: str) -> InputError:

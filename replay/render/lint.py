@@ -190,7 +190,7 @@ def lint_notes(report: Report) -> Iterator[str]:
     """Yield one line each: what was not read, assumed, or checked, and what no rule is about."""
     unread = (one.issue.now for one in report.findings if one.issue.effect is Effect.UNREAD)
     for now, count in Counter(unread).items():
-        yield f"{counted(count, 'file or object')} cannot be read: {now}"
+        yield f"not read in {counted(count, 'place')}: {now}"
     if report.remark:
         yield report.remark
     yield from (f"assumed: {one}" for one in report.assumed)

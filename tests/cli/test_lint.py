@@ -271,7 +271,7 @@ def test_a_template_among_sound_files_is_told_and_the_rest_is_checked(run: Run, 
     assert result.exit_code == 2
     assert "template.yaml:1" in result.stdout
     assert "queue-exceeds-parent" in result.stdout
-    assert "1 file or object cannot be read: render it first" in result.stderr
+    assert "not read in 1 place: render it first" in result.stderr
     found = report(run("lint", ".", *options, "-o", "json"))["findings"]
     assert [each["rule"] for each in found] == ["queue-exceeds-parent", "file-unreadable"]
     assert (found[1]["object"]["kind"], found[1]["file"]) == ("File", "template.yaml")

@@ -74,6 +74,7 @@ EXAMPLES: dict[str, Example] = {
     "kind-unknown": of({**queue("a"), "kind": "Queues"}, queue("a")),
     "object-malformed": of(queue("a", weight="heavy"), queue("a", weight=2)),
     "object-unnamed": of(queue(""), queue("a")),
+    "object-name-refused": of(queue("A_b"), queue("a-b.c")),
     "object-repeated": of((queue("a"), queue("a")), (queue("a"), queue("b"))),
     "key-repeated": of(),
     "field-unknown": of(queue("a", parrent="root"), queue("a", parent="root")),
