@@ -28,6 +28,7 @@ from .capacities import given_before, request_of
 from .coded_words import Phrases
 from .device_words import no_devices
 from .limits import releases_like
+from .node_groups import group_phrases
 from .run import Run
 
 Given = tuple[str, Mapping[str, float]]
@@ -219,6 +220,7 @@ def _phrases(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     yield from _spread(pod)
     yield from _ports(pod)
     yield from _volumes(run, pod)
+    yield from group_phrases(run.cache, pod)
 
 
 def _places(pod: Pod) -> str:

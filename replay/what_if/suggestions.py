@@ -21,6 +21,7 @@ from ..moments.kinds import ObjectName
 from ..tabular.columns import Amounts
 from .changes import AddNodes, Change, Cordon, SetField, new_name
 from .holders import holders
+from .node_groups import of_node_groups
 from .own_fields import of_job, restored
 from .queue_room import of_queues
 from .quotas import of_quotas
@@ -63,6 +64,7 @@ def suggestions_for(
         *_tainted(cache),
         *of_queues(why.chain, "" if job is None else job.queue, cache),
         *of_quotas(why.chain, podgroup, cache),
+        *of_node_groups(why.chain, cache),
         *of_job(why.chain, podgroup, cache),
         *of_victims(why.chain, podgroup, cache, evicting),
         *confs,

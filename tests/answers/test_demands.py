@@ -339,3 +339,26 @@ def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:
     assert refusals([several]) == (
         "2 nodes use more memory than the 60 % that plugin usage allows (argument thresholds)"
     )
+
+
+class TestNodeGroups:
+    CONF = NODES + "  - name: nodegroup\n"
+    REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+    def of(self, name: str) -> tuple[Document, ...]:
+        mark = {"volcano.sh/queue-name": name}
+        return (group("pg", 1, queue=name), pod("a", "pg", 1, annotations=mark))
+
+    def test_the_groups_that_the_queue_allows(self, ask: Any) -> None:
+        affinity = {"nodeGroupAffinity": {self.REQUIRED: ["g"]}}
+        found = ask("pod/a", self.CONF, node("n1"), queue("q", affinity=affinity), *self.of("q"))
+        assert because(found) == (
+            "n1 is in no node group that queue q allows (g; plugin nodegroup), with room for it"
+        )
+
+    def test_a_queue_without_affinity(self, ask: Any) -> None:
+        found = ask("pod/a", self.CONF, node("n1"), queue("q"), *self.of("q"))
+        assert because(found) == (
+            "n1 is closed to queue q, whose spec.affinity allows no node group (plugin nodegroup), "
+            "with room for it"
+        )

@@ -241,6 +241,25 @@ def test_a_role_that_lacks_pods_is_tried_without_them(tmp_path: Path) -> None:
     assert (text, "now") in {(one.text, one.starts) for one in found.found}
 
 
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
+def test_a_queue_may_use_a_node_group_and_a_node_joins_one(tmp_path: Path, release: str) -> None:
+    named, mark = "volcano.sh/nodegroup-name", {"volcano.sh/queue-name": "q"}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": ["g"]}
+    other = node("n1", 8)
+    other["metadata"]["labels"] = {named: "other"}
+    world = (
+        other,
+        queue("q", affinity={"nodeGroupAffinity": required}),
+        group("pg", 1, queue="q"),
+        pod("a", "pg", 1, annotations=mark),
+    )
+    with log_of(tmp_path, NODES + "  - name: nodegroup\n", *world) as log:
+        found = helps(log, "podgroup/pg", release)
+    assert {("queue q may use node group other", "now"), ("node n1 is in node group g", "now")} <= {
+        (one.text, one.starts) for one in found.found
+    }
+
+
 def test_a_queue_without_weight_gets_one(tmp_path: Path) -> None:
     world = (
         node("n1", 8),
