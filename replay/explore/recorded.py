@@ -31,6 +31,7 @@ from ...engine.log.store import Query
 from ...engine.machine.user import Act
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.readable import readable_at
 from ..moments.scheduler_confs import conf_at
 from .changes import short_key
 from .families import Families, group_of, owner_uids
@@ -172,7 +173,7 @@ def _of_family(writes: Sequence[_Write], families: int, why: str) -> _Choice:
 
 def _held(log: Log, kind: GroupKind, moment: Moment) -> list[Document]:
     """Return the objects of a kind, oldest first: only their order of creation is kept."""
-    found = log.get(kind, at=moment)
+    found = readable_at(log, moment, [kind])
     return sorted(found, key=lambda one: one["metadata"].get("creationTimestamp") or "")
 
 

@@ -21,6 +21,7 @@ from ..explore.branch import check_branch
 from ..moments.coverage import GRACE_US, SCHEDULING, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.readable import undecodable_at
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
 from ..moments.unknown import Unknown
@@ -30,7 +31,7 @@ from ..sessions.session import ConfInForce, SessionInputs, conf_of, scene_at
 from ..what_if.names import remarks
 from ..what_if.run import ORIGINAL, Variant
 from ..what_if.world import Beginning
-from .arrivals import Arrivals, arrivals
+from .arrivals import CARRIED, Arrivals, arrivals
 from .calibration import Calibration, calibrated
 from .course import Course, Recorder
 from .keep import keep
@@ -383,7 +384,14 @@ def _forecast(loops: Loops, wanted: Sequence[Variant], done: Mapping[int, Course
             begin=loops.begin,
             recorded_until=loops.recorded_until,
         ),
-        not_known=tuple(unknown_at(loops.log, loops.moment, SCHEDULING)),
+        not_known=tuple(
+            dict.fromkeys(
+                (
+                    *unknown_at(loops.log, loops.moment, SCHEDULING),
+                    *undecodable_at(loops.log, loops.moment, CARRIED),
+                )
+            )
+        ),
         missing=tuple(one.name for number, one in enumerate(wanted) if number not in done),
         unread=remarks(
             loops.log, loops.moment, (change for one in wanted for change in one.changes)

@@ -48,13 +48,14 @@ from ..moments.coverage import SCHEDULING, unknown_at
 from ..moments.kinds import plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
+from ..moments.readable import readable_at
 from .arrivals import CARRIED
 
 _NAMES = frozenset(distinct_kind(f"{group}/v1" if group else "v1", kind) for group, kind in CARRIED)
 
 
 def existing_at(log: Log, moment: Moment) -> list[Document]:
-    """Return the objects of a moment that a live cluster begins with.
+    """Return the objects of a moment that a live cluster begins with, as far as it can hold them.
 
     :raises NotKnown: the log does not have all pods, PodGroups, queues and nodes: controllers would
         make again what the log lacks.
@@ -68,7 +69,7 @@ def existing_at(log: Log, moment: Moment) -> list[Document]:
             f"{lacking[0].reason}",
             now=lacking[0].remedy,
         )
-    return [one for pair in CARRIED for one in log.get(pair, at=moment)]
+    return readable_at(log, moment, CARRIED)
 
 
 def followed_owners(log: Log, moment: Moment) -> frozenset[str]:

@@ -90,7 +90,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 if self.again is not None:
                     shown = span_words(self.again)
-                    why = f"no watch or full audit log before the list of {shown}, which shows the same"
+                    why = f"no watch or full audit log before the list of {shown}"
+                    why += ", which shows the same"
                 return f"not known after {after}: {why}"
             case Why.CONTRADICTION:
                 return (

@@ -16,7 +16,7 @@ from ..moments.history import Happening, History
 from ..moments.times import span_text
 from ..moments.unknown import document_of
 from .events import object_text
-from .tables import NONE, PLAIN, Style, Table, cut, lines_of
+from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
 
 API_VERSION = "plinian/v1"
 
@@ -24,8 +24,8 @@ _NOT_KNOWN = "not known"
 GONE = "gone"
 """What is written for a node or queue that does not exist any more."""
 
-_LEAST_ROOM = 24
-"""Characters of a value that even the narrowest terminal shows."""
+_LONGEST = 2_000
+"""The most characters of a value on a terminal; a pipe shows all."""
 
 
 FIRST_SEEN = "first seen; it may have existed before"
@@ -79,8 +79,8 @@ def diff_lines(
         name = object_text(changed.object)
         yield style.changed(f"~ {name}") + by(changed.object, None) + "\n"
         for number, change in enumerate(changed.changes):
-            (line,) = change_lines([change], style=style, indent="    ")
-            yield line.removesuffix("\n") + by(changed.object, number) + "\n"
+            line = f"    {_change_text(change, style)}{by(changed.object, number)}"
+            yield from paragraph(line, style)
         if changed.stale[0] != changed.stale[1]:
             yield "    (a write with an unknown result followed this version)\n"
     if blocks:
@@ -104,14 +104,16 @@ def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterato
 
 
 def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
-    """Yield lines ``path: old → new``; values are cut to a terminal's width, and only there."""
+    """Yield ``path: old → new`` for each field; a terminal shows long ones in several lines."""
     for change in fields:
-        old, new = value_text(change.old), value_text(change.new)
-        if style.width is not None:
-            room = style.width - len(f"{indent}{change.path}:  → ")
-            old = cut(old, max(_LEAST_ROOM, room // 2, room - len(new)))
-            new = cut(new, max(_LEAST_ROOM, room - len(old)))
-        yield f"{indent}{change.path}: {style.removed(old)} → {style.added(new)}\n"
+        yield from paragraph(f"{indent}{_change_text(change, style)}", style)
+
+
+def _change_text(change: Change, style: Style) -> str:
+    """Return a change in one line; a terminal shows the begin of a value of several pages."""
+    most = None if style.width is None else _LONGEST
+    old, new = (cut(value_text(value), most) for value in (change.old, change.new))
+    return f"{change.path}: {style.removed(old)} → {style.added(new)}"
 
 
 def value_text(value: Any) -> str:

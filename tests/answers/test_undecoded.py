@@ -101,6 +101,17 @@ def test_tables_and_programs_are_warned_of_it(tmp_path: Path, broken: str) -> No
             assert f"cannot be decoded: {fault}" in found.reason
 
 
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_cluster_lives_on_without_it(tmp_path: Path, broken: str) -> None:
+    (kind, *path), value, fault = BROKEN[broken]
+    with log_of(tmp_path, NODES, *_with(kind, *path, value=value)):
+        pass
+    place = str(tmp_path / "log.db")
+    done = CliRunner().invoke(app, ["what-if", "--for", "1m", "--log", place])
+    assert done.exit_code == 0, done.stderr
+    assert f"cannot be decoded: {fault}" in " ".join(done.stdout.split())
+
+
 def test_tables_show_what_can_be_read(tmp_path: Path) -> None:
     with log_of(tmp_path, NODES, *_with("PodGroup", "spec", "minMember", value="one")):
         pass
