@@ -16,7 +16,7 @@ from .admission import OwnAmounts, ParentAmounts, webhook_of
 from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import Effect, Issue, Subject
-from .objects import ROOT
+from .objects import MADE, ROOT
 from .queues import Mode
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that is before its parent in the files.
 
     The webhook refuses a queue whose parent does not exist yet, so the files must be applied twice.
+    The root and ``default`` exist already: the scheduler makes them.
     """
     if not webhook_of(how.release).parent_exists:
         return
@@ -122,7 +123,12 @@ def queue_before_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     for subject, queue in _written(given):
         parent = queue.spec.parent
         above = given.world.subject("Queue", parent)
-        if parent in order and above.place is not None and order[parent] > order[queue.name]:
+        if (
+            parent not in MADE
+            and parent in order
+            and above.place is not None
+            and order[parent] > order[queue.name]
+        ):
             message = f"its parent {parent!r} is applied after it, so it is refused at first"
             now = f"move {parent!r} before it, or apply the files again"
             yield Issue(subject, "spec.parent", Effect.ODD, message, now)

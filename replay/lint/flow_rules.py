@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ...engine.volcano.releases import final_release, landed
+from .circles import circles
 from .context import LintContext
 from .findings import Effect, Issue
 
@@ -48,15 +49,14 @@ def flow_cycle(given: LintContext, how: Behaviours) -> Iterator[Issue]:
             one.name: tuple(one.depends_on.targets if one.depends_on else ())
             for one in flow.spec.flows
         }
-        cycle = _cycle(waits)
-        if cycle:
-            effect, then = _unmet(how)
-            number = next(at for at, one in enumerate(flow.spec.flows) if one.name == cycle[0])
+        effect, then = _unmet(how)
+        for circle in circles(waits):
+            number = next(at for at, one in enumerate(flow.spec.flows) if one.name == circle[0])
             yield Issue(
                 given.world.subject("JobFlow", key),
                 f"spec.flows[{number}].dependsOn.targets",
                 effect,
-                f"flow {cycle[0]!r} waits for itself ({' → '.join(cycle)}): {then}",
+                f"flow {circle[0]!r} waits for itself ({' → '.join(circle)}): {then}",
                 "take one of these dependencies out",
             )
 
@@ -103,19 +103,3 @@ def _unmet(how: Behaviours) -> tuple[Effect, str]:
     if _CHECKED.reached(final_release(how.release)):
         return Effect.REFUSED, REFUSED
     return Effect.NEVER, "it never starts"
-
-
-def _cycle(waits: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the first cycle among flows, from a flow to itself; empty if there is none."""
-    for start in waits:
-        paths: list[tuple[str, ...]] = [(start,)]
-        seen: dict[str, None] = {}
-        while paths:
-            path = paths.pop(0)
-            for target in waits.get(path[-1], ()):
-                if target == start:
-                    return (*path, target)
-                if target not in seen:
-                    seen[target] = None
-                    paths.append((*path, target))
-    return ()

@@ -32,7 +32,7 @@ from .object_versions import OddVersion, odd_version
 from .objects import (
     BATCH,
     GROUPS,
-    ROOT,
+    MADE,
     TEMPLATE,
     TOPOLOGY,
     TYPES,
@@ -320,5 +320,4 @@ class LintInputs:
 
 
 def _created() -> dict[str, Queue]:
-    """Return the queues that a scheduler creates when it starts."""
-    return {name: decode(Queue, default_queue(name)) for name in (DEFAULT_QUEUE, ROOT)}
+    return {name: decode(Queue, default_queue(name)) for name in sorted(MADE)}

@@ -10,7 +10,7 @@ pkg/controllers/job/plugins/factory.go; since v1.14.0 also the definition of Job
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from ...engine.kubernetes.objects import PodSpec
 from ...engine.kubernetes.units import parse_quantity
 from ...engine.volcano.admission import Partitions, partitions_of, task_name
 from ...engine.volcano.releases import FIRST, Change, final_release, landed
+from .circles import circles
 from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .object_names import is_object_name
@@ -122,8 +123,7 @@ def job_refused_for_dependency(given: LintContext, _: Behaviours) -> Iterator[Is
                 elif targets.count(target) > 1:
                     message = f"task {name!r} waits for {target!r} more than once"
                     yield _refused(subject, field, message, "name it once")
-        circle = _circle(dict(zip(names, waits, strict=True)))
-        if circle:
+        for circle in circles(dict(zip(names, waits, strict=True))):
             field = f"spec.tasks[{names.index(circle[0])}].dependsOn"
             message = f"task {circle[0]!r} waits for itself ({' → '.join(circle)})"
             yield _refused(subject, field, message, "take one of these dependencies out")
@@ -323,21 +323,6 @@ def _volume_faults(volume: VolumeSpec, before: Sequence[str]) -> Iterator[str]:
         yield "has neither volumeClaim nor volumeClaimName"
     if volume.volume_claim is not None and volume.volume_claim_name:
         yield "has volumeClaim and volumeClaimName"
-
-
-def _circle(waits: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return names that wait for each other in a circle, the first also last; empty if none do."""
-    left = {name: [one for one in targets if one in waits] for name, targets in waits.items()}
-    while free := [name for name, targets in left.items() if not targets]:
-        for name in free:
-            del left[name]
-        left = {name: [one for one in targets if one not in free] for name, targets in left.items()}
-    path: list[str] = []
-    name = next(iter(left), "")
-    while name and name not in path:
-        path.append(name)
-        name = left[name][0]
-    return [*path[path.index(name) :], name] if name else []
 
 
 def _is_name(name: str) -> bool:

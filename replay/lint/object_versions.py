@@ -43,7 +43,8 @@ def missing_field(field: str, document: Mapping[str, Any]) -> str:
     """Return what to write where an object has no ``apiVersion``, or no kind; empty if unknown."""
     version, kind = document.get("apiVersion"), document.get("kind")
     if field == "apiVersion" and isinstance(kind, str) and kind in VOLCANO_KINDS:
-        return _write(kind)
+        ours = kind not in _SHARED or _has_tasks(document.get("spec"))
+        return _write(kind) if ours else ""
     group = version.partition("/")[0] if isinstance(version, str) else ""
     kinds = [name for name, of in VOLCANO_KINDS.items() if of == group]
     return f"write its kind, such as {kinds[0]}" if field == "kind" and kinds else ""

@@ -42,6 +42,9 @@ TOPOLOGY = frozenset({(BATCH, "Job"), (VOLCANO, "PodGroup")})
 """Kinds that ask for a network topology."""
 
 ROOT = "root"
+MADE = frozenset({DEFAULT_QUEUE, ROOT})
+"""The queues that a scheduler creates when it starts."""
+
 _ASKED = ("requests", "limits")
 
 

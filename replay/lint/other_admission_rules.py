@@ -12,6 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from ...engine.kubernetes.counts import counted
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.volcano.releases import final_release, landed
 from .context import LintContext
@@ -61,8 +62,7 @@ def cron_job_refused(given: LintContext, how: Behaviours) -> Iterator[Issue]:
         subject = manifest.subject(given.world.namespace)
         spec = manifest.document.get("spec")
         spec = spec if isinstance(spec, dict) else {}
-        fault = _schedule_fault(spec.get("schedule"))
-        if fault:
+        for fault in _schedule_faults(spec.get("schedule")):
             yield _refused(subject, "spec.schedule", fault)
         fault = _zone_fault(spec.get("timeZone"))
         if fault:
@@ -128,22 +128,25 @@ def _refused(subject: Subject, field: str, fault: str, now: str = "") -> Issue:
     return Issue(subject, field, Effect.REFUSED, f"{REFUSED}: {fault}", now)
 
 
-def _schedule_fault(schedule: Any) -> str:
-    """Return why a schedule is refused; empty if it is not."""
+def _schedule_faults(schedule: Any) -> Iterator[str]:
+    """Yield why a schedule is refused."""
     if not isinstance(schedule, str) or not schedule:
-        return "it has no schedule"
+        yield "it has no schedule"
+        return
     if "TZ" in schedule:
-        return "the schedule has a time zone, which belongs into timeZone"
+        yield "the schedule has a time zone, which belongs into timeZone"
+        return
     if schedule.startswith("@"):
-        known = schedule in _DESCRIPTORS or _EVERY.fullmatch(schedule)
-        return "" if known else f"the schedule {schedule!r:.60} is not known"
+        if schedule not in _DESCRIPTORS and _EVERY.fullmatch(schedule) is None:
+            yield f"the schedule {schedule!r:.60} is not known"
+        return
     parts = schedule.split()
     if len(parts) != len(_FIELDS):
-        return f"the schedule {schedule!r:.60} has {len(parts)} fields, and not five"
+        yield f"the schedule {schedule!r:.60} has {counted(len(parts), 'field')}, and not five"
+        return
     for part, (what, least, most, names) in zip(parts, _FIELDS, strict=True):
         if not all(_is_range(one, least, most, names) for one in part.split(",")):
-            return f"the {what} {part!r:.40} of the schedule is not within {least} to {most}"
-    return ""
+            yield f"the {what} {part!r:.40} of the schedule is not within {least} to {most}"
 
 
 def _is_range(text: str, least: int, most: int, names: Mapping[str, int]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.kubernetes.counts import counted
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
@@ -176,8 +175,7 @@ def queue_hierarchy_annotations(given: LintContext, how: Behaviours) -> Iterator
     for name, queue in given.world.queues.items():
         path = queue.annotations.get(HIERARCHY, "")
         weights = queue.annotations.get(HIERARCHY_WEIGHTS, "")
-        fault, lacks = _annotation_fault(path, weights)
-        if fault:
+        for fault, lacks in _annotation_faults(path, weights):
             effect = Effect.CRASHES if lacks and by_annotations else Effect.INVALID
             yield Issue(given.world.subject("Queue", name), "metadata.annotations", effect, fault)
 
@@ -234,18 +232,16 @@ def _by_annotations(given: LintContext, how: Behaviours) -> bool:
     return any(option.name == "drf" and option.enabled_hierarchy for option in options)
 
 
-def _annotation_fault(path: str, weights: str) -> tuple[str, bool]:
-    """Return what is wrong with a path and its weights, and whether a weight is missing."""
+def _annotation_faults(path: str, weights: str) -> Iterator[tuple[str, bool]]:
+    """Yield what is wrong with a path and its weights, and whether a weight is missing."""
     if not path and not weights:
-        return "", False
+        return
     steps, numbers = path.split("/"), weights.split("/")
     if len(steps) != len(numbers):
-        there = f"there {'is' if len(numbers) == 1 else 'are'} {counted(len(numbers), 'weight')}"
-        message = f"the path {path!r} has {counted(len(steps), 'step')}, but {there}"
-        return message, len(numbers) < len(steps)
-    if not all(map(_above_zero, numbers)):
-        return f"{weights!r} are not all numbers above 0", False
-    return "", False
+        message = f"the path {path!r} has {len(steps)} steps, but there are {len(numbers)} weights"
+        yield message, len(numbers) < len(steps)
+    if weights and not all(map(_above_zero, numbers)):
+        yield f"{weights!r} are not all numbers above 0", False
 
 
 def _above_zero(text: str) -> bool:

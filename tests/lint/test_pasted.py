@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from linting import TREE, Document, found, inputs_of, job, queue, task
+from linting import TREE, Document, cron_job, flow, found, inputs_of, job, queue, task
 
 from plinian.engine.errors import InputError
 from plinian.replay.lint.findings import Effect
@@ -79,6 +79,8 @@ CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n"
         ("[null]", "expected a Kubernetes object, found null", "kubectl get -o yaml"),
         ("NAME   WEIGHT\na  1\n", 'found "NAME   WEIGHT a  1"', "kubectl get -o yaml"),
         ("kind: Queue\n", "one without apiVersion", "apiVersion: scheduling.volcano.sh/v1beta1"),
+        ("kind: Job\nspec: {tasks: []}\n", "without apiVersion", "batch.volcano.sh/v1alpha1"),
+        ("kind: Job\nspec: {}\n", "without apiVersion", "kubectl get -o yaml"),
         ("apiVersion: 1\nkind: Queue\n", "one whose apiVersion is 1, not text", "v1beta1"),
         ("apiVersion: topology.volcano.sh/v1alpha1\n", "one without kind", "such as HyperNode"),
         (
@@ -136,3 +138,41 @@ def test_namespaces_and_begins_of_names_are_checked_too() -> None:
     dotted["metadata"]["namespace"] = "a.b"
     (namespace,) = found(dotted, rule=rule)
     assert namespace.message == "no API server accepts the namespace 'a.b'"
+
+
+def test_the_queues_that_a_scheduler_makes_are_there_before_all_others() -> None:
+    rule = "queue-before-parent"
+    for parent in ("root", "default"):
+        assert found(queue("a", parent=parent), queue(parent), rule=rule) == []
+    assert len(found(queue("a", parent="b"), queue("b"), rule=rule)) == 1
+
+
+def messages(*documents: Document, rule: str) -> set[str]:
+    """Return what a rule says in the newest release."""
+    some = found(*documents, rule=rule)
+    return {one.message.rpartition("refuses it: ")[2] for one in some if "v1.15.1" in one.releases}
+
+
+def test_each_of_several_circles_is_named_once() -> None:
+    waits = {"a": ["b"], "b": ["a"], "c": ["d"], "d": ["c"], "e": ["e"], "f": ["a"]}
+    parts = [task(name, 1, dependsOn={"name": others}) for name, others in waits.items()]
+    assert messages(job("j", *parts), rule="job-refused-for-dependency") == {
+        "task 'a' waits for itself (a → b → a)",
+        "task 'c' waits for itself (c → d → c)",
+        "task 'e' waits for itself (e → e)",
+    }
+    circles = {text[:19] for text in messages(flow("f", **waits), rule="flow-cycle")}
+    assert circles == {"flow 'a' waits for ", "flow 'c' waits for ", "flow 'e' waits for "}
+
+
+def test_each_wrong_part_of_a_schedule_and_of_a_path_is_named() -> None:
+    wrong = cron_job("c", "61 * * 13 *", task("w", 1))
+    assert messages(wrong, rule="cron-job-refused") == {
+        "the minute '61' of the schedule is not within 0 to 59",
+        "the month '13' of the schedule is not within 1 to 12",
+    }
+    odd = {"volcano.sh/hierarchy": "root/a/b", "volcano.sh/hierarchy-weights": "1/0"}
+    assert messages(queue("q", annotations=odd), rule="queue-hierarchy-annotations") == {
+        "the path 'root/a/b' has 3 steps, but there are 2 weights",
+        "'1/0' are not all numbers above 0",
+    }
