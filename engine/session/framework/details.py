@@ -1,8 +1,8 @@
 """Details that a trace keeps beside its steps, about the objects that a question is about.
 
-A step says what was compared first. Details have all of it: every queue up to the root, every node
-with what it lacks, who holds what. They are kept only for the names in :attr:`.Trace.closely`, so
-a session without a question pays nothing. All amounts have the units of ``TraceStep.numbers``.
+A step says what was compared first. Details have all of it: each queue up to the root, each node
+with what it lacks, who holds what. Only names in :attr:`.Trace.closely` have them: a session
+without a question pays nothing. All amounts have the units of ``TraceStep.numbers``.
 """
 
 from __future__ import annotations
@@ -268,8 +268,8 @@ class HypernodesChecked(NamedTuple):
 
     :param highest: the highest tier that it may span. :param lowest: of all; None if there is none.
     :param placed_in: the hypernode that its pods are in already; empty if they are in none.
-    :param wanted: its minResources. :param room: of these, what each hypernode will have free: as it
-        was compared in newer releases, when the session begins, and else at its end.
+    :param wanted: its minResources. :param room: what each hypernode has free of these when it is
+        compared: in newer releases when the session begins, else at its end.
     """
 
     highest: int
@@ -308,8 +308,8 @@ class Gate(StrEnum):
 class Gated(NamedTuple):
     """What kept an action from looking for victims.
 
-    :param by: the plugin that decided; empty if none did. :param about: the pod or the node that
-        it was decided for. :param numbers: what was compared, as in steps of a trace.
+    :param by: the plugin that decided, if one did. :param about: for which pod or node.
+    :param numbers: what was compared, as in steps of a trace.
     """
 
     gate: Gate
@@ -416,8 +416,7 @@ class Tried(NamedTuple):
 class EvictionTrials(NamedTuple):
     """The nodes on which an action looked for victims for a task in vain.
 
-    :param counts: how many nodes, by what came of them. :param nearest: by the same, the node
-        that would lack least.
+    :param counts: how many nodes, by outcome. :param nearest: by outcome, the one that lacks least.
     """
 
     counts: Mapping[Trial, int]
