@@ -6,7 +6,7 @@ the first reason is mended, the pod waits again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...engine.kubernetes.counts import counted
 from ...engine.session.framework.details import GangCounts
@@ -15,6 +15,7 @@ from .carried import carries
 from .enqueueing import closed
 from .finding import Blocked
 from .gates import gates_of
+from .limits import releases_like
 from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
@@ -71,12 +72,30 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
         if gang.lacking:
             roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
             text += f": task {joined(roles)}"
+    text += _dropped(run, key, gang.lacking)
     unseen = run.unseen.get(key)
     if unseen:
         text += f"; sessions do not see {whose_they_are(run, unseen)}"
     undecoded = undecoded_pods(run, key)
     text += "" if undecoded is None else f"; {undecoded.because}"
     return Blocked(text, _OF_GANG, (Note(text=text, blocks=True),), ((PODGROUP, key),))
+
+
+def _dropped(run: Run, key: str, roles: Collection[str]) -> str:
+    """Return which roles a PodGroup does not name any more, but the scheduler keeps."""
+    group = run.group(key)
+    named = {} if group is None else group.spec.min_task_member
+    dropped = [role for role in roles if role not in named]
+    if not dropped:
+        return ""
+    like = releases_like(run, _KEPT)
+    return (
+        f"; the PodGroup's minTaskMember does not name {joined(dropped, 'or')} any more, but the "
+        f"scheduler keeps what it was (as {like}, behaviour {_KEPT})"
+    )
+
+
+_KEPT = "removed_min_task_members_forgotten"
 
 
 def _gang(run: Run, key: str) -> Blocked | None:

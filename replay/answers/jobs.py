@@ -308,7 +308,7 @@ def _no_pods(run: Run, key: str) -> Blocked:
     group = run.group(key)
     owner = None if group is None else group.metadata.controller
     maker = f"the controller of its {owner.kind}" if owner else "a controller"
-    text = f"none of its pods exists yet: it is enqueued, and {maker} has to make them"
+    text = f"none of its pods exists: it is enqueued, and {maker} has to make them"
     return Blocked(text, "no-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 

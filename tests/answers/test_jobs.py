@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned
+from answer_worlds import CAPACITY, NODES, OTHER, PROPORTION, Document, owned, watched_log
 
+from plinian.engine.volcano.session.history import resolve
+from plinian.replay.answers.why import why_at
+from plinian.replay.moments.drift import drift_at
 from sessions import document, group, node, pod, queue
 
 WORLD = (node("n1", 4), queue("default"))
@@ -171,7 +175,7 @@ def test_the_podgroup_with_the_uid_of_a_job_is_its_own(ask: Any) -> None:
     groups = [group(f"train-u-{number}", 1, "Inqueue") for number in (1, 2)]
     old = named_by(pod("w-0", "train-u-1", 1, "n1"))
     found = ask("job/train", PROPORTION, *WORLD, *groups, old, job)
-    assert found.sentence.startswith("job ns/train waits because none of its pods exists yet")
+    assert found.sentence.startswith("job ns/train waits because none of its pods exists")
     named = [link.podgroup for link in found.chain if hasattr(link, "podgroup")]
     assert named[0] == "ns/train-u-2"
 
@@ -182,3 +186,31 @@ def test_a_job_without_podgroup_waits_unless_it_runs(ask: Any, phase: str, *, re
     assert found.waits is not rests
     assert ("waits" in found.sentence) is not rests
     assert any(link.blocks for link in found.chain) is not rests
+
+
+@pytest.mark.parametrize(("release", "waits"), [("v1.12.1", True), ("v1.15.1", False)])
+def test_a_role_that_the_podgroup_does_not_name_any_more(
+    tmp_path: Path, release: str, *, waits: bool
+) -> None:
+    role = {"volcano.sh/task-spec": "b"}
+    made = (node("n1"), queue("default"), group("pg", 1, minTaskMember={"a": 1, "b": 1}))
+    now = group("pg", 1, minTaskMember={"b": 1})
+    changes = (("MODIFIED", now), ("ADDED", pod("b-0", "pg", annotations=role)))
+    with watched_log(tmp_path, NODES, *(("ADDED", one) for one in made), *changes) as log:
+        found = why_at(log, log.object("podgroup/pg"), namespace="ns", release=release)
+    assert ("0 of 1 a exist" in found.sentence) is waits
+    assert ("does not name a any more, but the scheduler keeps" in found.sentence) is waits
+
+
+def test_a_role_that_only_the_cache_has_is_drift(tmp_path: Path) -> None:
+    made = (node("n1"), queue("default"), group("pg", 1, minTaskMember={"a": 1, "b": 1}))
+    now = group("pg", 1, minTaskMember={"b": 1})
+    with watched_log(tmp_path, NODES, *(("ADDED", one) for one in made), ("MODIFIED", now)) as log:
+        found, none = (
+            drift_at(log.store, log.moment(), resolve(release)).differences
+            for release in ("v1.12.1", "v1.15.1")
+        )
+    assert none == []
+    (one,) = (each.difference for each in found)
+    assert (one.kind, one.name, one.field) == ("PodGroup", "ns/pg", "minTaskMember[a]")
+    assert (one.truth, one.belief) == (None, "1")

@@ -350,7 +350,7 @@ class TestGangs:
         world = (node("n1"), queue("default"), owned(group("pg", 2), "job"), OTHER)
         found = ask("podgroup/pg", PROPORTION, *world)
         assert found.sentence == (
-            "job ns/job waits because none of its pods exists yet: it is enqueued, and the "
+            "job ns/job waits because none of its pods exists: it is enqueued, and the "
             "controller of its Job has to make them"
         )
 
@@ -364,7 +364,7 @@ class TestGangs:
         world = (node("n1"), queue("default"), group("pg", least), other, *own, OTHER)
         found = ask("podgroup/pg", PROPORTION, *world)
         assert "pod ns/a has the schedulerName default-scheduler, not volcano" in found.sentence
-        assert "exists yet" not in found.sentence
+        assert "of its pods exists" not in found.sentence
         assert ("sessions see none of its pods" in found.sentence) is (not seen)
 
     def test_jobs_with_the_same_cause_and_other_numbers_are_not_counted_together(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ...kubernetes.objects import Node, Object, Pod
+from ...kubernetes.objects import Node, Object, Pod, PodGroup
 from ...kubernetes.units import format_amount
 from ...model.node import NodeInfo
 from ...model.resource import Resource
@@ -192,7 +192,10 @@ class Comparison:
         """Return what differs in a PodGroup and the pods that name it."""
         info = self._cache.jobs.get(key)
         believed = None if info is None else info.pod_group
-        found = list(_identity("PodGroup", key, self._truth.get("PodGroup", key), believed))
+        group: PodGroup | None = self._truth.get("PodGroup", key)
+        found = list(_identity("PodGroup", key, group, believed))
+        if info is not None and group is not None and not found:
+            found += _minima(key, group.spec.min_task_member, info.task_min_available)
         pods = {pod.uid: pod for pod in self._pods.of(key) if self._cache.job_cache.handles(pod)}
         tasks = {} if info is None else info.tasks
         for uid in sorted({*pods, *tasks}):
@@ -288,6 +291,21 @@ def _amounts(
         )
         for resource in names
         if true.get(resource) != held.get(resource)
+    ]
+
+
+def _minima(key: str, true: Mapping[str, int], held: Mapping[str, int]) -> list[Difference]:
+    """Return the roles of which a cached PodGroup has another minimum than its object."""
+    return [
+        Difference(
+            "PodGroup",
+            key,
+            f"minTaskMember[{role}]",
+            str(true[role]) if role in true else ABSENT,
+            str(held[role]) if role in held else ABSENT,
+        )
+        for role in sorted({*true, *held})
+        if true.get(role) != held.get(role)
     ]
 
 

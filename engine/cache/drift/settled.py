@@ -6,7 +6,7 @@ event about one pod can only change that pod and the node's sums.
 
 from __future__ import annotations
 
-from ...kubernetes.objects import Node, Pod
+from ...kubernetes.objects import Node, Pod, PodGroup
 from ...model.node import NodeInfo
 from ...model.resource import Resource
 from ...model.status import COMPLETED_STATUS, Status, status_of
@@ -124,7 +124,10 @@ class Settled:
     def _job_stays(self, key: str, before: Pod | None, now: Pod | None) -> bool:
         info = self._cache.jobs.get(key)
         believed = None if info is None else info.pod_group
-        if not same_version(self._cache.stores.get("PodGroup", key), believed):
+        group: PodGroup | None = self._cache.stores.get("PodGroup", key)
+        if not same_version(group, believed):
+            return False
+        if group is not None and info and group.spec.min_task_member != info.task_min_available:
             return False
         tasks = {} if info is None else info.tasks
         uids = {pod.uid: None for pod in (before, now) if pod is not None}
