@@ -145,6 +145,26 @@ def test_a_list_that_ends_without_its_kind_is_cut_off() -> None:
         read(text[: text.rindex(b"kind: List")])
 
 
+def test_a_list_whose_kind_comes_first_and_that_ends_within_an_object_is_cut_off() -> None:
+    items = [{**pod(name, 5), "spec": {"nodeName": "n"}, "status": {}} for name in "abc"]
+    head = {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": "9"}}
+    text = yaml.safe_dump({**head, "items": items}, sort_keys=False).encode()
+    cut = text[: text.rindex(b"  spec:")]
+    with pytest.raises(InputTruncated, match="last object lacks spec, status"):
+        read(cut)
+    events, _ = read(cut, skip_malformed=True)
+    assert [event.reference.name for event in events] == ["a", "b"]
+    assert [event.kind for event in read(text)[0]][-1] == "list.observed"
+    new = {key: value for key, value in items[2].items() if key != "status"}
+    whole = {**head, "items": [*items[:2], new]}
+    events, _ = read(yaml.safe_dump(whole, sort_keys=False).encode())
+    assert events[-1].kind == "list.observed", "an object may have no status yet"
+    bare = {key: value for key, value in pod("new", 6).items() if key not in {"spec", "status"}}
+    between = {**head, "items": [items[0], bare, items[1]]}
+    events, _ = read(yaml.safe_dump(between, sort_keys=False).encode())
+    assert [event.reference.name for event in events[:-1]] == ["a", "new", "b"]
+
+
 def test_a_list_cut_inside_a_line_is_refused() -> None:
     text = recorded("list-all.managed.yaml.gz")
     with pytest.raises((InputTruncated, EventMalformed)) as fault:

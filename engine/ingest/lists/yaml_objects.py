@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import yaml
@@ -69,6 +69,18 @@ class ObjectYaml:
             context.notes.append(f"nothing was read after the fault on line {fault.line}")
 
 
+class _Held(NamedTuple):
+    """An object of a list that lacks fields which all before it of its kind have.
+
+    If nothing follows it, the text was cut off in it: YAML that is cut may be well-formed.
+    """
+
+    item: Any
+    number: int
+    line: int
+    lacking: str
+
+
 class _Document:
     """One YAML document while it is read."""
 
@@ -78,6 +90,8 @@ class _Document:
         self._fields: dict[str, Any] = {}
         self._listing: Listing | None = None
         self._waiting: list[tuple[int, int, dict[str, Any]]] = []
+        self._usual: dict[str, set[str]] = {}
+        self._held: _Held | None = None
 
     def events(self) -> Iterator[Event]:
         """Yield the events of the document, reading it to its end."""
@@ -87,6 +101,7 @@ class _Document:
             while not isinstance(key := self._reader.next(), yaml.MappingEndEvent):
                 name = self._reader.key(key)
                 value = self._reader.next()
+                yield from self._release()
                 if name == "items" and isinstance(value, yaml.SequenceStartEvent):
                     yield from self._items(line)
                 else:
@@ -104,12 +119,34 @@ class _Document:
             at = self._reader.line
             if not self._waiting:
                 self._reader.begin_object()
+            yield from self._release()
             item = self._reader.value(event)
-            if isinstance(item, dict) and "kind" not in item:
+            lacking = self._lacks(item)
+            if lacking:
+                self._held = _Held(item, number, at, lacking)
+            elif isinstance(item, dict) and "kind" not in item:
                 self._waiting.append((number, at, item))
             else:
                 yield from self._item(item, number, at)
             number += 1
+
+    def _lacks(self, item: Any) -> str:
+        """Return which fields an object lacks that all before it of its kind have; usually none.
+
+        Only if its spec is among them: many an object has no status yet.
+        """
+        if not isinstance(item, dict) or "kind" not in item:
+            return ""
+        usual = self._usual.setdefault(str(item["kind"]), set(item))
+        lacking = sorted(usual - set(item))
+        usual &= set(item)
+        return ", ".join(lacking) if "spec" in lacking else ""
+
+    def _release(self) -> Iterator[Event]:
+        """Yield the events of an object that was held back: something follows it."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            yield from self._item(held.item, held.number, held.line)
 
     def _item(self, item: Any, number: int, line: int) -> Iterator[Event]:
         assert self._listing is not None
@@ -133,6 +170,10 @@ class _Document:
         kind = self._fields.get("kind")
         if self._listing is None and not (isinstance(kind, str) and is_list_kind(kind)):
             yield from self._object(line)
+            return
+        if self._held is not None:
+            what = f"the last object lacks {self._held.lacking}, which the others of its kind have"
+            report_cut(f"{what} (it may be cut off here)", self._context, self._reader.line)
             return
         if kind is None:
             what = "the list ends without its kind, which kubectl writes after the items"

@@ -218,7 +218,8 @@ class _Splitter:
                 " what came before it is kept"
             )
         else:
-            report_cut("the document ends in the middle", self._context, self._line)
+            whole = "all of the document that begins on this line"
+            report_cut("the document ends in the middle", self._context, self._line, whole)
 
 
 def array_items(text: bytes | bytearray | msgspec.Raw) -> Iterator[bytes]:
@@ -259,8 +260,10 @@ def _length(view: memoryview) -> int:
     return len(view)
 
 
-def report_cut(what: str, context: Context, line: int) -> None:
+def report_cut(what: str, context: Context, line: int, left_out: str = "its rest") -> None:
     """Raise for an input that ends too early, or count it if malformed records are skipped.
+
+    :param left_out: what is skipped then.
 
     :raises InputTruncated: unless ``skip_malformed``.
     """
@@ -270,7 +273,7 @@ def report_cut(what: str, context: Context, line: int) -> None:
         raise InputTruncated(
             what,
             where=fault.where,
-            now="fetch the input again, or leave out its rest with --skip-malformed",
+            now=f"fetch the input again, or leave out {left_out} with --skip-malformed",
         ) from None
 
 
