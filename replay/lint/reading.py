@@ -21,7 +21,7 @@ from .inputs import Configuration, Unread
 from .object_versions import missing_field
 from .objects import Manifest
 from .wrapped import Inside, inside, is_checked, is_kustomization
-from .written_items import JSON, RENDER, TEMPLATE, Item, written_items
+from .written_items import JSON, RENDER, TEMPLATE, Item, after_fault, written_items
 
 SUFFIXES = (".yaml", ".yml", ".json", ".conf")
 """The files that are read in folders; a file given by name may have any suffix."""
@@ -84,14 +84,23 @@ class _Reader:
             self.faults.append((file.path, fault))
 
     def _read_document(self, document: Document) -> None:
-        try:
-            if scheduler_conf.FORMAT.sniff(document.head, document.name):
-                self.confs.append(_conf(document))
+        rest: tuple[Document, int] | None = document, -1
+        while rest is not None:
+            part, begin = rest
+            try:
+                self._read_part(part)
+            except InputError as fault:
+                self.faults.append((part.source, fault))
+                rest = after_fault(part, max(_line_of(part.source, fault) - 1, begin + 1))
+            else:
                 return
-            for item in map(_named, written_items(document)):
-                self._read_item(item)
-        except InputError as fault:
-            self.faults.append((document.source, fault))
+
+    def _read_part(self, document: Document) -> None:
+        if scheduler_conf.FORMAT.sniff(document.head, document.name):
+            self.confs.append(_conf(document))
+            return
+        for item in map(_named, written_items(document)):
+            self._read_item(item)
 
     def _read_item(self, item: Item) -> None:
         held = Inside((), ())
@@ -150,9 +159,13 @@ def _first(faults: Sequence[tuple[str, InputError]]) -> InputError:
 
 
 def _unread(source: str, fault: InputError) -> Unread:
+    return Unread(FilePlace(source, _line_of(source, fault), 1), fault.what, fault.now)
+
+
+def _line_of(source: str, fault: InputError) -> int:
+    """Return the line that an error names; 1 if it names none."""
     line = fault.where.removeprefix(f"{source}:")
-    number = int(line) if line.isascii() and line.isdecimal() else 1
-    return Unread(FilePlace(source, number, 1), fault.what, fault.now)
+    return int(line) if line.isascii() and line.isdecimal() else 1
 
 
 def read_conf(path: str) -> Configuration:

@@ -5,6 +5,7 @@ Each knows its place, which keys it has twice, and where its blocks of text begi
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -16,7 +17,7 @@ import yaml
 from ...engine.errors import EventMalformed, InputError, InputTruncated
 from ...engine.events import canonical_json
 from ...engine.ingest.reading.formats import Context
-from ...engine.ingest.reading.inputs import Document
+from ...engine.ingest.reading.inputs import HEAD, Document
 from ...engine.ingest.reading.json_text import json_documents, repeated_key
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
 from .findings import FilePlace
@@ -29,6 +30,12 @@ JSON = (b"{", b"[")
 
 TEMPLATE = re.compile(rb"\{\{|\{%")
 """How expressions of Helm's templates begin, and of Jinja's."""
+
+_NEXT = b"---"
+"""How a line begins that ends a document of YAML."""
+
+_WHOLE = HEAD - 4
+"""A head that is longer may not have all of its document."""
 
 RENDER = "render it first, as with: helm template CHART | plinian lint -"
 _TERRAFORM = re.compile(
@@ -65,19 +72,45 @@ def written_items(document: Document) -> Iterator[Item]:
         odd = _odd_line(document.head, fault.line)
         where = f"{document.source}:{fault.line}"
         if odd:
-            raise InputError(f"not YAML: {odd[0]}", where=where, now=odd[1]) from fault
+            raise InputError(odd[0], where=where, now=odd[1]) from fault
         raise _unreadable(document, str(fault), where) from fault
     except (EventMalformed, InputTruncated) as fault:
         raise _unreadable(document, fault.what, fault.where or document.source) from fault
 
 
+def after_fault(document: Document, begin: int) -> tuple[Document, int] | None:
+    """Return the documents of YAML after one that cannot be read, and their line; None without.
+
+    What is before them is blank, so that they keep their lines and their numbers. Of a template,
+    which is one text, and of a long text nothing is read further.
+
+    :param begin: their first line is not before this one; both count from 0.
+    """
+    head = document.head
+    if len(head) > _WHOLE or TEMPLATE.search(head) or head.lstrip().startswith(JSON):
+        return None
+    lines = head.splitlines(keepends=True)
+    while begin < len(lines) and not lines[begin].startswith(_NEXT):
+        begin += 1
+    if begin >= len(lines):
+        return None
+    before = [_NEXT + b"\n" if one.startswith(_NEXT) else b"\n" for one in lines[:begin]]
+    if not lines[0].startswith(_NEXT):
+        before[0] = _NEXT + b"\n"  # The first document counts, too.
+    text = b"".join((*before, *lines[begin:]))
+    rest = Document(document.source, document.name, text, io.BytesIO(text), document.named)
+    return rest, begin
+
+
 def _odd_line(head: bytes, number: int) -> tuple[str, str] | None:
     """Return what is wrong with a line that is no YAML, and what to do; None if it is not known."""
     line = b"".join(head.splitlines()[number - 1 : number])
+    if TEMPLATE.search(line):
+        return "a template, not a manifest", RENDER
     if b"\t" in line[: len(line) - len(line.lstrip())]:
-        return "a tab indents the line", "indent with spaces"
+        return "not YAML: a tab indents the line", "indent with spaces"
     if line.lstrip().startswith(b"```"):
-        return "a fence of Markdown", "give what is between the fences"
+        return "not YAML: a fence of Markdown", "give what is between the fences"
     return None
 
 

@@ -74,8 +74,16 @@ CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n"
 @pytest.mark.parametrize(
     ("text", "what", "now"),
     [
-        (f"{QUEUE}metadata:\n\tname: a\n", "a tab indents the line", "indent with spaces"),
-        (f"```yaml\n{QUEUE}metadata: {{name: a}}\n```\n", "a fence of Markdown", "between"),
+        (
+            f"{QUEUE}metadata:\n\tname: a\n",
+            "not YAML: a tab indents the line",
+            "indent with spaces",
+        ),
+        (
+            f"```yaml\n{QUEUE}metadata: {{name: a}}\n```\n",
+            "not YAML: a fence of Markdown",
+            "between",
+        ),
         ("[null]", "expected a Kubernetes object, found null", "kubectl get -o yaml"),
         ("NAME   WEIGHT\na  1\n", 'found "NAME   WEIGHT a  1"', "kubectl get -o yaml"),
         ("kind: Queue\n", "one without apiVersion", "apiVersion: scheduling.volcano.sh/v1beta1"),

@@ -377,3 +377,23 @@ def test_what_a_container_runs_with_may_have_braces(tmp_path: Path) -> None:
     made = job("j", {"name": "w", "replicas": 1, "template": {"spec": pod_spec}})
     file.write_text(json.dumps(made), "utf-8")
     assert len(read_files([str(file)]).manifests) == 1
+
+
+def test_documents_after_one_that_cannot_be_read_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    broken = "kind: [\n"
+    also = "a: b: c\n"
+    last = SOUND.replace("name: a", "name: z")
+    file.write_text(f"{SOUND}---\n{broken}---\n{also}---\n{last}", "utf-8")
+    written = read_files([str(file)], go_on=True)
+    assert names_and_places(written) == [("a", f"{file}:1", 1), ("z", f"{file}:9", 4)]
+    assert [one.place.line for one in written.unread] == [6, 7]
+
+
+@pytest.mark.parametrize("end", ["", "---\n", "---\nkind: [\n", "--- \n---\n"])
+def test_a_document_that_is_never_closed_ends_the_reading(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"{SOUND}---\nkind: [\n{end}", "utf-8")
+    written = read_files([str(file)], go_on=True)
+    assert [name for name, _, _ in names_and_places(written)] == ["a"]
+    assert written.unread
