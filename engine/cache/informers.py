@@ -87,6 +87,10 @@ class Stores:
         """Return the object of that key, or None."""
         return self._stores[kind].get(key)
 
+    def has_undecoded(self, kind: str) -> bool:
+        """Return whether the last version of any object of a kind could not be decoded."""
+        return any(of == kind for of, _ in self.undecoded)
+
     def items(self) -> Iterator[Object]:
         """Yield all objects of all kinds."""
         for store in self._stores.values():

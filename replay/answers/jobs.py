@@ -167,7 +167,7 @@ def _tail(run: Run, key: str, group: PodGroup) -> Iterator[Link]:
     """Yield what is said beside the reason: the gang, evictions, drift, recorded conditions."""
     gang = run.detail(GangCounts, "gang", key)
     if gang is not None:
-        yield gang_link(gang)
+        yield gang_link(run, key, gang)
     tried = _first_refused(run, key, group)
     if tried:
         yield from eviction_links(run, tried, key)
@@ -192,9 +192,9 @@ def _first_refused(run: Run, key: str, group: PodGroup) -> str:
     return next((pod for pod in left if not_placed(run, pod, queue, key)), "")
 
 
-def gang_link(gang: GangCounts) -> Gang:
+def gang_link(run: Run, key: str, gang: GangCounts) -> Gang:
     """Return the counts of a gang as a record."""
-    states = joined(f"{n} {name}" for name, n in gang.statuses.items()) or "none that sessions see"
+    states = joined(f"{n} {name}" for name, n in gang.statuses.items()) or _no_members(run, key)
     text = f"gang: minMember {gang.least}; pods: {states}"
     return Gang(
         text=text,
@@ -206,6 +206,15 @@ def gang_link(gang: GangCounts) -> Gang:
         planned={pod: node for pod, (_, node) in gang.planned.items()},
         lacking=dict(gang.lacking),
     )
+
+
+def _no_members(run: Run, key: str) -> str:
+    """Return that a gang has no pods in sessions, and whether the log holds any."""
+    if run.unseen.get(key) or undecoded_pods(run, key) is not None:
+        return "none that sessions see"
+    if not run.cache.stores.of("Pod") and not run.cache.stores.has_undecoded("Pod"):
+        return "none, as the log holds no pods"
+    return "none"
 
 
 def recorded_links(run: Run, key: str) -> Iterator[Link]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
-from answer_worlds import PROPORTION, log_of
+from answer_worlds import PROPORTION, links, log_of
 from click.testing import CliRunner
 from kubectl_lists import audited, listed, take
 
 import plinian
 from plinian.engine.errors import UsageError
+from plinian.replay.answers.records import Gang
+from plinian.replay.answers.why import why_at
 from plinian.replay.cli.main import app
 from plinian.replay.render.why import tried_text
 from plinian.replay.what_if.help import WouldHelp
@@ -143,3 +146,27 @@ def test_python_takes_the_time_of_a_list_as_text(tmp_path: Path) -> None:
         for wrong in ("yesterday", 12, ("a", "b"), f"{at}/2026-05-01T08:00:00Z"):
             with pytest.raises(UsageError, match="taken_at"):
                 log.ingest(tmp_path / "list.json", taken_at=wrong)
+
+
+FOREIGN = pod("a", "pg", 1)
+FOREIGN["spec"] = {**FOREIGN["spec"], "schedulerName": "default-scheduler"}
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ((), "gang: minMember 1; pods: none, as the log holds no pods"),
+        ((pod("b", "other", 1),), "gang: minMember 1; pods: none"),
+        (
+            (FOREIGN,),
+            "gang: minMember 1; pods: none that sessions see",
+        ),
+    ],
+)
+def test_a_gang_without_pods_says_if_the_log_holds_any(
+    tmp_path: Path, others: tuple[Any, ...], words: str
+) -> None:
+    documents = (node("n1", 4), queue("default"), group("pg", 1, "Inqueue"), *others)
+    with log_of(tmp_path, PROPORTION, *documents) as log:
+        found = why_at(log, log.object("podgroup/ns/pg"), release="v1.12.1")
+    assert [link.text for link in links(found, Gang)] == [words]
