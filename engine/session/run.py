@@ -195,6 +195,9 @@ def _collect(ssn: Session, result: SessionResult) -> None:
         for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,))
         if ssn.tasks.node[task] != NO_NODE
     )
+    result.fit_codes = {
+        info[task].key: errors.codes() for task, errors in ssn.jobs.fit_errors.items()
+    }
     result.fit_errors = {
         info[task].key: errors.error() for task, errors in ssn.jobs.fit_errors.items()
     }

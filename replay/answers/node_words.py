@@ -19,6 +19,7 @@ from ...engine.session.plugins.nodegroup import (
 from ...engine.session.plugins.predicates.taint_toleration import UNTOLERATED
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
 from ...engine.session.plugins.tdm.plugin import NOT_ALLOWED
+from ...engine.session.reasons.filter_codes import code_of
 from ...engine.session.reasons.meanings import NodeCode
 from .amounts import amounts_of, in_order, joined, word
 from .coded_words import coded
@@ -135,6 +136,7 @@ def node_reason(group: NodeGroup, own: Demands = NO_DEMANDS) -> NodeReason:
         nearest=nearest,
         of=group.of,
         behaviour=own.behaviour if group.of else "",
+        codes=tuple(code_of(reason, group.meanings) for reason in group.reasons),
     )
 
 

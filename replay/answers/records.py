@@ -114,7 +114,7 @@ class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     :param reasons: in the words of the scheduler's filters. :param text: in ours.
     :param of: the other pod of the job for which the scheduler found that, and used it for this
         one; ``behaviour``: the one that makes the release do so, empty if all do.
-    :param final: no eviction on these nodes could help.
+    :param final: no eviction there could help. :param codes: of the reasons, in any release.
     :param nearest: a few of them, those that lack least first.
     """
 
@@ -125,6 +125,7 @@ class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[Miss, ...]
     of: str = ""
     behaviour: str = ""
+    codes: tuple[str, ...] = ()
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, tag_field="reason"):

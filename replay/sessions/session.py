@@ -365,6 +365,7 @@ def answer_document(answer: SessionRun) -> dict[str, Any]:
             if condition.nominated_node
         },
         "fit_errors": result.fit_errors,
+        "fit_codes": result.fit_codes,
         "metrics": result.process.gauges,
         "session_jobs": result.jobs,
         "errors": result.errors,

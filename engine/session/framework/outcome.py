@@ -71,7 +71,8 @@ class SessionResult(msgspec.Struct):
     session asked for the current time: if not, it decides the same at any time. In
     ``pod_annotations``, ``None`` means that the session removed the annotation. ``stopped`` says
     why scheduling stops in every queue, if a plugin refuses everything; empty if none does.
-    ``deserved`` is what each queue deserves, if a plugin limits queues.
+    ``deserved`` is what each queue deserves, if a plugin limits queues. ``fit_codes`` has by pod
+    how many nodes refuse it, by the codes of their reasons.
     """
 
     binds: list[tuple[str, str]] = msgspec.field(default_factory=list)
@@ -82,6 +83,7 @@ class SessionResult(msgspec.Struct):
     pod_conditions: dict[str, PodCondition] = msgspec.field(default_factory=dict)
     pod_annotations: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
     fit_errors: dict[str, str] = msgspec.field(default_factory=dict)
+    fit_codes: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     node_scores: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
     enqueued: list[str] = msgspec.field(default_factory=list)
     jobs: list[str] = msgspec.field(default_factory=list)

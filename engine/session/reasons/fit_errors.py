@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from .filter_codes import code_of
 from .statuses import PASS, Reasons
 
 ALL_NODES_UNAVAILABLE = "all nodes are unavailable"
@@ -27,6 +28,7 @@ class FitErrors:
         self._given = ""
         self._base = ""
         self._text = ""
+        self._codes: dict[str, int] | None = None
         self._hypernode = ""
 
     @classmethod
@@ -47,12 +49,12 @@ class FitErrors:
     def set_node_error(self, node: int, verdict: int) -> None:
         """Set the reason of one node."""
         self.verdicts[node] = verdict
-        self._text = ""
+        self._text, self._codes = "", None
 
     def set_all(self, verdict: int) -> None:
         """Set the same reason for every node."""
         self.verdicts[:] = verdict
-        self._text = ""
+        self._text, self._codes = "", None
 
     def covers(self, other: FitErrors) -> bool:
         """Return whether other fit errors would have the same sentence."""
@@ -75,6 +77,19 @@ class FitErrors:
             for message in self._reasons.messages(verdict):
                 reasons[message] += int(counts[verdict])
         return reasons
+
+    def codes(self) -> dict[str, int]:
+        """Return how many nodes refuse the task for the reason of each code, by code."""
+        if self._codes is not None:
+            return self._codes
+        found: Counter[str] = Counter()
+        for message, count in self.reasons().items():
+            plain = list(self._reasons.of_filters([message]))
+            meanings = self._reasons.meanings(plain)
+            for code in dict.fromkeys(code_of(one, meanings) for one in plain):
+                found[code] += count
+        self._codes = dict(sorted(found.items()))
+        return self._codes
 
     def error(self) -> str:
         """Return the sentence; the number of nodes in it is that of the first call."""

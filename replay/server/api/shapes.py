@@ -20,8 +20,8 @@ _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 _SESSION = (
     "at:string conf:string conf_rejected:[string] binds:[[string]] binds_refused:[[string]] "
     "enqueued:[string] errors:[string] evict_reasons:{string} evictions:[string] "
-    "fit_errors:{string} metrics:{{number}} node_scores:{{number}}* nominated:{string} "
-    "not_known:[Gap] panic:string? "
+    "fit_errors:{string} fit_codes:{{number}} metrics:{{number}} node_scores:{{number}}* "
+    "nominated:{string} not_known:[Gap] panic:string? "
     "panic_at:string? panic_during:string? stopped:string pipelined:[[string]] "
     "pod_conditions:{string} podgroups:{[any]} "
     "queues:{[any]} release:string session_jobs:[string] trace:[Step]* unsure:Unsure?"
@@ -85,7 +85,8 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "ShortSession": "name:string changes:[string] conf:string conf_rejected:[string] "
         "release:string binds:[[string]] binds_refused:[[string]] enqueued:[string] "
         "errors:[string] evict_reasons:{string} "
-        "evictions:[string] fit_errors:{string} nominated:{string} panic:string? panic_at:string? "
+        "evictions:[string] fit_errors:{string} fit_codes:{{number}} nominated:{string} "
+        "panic:string? panic_at:string? "
         "panic_during:string? stopped:string pipelined:[[string]] pod_conditions:{string} "
         "podgroups:{[any]} queues:{[any]} session_jobs:[string]",
         "OneDecision": "decision:string object:string ...",
