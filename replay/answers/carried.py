@@ -10,7 +10,7 @@ from ...engine.state.coverage import Pair
 from .amounts import joined
 from .finding import Blocked, Finding
 from .records import Note, Recorded
-from .run import CLAIM, CSI_NODE, NODE, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
+from .run import CLAIM, CSI_NODE, NODE, NUMA, POD, PODGROUP, QUEUE, STORAGE_CLASS, VOLUME, Run
 
 GANG_SHORT = "gang-incomplete"
 """The cause of a gang of which only some pods have a place; that of the others follows it."""
@@ -31,6 +31,7 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         "no-claim": (CLAIM,),
         "unbound-claim": (CLAIM, STORAGE_CLASS),
         "no-volume": (VOLUME,),
+        "no-numatopology": (NUMA, NODE, POD),
         "attach-limit": (*_FULL, CSI_NODE),
         GANG_SHORT: (NODE, POD),
         "gang-lacks-pods": (POD,),

@@ -20,6 +20,7 @@ from ...engine.session.kube.claims import (
 )
 from ...engine.session.kube.pod_class import node_terms
 from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT, tolerates, untolerated
+from ...engine.session.plugins.numaaware.plugin import NO_NUMA
 from ...engine.session.plugins.predicates.options import PredicateOptions, read_options
 from ...engine.session.plugins.predicates.taint_toleration import CORDONED, message_of
 from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNREACHABLE_BEFORE
@@ -29,7 +30,7 @@ from .coded_words import Phrases
 from .device_words import no_devices
 from .limits import releases_like
 from .node_groups import group_phrases
-from .run import Run
+from .run import CLAIM, NUMA, STORAGE_CLASS, Run
 
 Given = tuple[str, Mapping[str, float]]
 """A pod, and what it requests."""
@@ -221,6 +222,9 @@ def _phrases(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     yield from _ports(pod)
     yield from _volumes(run, pod)
     yield from group_phrases(run.cache, pod)
+    if run.never_listed(NUMA):
+        lacks = "Numatopology that is known here (plugin numa-aware)"
+        yield NO_NUMA, (f"has no {lacks}", f"have no {lacks}")
 
 
 def _places(pod: Pod) -> str:
@@ -307,8 +311,9 @@ def _ports(pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _volumes(run: Run, pod: Pod) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield what is said of nodes that reach no volume of the pod, or offer none."""
-    for text, absent, _ in _missing(run, pod):
-        says = f"the pod, as its {absent} does not exist"
+    for text, absent, cause in _missing(run, pod):
+        listed = not run.never_listed(CLAIM if cause == "no-claim" else STORAGE_CLASS)
+        says = f"the pod, as its {absent} {'does not exist' if listed else 'is not known here'}"
         yield text, (f"refuses {says}", f"refuse {says}")
     claims = _claims(run, pod)
     stores = run.cache.stores

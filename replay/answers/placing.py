@@ -18,6 +18,7 @@ from ...engine.session.framework.details import (
 from ...engine.session.framework.trace import IS_OVERUSED
 from ...engine.session.kube.claims import mounted_claims
 from ...engine.session.plugins.predicates.filters import UNPREPARED
+from ...engine.session.reasons.meanings import NodeCode
 from .amounts import amounts_of, in_order, joined, word
 from .carried import GANG_SHORT, carries
 from .demands import Demands, demands_of, unbound_claim
@@ -28,7 +29,7 @@ from .node_words import node_reason, refusals, skipped_words
 from .queue_words import ALLOCATE, ATTACH_LIMIT, OVERUSED, full_queue, path_of
 from .records import Link, Nodes, Note, Placement, Refusal, Score
 from .requests import of_which
-from .run import CSI_NODE, NODE, PODGROUP, Run
+from .run import CSI_NODE, NODE, NUMA, PODGROUP, Run
 from .undecoded import absence, undecoded_names, undecoded_nodes
 
 _PODS = "pods"
@@ -239,9 +240,18 @@ def _no_node(run: Run, pod: str, seen: NodesChecked) -> Blocked:
     about = ((NODE, ""), *((NODE, name) for group in _few(seen.groups) for name in group.nodes[:2]))
     link = nodes_link(run, pod, seen, own)
     reasons = [reason for group in seen.groups for reason in group.reasons]
-    causes = {_NO_VOLUME: "no-volume", **own.absent}
+    causes = {_NO_VOLUME: "no-volume", **own.absent, **dict(_unreported(run, seen))}
     cause = next((causes[reason] for reason in reasons if reason in causes), NO_NODE)
     return Blocked(text, cause, (link,), about)
+
+
+def _unreported(run: Run, seen: NodesChecked) -> Iterator[tuple[str, str]]:
+    """Yield with which reason nodes seem to lack what the log holds for no node."""
+    if run.never_listed(NUMA):
+        for group in seen.groups:
+            for reason, meaning in group.meanings.items():
+                if meaning.code is NodeCode.NUMA_UNREPORTED:
+                    yield reason, "no-numatopology"
 
 
 def no_nodes(run: Run) -> str:

@@ -31,8 +31,9 @@ CLAIM: Pair = ("", "PersistentVolumeClaim")
 VOLUME: Pair = ("", "PersistentVolume")
 STORAGE_CLASS: Pair = ("storage.k8s.io", "StorageClass")
 CSI_NODE: Pair = ("storage.k8s.io", "CSINode")
-STORAGE = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE)
-"""What sessions also need for pods with volumes."""
+NUMA: Pair = ("nodeinfo.volcano.sh", "Numatopology")
+SOMETIMES = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE, NUMA)
+"""What sessions also need for some pods: those with volumes, or with a topology policy."""
 JOB: Pair = ("batch.volcano.sh", "Job")
 
 CLOSELY = 32
@@ -46,7 +47,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     :param cache: the scheduler's cache before the session, which does not change it.
     :param binds, pipelined: the nodes that it gives to pods, and those that it keeps for them.
-    :param unknown: what sessions need and the log does not know at the moment, also of volumes.
+    :param unknown: what sessions need and the log does not know at the moment, also for some pods.
     :param scene, behaviours: with which the next sessions can be run; None at moments before that
         of the question.
     """

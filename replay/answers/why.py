@@ -40,7 +40,7 @@ from .run import (
     POD,
     PODGROUP,
     QUEUE,
-    STORAGE,
+    SOMETIMES,
     Run,
     closely_of_job,
     pending,
@@ -57,7 +57,7 @@ Progress = Callable[[int, int], None]
 class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
-    :param storage: what the log does not know of volumes.
+    :param storage: what the log does not know of volumes and the like.
     :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
@@ -125,7 +125,7 @@ def whys_at(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
     behaviours, events = resolve(release), KubernetesEvents(log, moment)
-    unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, STORAGE))
+    unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, SOMETIMES))
     asking = [
         _Asking(
             log,

@@ -267,12 +267,15 @@ def numa_pod(policy: str = "single-numa-node") -> dict[str, Any]:
 
 
 def numa_report(
-    manager: str = "static", policy: str = "single-numa-node", free: str = "0-3"
+    manager: str = "static",
+    policy: str = "single-numa-node",
+    free: str = "0-3",
+    node: str = "n1",
 ) -> Any:
     detail = {str(cpu): {"numa": cpu, "socket": cpu, "core": cpu} for cpu in range(4)}
     return document(
         "Numatopology",
-        "n1",
+        node,
         apiVersion="nodeinfo.volcano.sh/v1alpha1",
         spec={
             "policies": {"CPUManagerPolicy": manager, "TopologyManagerPolicy": policy},
@@ -289,7 +292,10 @@ NUMA = NODES + "  - name: numa-aware\n"
 @pytest.mark.parametrize(
     ("reports", "says"),
     [
-        ((), "has no Numatopology, so the scheduler does not know its CPUs"),
+        (
+            (numa_report(node="n2"),),
+            "has no Numatopology, so the scheduler does not know its CPUs",
+        ),
         ((numa_report("none"),), "has a kubelet whose CPU manager policy is not static"),
         (
             (numa_report(policy="restricted"),),
@@ -310,6 +316,14 @@ def test_a_refusal_of_numa_aware_is_said_by_its_code(
     found = ask("pod/a", NUMA, *world, release=release)
     assert f"n1 {says}" in found.sentence
     assert "(plugin numa-aware)" in found.sentence
+
+
+def test_without_any_numatopology_it_is_not_known_what_nodes_have(ask: Any) -> None:
+    world = (node("n1"), queue("default"), group("pg"), numa_pod())
+    assert ask("pod/a", NUMA, *world).sentence == (
+        "it is not known why pod ns/a waits: the log holds no numatopologies"
+    )
+    assert "n1 has no Numatopology that is known here" in ask("node/n1", NUMA, *world).sentence
 
 
 def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:

@@ -42,6 +42,9 @@ _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
+NO_NUMA = "numa info is empty"
+"""With this, nodes are refused that have no Numatopology."""
+
 
 class NumaMemory(msgspec.Struct):
     """The process's memory: by node, what the scheduler assigned since the last report."""
@@ -240,7 +243,7 @@ def _policy_error(
     Source: numaaware.go filterNodeByPolicy.
     """
     if numa is None:
-        return "numa info is empty", Meaning(NodeCode.NUMA_UNREPORTED, NumaAware.name)
+        return NO_NUMA, Meaning(NodeCode.NUMA_UNREPORTED, NumaAware.name)
     if numa.policy(CPU_MANAGER_POLICY) != "static":
         return "cpu manager policy isn't static", Meaning(NodeCode.CPU_MANAGER, NumaAware.name)
     own = numa.policy(TOPOLOGY_MANAGER_POLICY)
