@@ -8,6 +8,13 @@ from ...engine.state.coverage import Why
 from ..moments.coverage import doubtful
 from ..moments.unknown import Unknown
 
+UNRECORDED = "no watch or audit log records what the session wrote"
+
+
+def is_unrecorded(unknown: Sequence[Unknown], revision: int, time: int) -> bool:
+    """Return whether a gap follows a revision: what a session wrote then is not in the log."""
+    return doubtful(unknown, revision + 1, time)
+
 
 def is_doubtful(unknown: Sequence[Unknown], revision: int, time: int) -> bool:
     """Return whether any gap includes a revision at a time.

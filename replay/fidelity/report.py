@@ -17,6 +17,7 @@ from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .attempts import Aspect, Attempt, Differing
 from .deliveries import Arrival
+from .known import UNRECORDED
 from .rerun import Lag, RerunSession
 
 SHOWN_CHANGES = 5
@@ -410,7 +411,8 @@ def _left(rerun: RerunSession, one: Differing, *, lacks: str, sampled: bool) -> 
         return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
     if one.name in rerun.absent:
         return Cause.MISSING_INPUT, "the log does not have it when the session opens"
-    if lacks:
+    # The scheduler's own log tells of a panic.
+    if lacks and not (one.aspect is Aspect.PANIC and lacks == UNRECORDED):
         return Cause.MISSING_INPUT, lacks
     if by_order is not None:
         return (

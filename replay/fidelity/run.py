@@ -19,7 +19,7 @@ from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..sessions.session import conf_of
 from .claims import Claims
-from .known import is_doubtful
+from .known import UNRECORDED, is_doubtful, is_unrecorded
 from .question import FidelityQuestion, numbered, only_requested
 from .report import Fidelity, SessionFidelity, fidelity_of_session
 from .rerun import RerunSession, planned_sessions, rerun_sessions
@@ -94,6 +94,8 @@ def _lacks(one: RerunSession, unknown: Sequence[Unknown], *, bare: bool) -> str:
         return "the log has no configuration of the scheduler: the built-in one is assumed"
     if one.recorded.how is HowKnown.INFERRED:
         return "the session is inferred: when it began, and what else it tried, is not known"
+    if is_unrecorded(unknown, one.revision, one.recorded.opened):
+        return UNRECORDED
     return ""
 
 
