@@ -111,11 +111,10 @@ class Miss(msgspec.Struct, frozen=True, kw_only=True):
 class NodeReason(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes that refuse a pod for the same reasons.
 
-    :param reasons: in the words of the scheduler's filters. :param text: in ours.
-    :param of: the other pod of the job for which the scheduler found that, and used it for this
-        one; ``behaviour``: the one that makes the release do so, empty if all do.
-    :param final: no eviction there could help. :param codes: of the reasons, in any release.
-    :param nearest: a few of them, those that lack least first.
+    :param reasons: in the words of the scheduler's filters, ``codes`` in any release the same.
+    :param of: the other pod of the job for which that was found and used for this one, too;
+        ``behaviour``: the one that makes the release do so, empty if all do.
+    :param nearest: a few of them, those that lack least first; no eviction helps if ``final``.
     """
 
     reasons: tuple[str, ...]

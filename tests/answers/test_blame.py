@@ -102,6 +102,14 @@ def test_what_is_reserved_for_enqueued_jobs_of_queues_below(log: Log) -> None:
     )
 
 
+def test_of_a_queue_with_others_below_it_also_that_is_said_which_get_shows(log: Log) -> None:
+    found = asked(log, "queue/top", "allocated.cpu", "rv:9")
+    queues = queue_table(log.truth("rv:9"))
+    row, cpu = queues.names.index("top"), queues.resources.index("cpu")
+    own = int(queues.allocated[row, cpu] / 1000)
+    assert found.how.endswith(f"(get and describe count those of queue top alone: {own})")
+
+
 @pytest.mark.parametrize("number", ["capability.cpu", "spec.capability.cpu"])
 def test_a_field_has_the_history_of_its_values(log: Log, number: str) -> None:
     found = asked(log, "queue/top", number)
