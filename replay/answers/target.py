@@ -8,7 +8,7 @@ from ...engine.errors import UsageError
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry
-from ..moments.job_groups import group_of_job
+from ..moments.job_groups import group_of_job, job_of_group
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -28,7 +28,8 @@ class Target(NamedTuple):
     """The object of a question, found at a moment.
 
     :param key: ``ns/name``, or the name. :param podgroup: of a pod or a job, ``ns/name``.
-    :param phase: of a job, as the API server held it.
+    :param phase: of a job, or of that of a PodGroup, as the API server held it.
+    :param job: of a PodGroup, ``ns/name``; empty if it has none.
     :param waits: False if it certainly does not wait: it has ended, or all of it runs.
     """
 
@@ -38,6 +39,7 @@ class Target(NamedTuple):
     podgroup: str = ""
     phase: str = ""
     waits: bool = True
+    job: str = ""
 
     @property
     def title(self) -> str:
@@ -73,7 +75,10 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
         group = f"{place}/{fact.podgroup}" if fact.podgroup else ""
         return target._replace(podgroup=group, waits=not fact.node)
     if isinstance(fact, PodGroupFact):
-        return target._replace(podgroup=key, waits=_may_wait(log, key, fact.phase, moment))
+        job = job_of_group(log.truth(moment), entry.reference)
+        of = {} if job is None else {"job": _key(job), "phase": str(getattr(job.fact, "phase", ""))}
+        waits = _may_wait(log, key, fact.phase, moment)
+        return target._replace(podgroup=key, waits=waits, **of)
     return target
 
 

@@ -288,6 +288,8 @@ def _finding(run: Run, target: Target) -> Finding | None:
     undecoded = undecoded_finding(run, target)
     if undecoded is not None:
         return undecoded
+    if target.pair == PODGROUP and target.phase in _ENDED:
+        return _of_ended(target)
     if run.cache.stores.get(pair[1], key) is None:
         return None
     return carried(run, _FINDERS[target.pair](run, target), target.title)
@@ -318,6 +320,13 @@ def _without_group(target: Target) -> Finding:
         f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
     )
     return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
+
+
+def _of_ended(target: Target) -> Finding:
+    """Return the answer about the PodGroup of a job that has ended: nothing places its pods."""
+    text = f"{target.title} does not wait: its job {target.job} is {target.phase}"
+    about = ((JOB, target.job), (PODGROUP, target.key))
+    return Finding(text, False, "ended", (Note(text=text),), about)
 
 
 def _unread(target: Target) -> Finding:

@@ -49,6 +49,14 @@ def groups_named_by_pods(truth: Truth, job: Reference) -> list[Entry]:
     return _existing(truth, PODGROUP, job.namespace, names)
 
 
+def job_of_group(truth: Truth, group: Reference) -> Entry | None:
+    """Return the job of a PodGroup: that whose uid it has in its name; None if there is none."""
+    for job in truth.of(*JOB, group.namespace):
+        if group.name == f"{job.reference.name}-{job.reference.uid}":
+            return job
+    return None
+
+
 def jobs_named_by_pods(truth: Truth, group: Reference) -> list[Entry]:
     """Return the jobs that the pods of a PodGroup name, by their names."""
     pods = (pod for pod in _pods(truth, group.namespace) if pod.podgroup == group.name)

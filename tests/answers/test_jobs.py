@@ -214,3 +214,16 @@ def test_a_role_that_only_the_cache_has_is_drift(tmp_path: Path) -> None:
     (one,) = (each.difference for each in found)
     assert (one.kind, one.name, one.field) == ("PodGroup", "ns/pg", "minTaskMember[a]")
     assert (one.truth, one.belief) == (None, "1")
+
+
+def test_the_podgroup_of_a_job_that_has_ended_waits_for_nothing(ask: Any) -> None:
+    failed = group("train-uid-train", 2, "Unknown")
+    world = (*WORLD, a_job("Failed"), owned(failed, "train"), pod("m", "train-uid-train", 1, "n1"))
+    job = world[2]
+    job["metadata"]["uid"] = "uid-train"
+    found = ask("podgroup/train-uid-train", NODES, *world)
+    assert found.sentence == (
+        "podgroup ns/train-uid-train does not wait: its job ns/train is Failed"
+    )
+    assert (found.waits, found.cause) == (False, "ended")
+    assert ask("job/train", NODES, *world).sentence == "job ns/train does not wait: it is Failed"
