@@ -411,7 +411,7 @@ def _left(rerun: RerunSession, one: Differing, *, lacks: str, sampled: bool) -> 
         return Cause.MAP_ORDER, "as recorded in another order of Go's maps"
     if one.name in rerun.absent:
         return Cause.MISSING_INPUT, "the log does not have it when the session opens"
-    # The scheduler's own log tells of a panic.
+    # The scheduler's own log shows a panic.
     if lacks and not (one.aspect is Aspect.PANIC and lacks == UNRECORDED):
         return Cause.MISSING_INPUT, lacks
     if by_order is not None:

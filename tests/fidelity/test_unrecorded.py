@@ -1,4 +1,4 @@
-"""Sessions between two lists: what they wrote is not in the log, so it is no unexplained difference."""
+"""Sessions between two lists: what they wrote is not in the log, which is no difference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ LINES = (
 def test_what_no_watch_records_is_a_missing_input(tmp_path: Path) -> None:
     (tmp_path / "scheduler.log").write_text(LINES)
     (tmp_path / "conf.yaml").write_text(CONF)
-    later = [*small_cluster(), listed("Node", "n3", 90)]
+    new = listed("Node", "n3", 90)
+    new["metadata"]["creationTimestamp"] = "2026-05-04T10:06:00Z"
+    later = [*small_cluster(), new]
     with plinian.open(tmp_path / "a.db", create=True) as log:
         take(log, tmp_path / "1.json", small_cluster(), "2026-05-04T10:00:00Z")
         take(log, tmp_path / "2.json", later, "2026-05-04T10:10:00Z")
