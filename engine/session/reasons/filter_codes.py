@@ -56,7 +56,7 @@ def code_of(message: str, meanings: Mapping[str, Meaning]) -> str:
 
     Of a resource that nodes lack it is ``insufficient-`` and the name of the resource.
 
-    :param meanings: of messages with a code of their own.
+    :param meanings: by message, of plugins that give codes.
     """
     if message in meanings:
         return str(meanings[message].code)
