@@ -196,7 +196,7 @@ def _chosen(columns: Sequence[_Column], least_first: Sequence[int], room: int) -
         left_out.append(place)
     for place in reversed(left_out):  # A wide column may have made room for a narrow one.
         more = sorted([*places, place])
-        if _fit(columns, more, room, "easy") is not None:
+        if not columns[place].blank and _fit(columns, more, room, "easy") is not None:
             places = more
     return places
 

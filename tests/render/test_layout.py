@@ -61,6 +61,14 @@ def test_a_column_that_says_nothing_is_left_out_before_any_other() -> None:
     assert text_of(table, 40).splitlines()[0].split() == ["NAME", "AGE"]
 
 
+def test_a_column_that_says_nothing_does_not_take_the_place_of_one_that_says_something() -> None:
+    head = ("NAME", "TIME", "ACTOR")
+    table = Table(head, [("a" * 20, "b" * 30, "<none>")] * 2, keep=("NAME",))
+    text = text_of(table, 40, advice="-o wide")
+    assert text.splitlines()[0].split() == ["NAME"]
+    assert text.endswith("columns not shown: TIME, ACTOR (-o wide)\n")
+
+
 def test_a_list_goes_on_after_a_comma_and_a_number_is_in_one_piece() -> None:
     table = Table(("QUEUE", "ALLOCATED"), [("gold", "cpu=17,memory=42Gi,steps=60,123")])
     lines = text_of(table, 26).splitlines()
