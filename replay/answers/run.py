@@ -88,7 +88,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         Source: pkg/scheduler/cache/util.go responsibleForPod.
         """
         found: dict[str, list[Pod]] = {}
-        for pod in self.cache.stores.of("Pod").values():
+        for pod in self.pods():
             if not self.cache.job_cache.handles(pod):
                 found.setdefault(job_of(pod), []).append(pod)
         return {group: sorted(pods, key=lambda pod: pod.key) for group, pods in found.items()}
@@ -130,6 +130,10 @@ class Run(msgspec.Struct, frozen=True, dict=True):
         """Return a pod as the API server held it."""
         found = self.cache.stores.get("Pod", key)
         return found if isinstance(found, Pod) else None
+
+    def pods(self) -> list[Pod]:
+        """Return all pods as the API server held them."""
+        return [one for one in self.cache.stores.of("Pod").values() if isinstance(one, Pod)]
 
     def group(self, key: str) -> PodGroup | None:
         """Return a PodGroup as the API server held it."""

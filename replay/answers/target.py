@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
+from ...engine.events import Reference
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry
-from ..moments.job_groups import group_of_job, job_of_group
+from ..moments.job_groups import group_of_job, job_of_group, names_by_pods, own_name
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.names import name_at, not_found
+from .evidence import versions_of
 from .finding import ObjectKey
 from .run import JOB, NODE, POD, PODGROUP, QUEUE
 
@@ -27,10 +29,12 @@ _CLUSTER = frozenset({QUEUE, NODE})
 class Target(NamedTuple):
     """The object of a question, found at a moment.
 
-    :param key: ``ns/name``, or the name. :param podgroup: of a pod or a job, ``ns/name``.
+    :param key: ``ns/name``, or the name.
+    :param podgroup: of a pod or a job, ``ns/name``; also of one that does not exist (any more).
     :param phase: of a job, or of that of a PodGroup, as the API server held it.
     :param job: of a PodGroup, ``ns/name``; empty if it has none.
     :param waits: False if it certainly does not wait: it has ended, or all of it runs.
+    :param ungrouped: True of a job whose PodGroup does not exist.
     """
 
     pair: Pair
@@ -40,6 +44,7 @@ class Target(NamedTuple):
     phase: str = ""
     waits: bool = True
     job: str = ""
+    ungrouped: bool = False
 
     @property
     def title(self) -> str:
@@ -86,10 +91,21 @@ def _of_job(log: Log, target: Target, job: Entry, moment: Moment) -> Target:
     phase = str(getattr(job.fact, "phase", ""))
     found = group_of_job(log, job.reference, moment)
     if found is None:
-        return target._replace(phase=phase, waits=phase != RUNNING)
+        gone = _gone_group(log, job.reference, moment)
+        waits = phase != RUNNING or (bool(gone) and _may_wait(log, gone, phase, moment))
+        return target._replace(podgroup=gone, phase=phase, waits=waits, ungrouped=True)
     group = _key(found)
     waits = _may_wait(log, group, str(getattr(found.fact, "phase", "")), moment)
     return target._replace(podgroup=group, phase=phase, waits=waits)
+
+
+def _gone_group(log: Log, job: Reference, moment: Moment) -> str:
+    """Return the PodGroup that a job should have, by its pods or as it had it; empty if none."""
+    own, named = own_name(job), names_by_pods(log.truth(moment), job)
+    if named:
+        return f"{job.namespace}/{own if own in named else named[0]}"
+    key = f"{job.namespace}/{own}"
+    return key if versions_of(log, moment, (PODGROUP, key)) else ""
 
 
 def _entry(log: Log, pair: Pair, name: str, place: str, moment: Moment) -> Entry:

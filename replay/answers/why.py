@@ -47,9 +47,10 @@ from .run import (
     run_of,
 )
 from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
-from .target import RUNNING, Target, target_of
+from .target import Target, target_of
 from .tasks import with_dependencies
 from .undecoded import undecoded_finding, with_job_fault
+from .ungrouped import without_group
 
 Progress = Callable[[int, int], None]
 
@@ -232,7 +233,9 @@ def _plan(log: Log, question: Question) -> Plan:
     target, moment = question.target, question.scene.moment
     if not target.waits or (target.pair == JOB and not target.podgroup):
         return NO_PLAN
-    return plan_of(log, moment, of_the_last(versions_of(log, moment, target.scheduled)))
+    versions = versions_of(log, moment, target.scheduled)
+    versions = versions or versions_of(log, moment, (target.pair, target.key))
+    return plan_of(log, moment, of_the_last(versions))
 
 
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:
@@ -283,43 +286,35 @@ def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
 def _finding(run: Run, target: Target) -> Finding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
-    if target.pair == JOB and (not target.podgroup or target.phase in {*_ENDED, *_ENDING}):
-        return _without_group(target)
+    settled = _settled(target) if target.pair == JOB else None
+    if settled is not None:
+        return settled
     undecoded = undecoded_finding(run, target)
     if undecoded is not None:
         return undecoded
     if target.pair == PODGROUP and target.phase in _ENDED:
         return _of_ended(target)
     if run.cache.stores.get(pair[1], key) is None:
-        return None
+        return without_group(run, target) if target.ungrouped else None
     return carried(run, _FINDERS[target.pair](run, target), target.title)
 
 
-def _without_group(target: Target) -> Finding:
-    """Return the answer about a job that sessions do not see."""
+def _settled(target: Target) -> Finding | None:
+    """Return the answer about a job of Volcano that its controller ends or has ended."""
+    about = ((JOB, target.key),)
     if target.phase in _ENDED:
         text = f"{target.title} does not wait: it is {target.phase}"
         if target.phase == "Aborted":
             text += ", until somebody resumes it"
-        return Finding(text, False, "ended", (Note(text=text),), ((JOB, target.key),))
+        return Finding(text, False, "ended", (Note(text=text),), about)
     if target.phase in _ENDING:
         text = f"{target.title} is {target.phase}: Volcano's job controller deletes its pods"
         if target.phase == _RESTARTING:
             text = f"{target.title} waits because it is {_RESTARTING}: {_AGAIN}"
         waits = target.phase == _RESTARTING
         note = Note(text=text, blocks=waits)
-        return Finding(text, waits, target.phase.lower(), (note,), ((JOB, target.key),))
-    if target.phase == RUNNING:
-        text = (
-            f"{target.title} is {RUNNING}, and the log has no PodGroup of it: sessions do not see "
-            "the job without one"
-        )
-        return Finding(text, False, "no-podgroup", (Note(text=text),), ((JOB, target.key),))
-    text = (
-        f"{target.title} waits because it has no PodGroup yet: Volcano's job controller makes it, "
-        f"and the job {f'is {target.phase}' if target.phase else 'has no phase'}"
-    )
-    return Finding(text, True, "no-podgroup", (Note(text=text, blocks=True),), ((JOB, target.key),))
+        return Finding(text, waits, target.phase.lower(), (note,), about)
+    return None
 
 
 def _of_ended(target: Target) -> Finding:

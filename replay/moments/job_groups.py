@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
@@ -28,13 +28,23 @@ def group_of_job(log: Log, job: Reference, moment: Moment) -> Entry | None:
     return truth.find(*PODGROUP, job.namespace, name)
 
 
-def groups_named(truth: Truth, job: Reference) -> list[Entry]:
-    """Return the PodGroup that has a job's uid in its name, else those that the job's pods name.
+def names_by_pods(truth: Truth, job: Reference) -> list[str]:
+    """Return the names of PodGroups that the pods of a job have, sorted: they need not exist."""
+    pods = _pods(truth, job.namespace)
+    return sorted({pod.podgroup for pod in pods if job.name in _jobs_named(pod)} - {""})
 
-    Source: ``generateRelatedPodGroupName``, pkg/controllers/job/job_controller_actions.go:
-    ``<job>-<uid>``.
+
+def own_name(job: Reference) -> str:
+    """Return the name that Volcano's controller gives to the PodGroup of a job.
+
+    Source: ``generateRelatedPodGroupName``, pkg/controllers/job/job_controller_actions.go.
     """
-    found = truth.find(*PODGROUP, job.namespace, f"{job.name}-{job.uid}")
+    return f"{job.name}-{job.uid}"
+
+
+def groups_named(truth: Truth, job: Reference) -> list[Entry]:
+    """Return the PodGroup that has a job's uid in its name, else those that the job's pods name."""
+    found = truth.find(*PODGROUP, job.namespace, own_name(job))
     return groups_named_by_pods(truth, job) if found is None else [found]
 
 
@@ -44,15 +54,13 @@ def groups_named_by_pods(truth: Truth, job: Reference) -> list[Entry]:
     Source: ``createJobPod``, pkg/controllers/job/job_controller_util.go: an annotation and a label
     of the pod name the job.
     """
-    pods = _pods(truth, job.namespace)
-    names = {pod.podgroup for pod in pods if job.name in _jobs_named(pod)}
-    return _existing(truth, PODGROUP, job.namespace, names)
+    return _existing(truth, PODGROUP, job.namespace, names_by_pods(truth, job))
 
 
 def job_of_group(truth: Truth, group: Reference) -> Entry | None:
     """Return the job of a PodGroup: that whose uid it has in its name; None if there is none."""
     for job in truth.of(*JOB, group.namespace):
-        if group.name == f"{job.reference.name}-{job.reference.uid}":
+        if group.name == own_name(job.reference):
             return job
     return None
 
@@ -60,7 +68,7 @@ def job_of_group(truth: Truth, group: Reference) -> Entry | None:
 def jobs_named_by_pods(truth: Truth, group: Reference) -> list[Entry]:
     """Return the jobs that the pods of a PodGroup name, by their names."""
     pods = (pod for pod in _pods(truth, group.namespace) if pod.podgroup == group.name)
-    return _existing(truth, JOB, group.namespace, set().union(*map(_jobs_named, pods)))
+    return _existing(truth, JOB, group.namespace, set[str]().union(*map(_jobs_named, pods)))
 
 
 def _pods(truth: Truth, place: str) -> Iterator[PodFact]:
@@ -72,6 +80,6 @@ def _jobs_named(pod: PodFact) -> set[str]:
     return {pod.job, pod.labels.get(_JOB_NAME, "")} - {""}
 
 
-def _existing(truth: Truth, pair: tuple[str, str], place: str, names: set[str]) -> list[Entry]:
-    found = (truth.find(*pair, place, name) for name in sorted(names - {""}))
+def _existing(truth: Truth, pair: tuple[str, str], place: str, names: Iterable[str]) -> list[Entry]:
+    found = (truth.find(*pair, place, name) for name in sorted(names))
     return [one for one in found if one is not None]
