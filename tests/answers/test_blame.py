@@ -196,6 +196,7 @@ def test_a_dot_in_a_name_may_be_escaped(log: Log, number: str) -> None:
     [
         ("queue/top", "allocated.foo", "has a resource 'foo'", "there are: cpu, memory, nvidia"),
         ("queue/top", "inqueue.foo", "has a resource 'foo'", "there are: cpu"),
+        ("node/n1", "idle.gpu", "has a resource", "did you mean idle.nvidia.com/gpu?"),
         ("node/n1", "idle.nvidia.com/gpus", "has a resource", "did you mean idle.nvidia.com/gpu?"),
         ("podgroup/b", "allocated.foo", "has a resource 'foo'", "there are: cpu"),
         ("queue/top", "capability.foo", "has a resource 'foo'", "there are: cpu"),

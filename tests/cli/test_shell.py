@@ -71,6 +71,7 @@ def test_a_misspelt_kind_or_event_kind_or_command_is_answered_with_a_guess(
     run: Run, small_log: str
 ) -> None:
     assert "did you mean node" in run("get", "nodez", "--log", small_log).stderr
+    assert "did you mean job?" in run("why", "jbo/gang", "--log", small_log).stderr
     assert "pod.bound" in run("events", "--kind", "pod.bond", "--log", small_log).stderr
     result = run("histry")
     assert result.exit_code == 2

@@ -91,6 +91,7 @@ def test_a_bad_scenario_is_named_and_the_others_run(cases: list[Path], tmp_path:
     ("arguments", "message"),
     [
         (("--release", "v1.12"), "v1.12 names a line of releases"),
+        (("--release", "v1.99"), "v1.99 is newer than v1.15.1"),
         (("--release", "v1.12.9"), "v1.12.9 is not a known release of Volcano"),
         (("--release", "v1.12.1", "--now", "noon"), "--now: 'noon' is not an RFC 3339 time"),
     ],

@@ -113,8 +113,8 @@ def _why_unknown(text: str) -> str:
         return f"is older than {_VOLCANO[0]}, the oldest release that is known"
     if match[4]:
         return "is a pre-release or a custom build, and only releases can be run here"
-    if match[3] is None:
-        return "names a line of releases, not one of its releases"
     if line > _VOLCANO[-1].line:
         return f"is newer than {_VOLCANO[-1]}, the newest release that is known"
+    if match[3] is None:
+        return "names a line of releases, not one of its releases"
     return "is not a known release of Volcano"
