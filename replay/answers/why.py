@@ -58,7 +58,7 @@ Progress = Callable[[int, int], None]
 class Question(NamedTuple):
     """What is asked, and the session that answers it.
 
-    :param storage: what the log does not know of volumes and the like.
+    :param sometimes: what the log does not know of volumes and the like.
     :param built_in: whether the configuration is the release's built-in one, as none is known.
     :param assumed: sentences about a release or a configuration that was not known.
     """
@@ -67,7 +67,7 @@ class Question(NamedTuple):
     scene: SessionInputs
     behaviours: Behaviours
     unknown: tuple[Unknown, ...]
-    storage: tuple[Unknown, ...]
+    sometimes: tuple[Unknown, ...]
     built_in: bool
     assumed: tuple[str, ...]
 
@@ -126,7 +126,7 @@ def whys_at(
             f"the log holds no configuration of the scheduler: {release} runs with its built-in one"
         )
     behaviours, events = resolve(release), KubernetesEvents(log, moment)
-    unknown, storage = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, SOMETIMES))
+    unknown, sometimes = (tuple(unknown_at(log, moment, some)) for some in (SCHEDULING, SOMETIMES))
     asking = [
         _Asking(
             log,
@@ -135,7 +135,7 @@ def whys_at(
                 scene,
                 behaviours,
                 (*unknown, *_job_fault(log, target, moment)),
-                storage,
+                sometimes,
                 built_in,
                 tuple(sentences),
             ),
@@ -241,10 +241,12 @@ def _plan(log: Log, question: Question) -> Plan:
 def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> Run:
     """Run the session at a moment, and follow what the object needs."""
     scene, goes_on = question.scene, then is question.scene.moment
+    sometimes = question.sometimes
     if not goes_on:
         scene = scene._replace(moment=then, now=present(log.store, then))
+        sometimes = tuple(unknown_at(log, then, SOMETIMES))
     names = closely(cache, question.target)
-    unknown, fully = (*question.unknown, *question.storage), _fully(cache, question.target)
+    unknown, fully = (*question.unknown, *sometimes), _fully(cache, question.target)
     return run_of(scene, question.behaviours, cache, names, unknown, fully=fully, goes_on=goes_on)
 
 

@@ -326,6 +326,13 @@ def test_without_any_numatopology_it_is_not_known_what_nodes_have(ask: Any) -> N
     assert "n1 has no Numatopology that is known here" in ask("node/n1", NUMA, *world).sentence
 
 
+def test_before_any_numatopology_is_known_none_is_said_to_be_missing(ask: Any) -> None:
+    world = (node("n1"), queue("default"), group("pg"), numa_pod(), numa_report(free=""))
+    found = ask("pod/a", NUMA, *world)
+    assert "has no CPU left to assign" in found.sentence
+    assert not any("has no Numatopology" in stage.sentence for stage in found.stages)
+
+
 def test_a_refusal_of_usage_has_the_limit_and_what_was_measured() -> None:
     process = ProcessState(
         external=ExternalValues(
