@@ -72,13 +72,15 @@ def upgrade_check(
     Runs the sessions of a whole log with two releases, and shows what differs and why.
 
     The sessions are those that the log records; if it records none, one after every change of a
-    pod, PodGroup, node or queue. Each is run with both releases on the recorded state, whatever the
+    pod, PodGroup, node or queue, and one at each moment from which lists make them known. Each is
+    run with both releases on the recorded state, whatever the
     earlier sessions decided. A difference is attributed to the behaviour that removes it when it
     alone is set back, or to the smallest such set.
 
     The first line is the verdict: crashes, a stop of all scheduling, placements, evictions or only
     phases change, or nothing does. It is "not known" if no session could be run with all that it
-    needs: complete lists of nodes, queues, PodGroups and pods. Other texts, and other plans for
+    needs: complete lists of nodes, queues, PodGroups and pods. Sessions in gaps, which lack them,
+    are run too, and marked: gap. Other texts, and other plans for
     waiting pods, are counted in one line; --all shows them.
 
     Exits with 2 if the verdict is not known, with or without --exit-code. Otherwise exits with 0;

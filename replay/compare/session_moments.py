@@ -74,13 +74,14 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
     """Return the moments of all sessions by a moment.
 
     A session in a component's log is at the last revision before its time; one in a scenario is at
-    its own. Of several at one revision the last counts. Sessions before the first complete lists of
-    what they need are left out.
+    its own. Of several at one revision the last counts. Without recorded sessions, they are after
+    each change, and where complete lists make known what sessions need. Sessions before the first
+    complete lists are left out.
 
     :param since: only revisions from this one on.
     """
     logged = _of_sessions(log.store, end)
-    revisions = logged or _of_changes(log.store, end)
+    revisions = logged or _of_changes(log, end)
     found = [
         SessionMoment(at_revision(end, revision), position)
         for revision, position in sorted(revisions.items())
@@ -108,7 +109,7 @@ def session_revisions(log: Log, end: Moment, *, since: int) -> list[int]:
     :param since: only revisions from this one on.
     """
     least = max(since, beginning_of(log, end).revision or 0)
-    revisions = _of_sessions(log.store, end) or _of_changes(log.store, end, after=least - 1)
+    revisions = _of_sessions(log.store, end) or _of_changes(log, end, after=least - 1)
     until = end.revision
     return sorted(one for one in revisions if one >= least and (until is None or one <= until))
 
@@ -144,6 +145,20 @@ def evenly(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
     return [places[i * last // (count - 1)] for i in range(count)]
 
 
+def sampled(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
+    """Return a number of the places, evenly spread, in order; in gaps only once no other is left.
+
+    :param count: 0 is all.
+    """
+    if count <= 0 or count >= len(places):
+        return list(places)
+    sure, gaps = ([one for one in places if one.known is known] for known in (True, False))
+    if len(sure) >= count:
+        return evenly(sure, count)
+    taken = {one.moment.label for one in (*sure, *evenly(gaps, count - len(sure)))}
+    return [one for one in places if one.moment.label in taken]
+
+
 def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     found: dict[int, int] = {}
@@ -158,19 +173,40 @@ def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
     return found
 
 
-def _of_changes(store: LogStore, end: Moment, *, after: int = NO_REVISION) -> dict[int, int]:
-    window = end.window(after)
+def _of_changes(log: Log, end: Moment, *, after: int = NO_REVISION) -> dict[int, int]:
+    """Return revisions after which sessions may decide differently, with their last positions."""
     found: dict[int, int] = {}
-    for chunk in store.scan(window):
-        references = store.references(np.unique(chunk.objects).tolist())
+    listed = [one for one in _becoming_known(log, end) if one > after]
+    for chunk in log.store.scan(end.window(after)):
+        references = log.store.references(np.unique(chunk.objects).tolist())
         deciding = [
             number
             for number, reference in references.items()
             if (reference.group, reference.kind) in _DECIDING
         ]
         rows = np.isin(chunk.effects, _CHANGING) & np.isin(chunk.objects, deciding)
+        rows |= np.isin(chunk.revisions, listed)
         rows &= chunk.revisions >= 0
         pairs = zip(chunk.revisions[rows].tolist(), chunk.positions[rows].tolist(), strict=True)
         for revision, position in pairs:
             found[revision] = max(position, found.get(revision, 0))
     return found
+
+
+def _becoming_known(log: Log, end: Moment) -> list[int]:
+    """Return where a kind that sessions need begins to be known, once all of them were, ascending.
+
+    Objects may have come and gone before it without a trace, so the state there is a new one.
+    """
+    begin = beginning_of(log, end).revision
+    coverage = log.coverage(end)
+    if begin is None or coverage.whole:
+        return []
+    begins = {
+        span.first
+        for pair in SCHEDULING
+        for name in (None, *coverage.namespaces(pair))
+        for span in coverage.spans(pair, name)
+        if span.first >= begin
+    }
+    return sorted(begins)

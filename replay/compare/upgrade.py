@@ -28,7 +28,7 @@ from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
 from .releases import BehaviourDiff, session_diff
-from .session_moments import SessionMoment, SessionMoments, evenly
+from .session_moments import SessionMoment, SessionMoments, sampled
 
 STRETCHES_PER_JOB = 4
 """Stretches take different times: with several per process, all processes end together."""
@@ -45,7 +45,7 @@ class ChangedDecision(NamedTuple):
 
     :param at: the point of the session. :param position: the event at that point.
     :param values: of the first and of the second release; None if not taken.
-    :param causes: see :mod:`.causes`.
+    :param causes: see :mod:`.causes`. :param known: the log knows all that the session needs.
     """
 
     at: str
@@ -54,6 +54,7 @@ class ChangedDecision(NamedTuple):
     about: str
     values: tuple[str | None, ...]
     causes: tuple[Cause, ...]
+    known: bool = True
 
 
 class Group(NamedTuple):
@@ -69,7 +70,10 @@ class Group(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """A decision that differs. :param old: as the first release; None if it does not take it."""
+    """A decision that differs. :param old: as the first release; None if it does not take it.
+
+    :param known: the log knows all that the session needs.
+    """
 
     at: str
     position: int
@@ -78,6 +82,7 @@ class DecisionRow(NamedTuple):
     old: str | None
     new: str | None
     causes: tuple[str, ...]
+    known: bool
 
 
 class CauseRow(NamedTuple):
@@ -145,7 +150,8 @@ class Upgrade(Tabular):
 
 def _row(one: ChangedDecision) -> DecisionRow:
     old, new = one.values
-    return DecisionRow(one.at, one.position, one.kind, one.about, old, new, _joined(one.causes))
+    causes = _joined(one.causes)
+    return DecisionRow(one.at, one.position, one.kind, one.about, old, new, causes, one.known)
 
 
 def _joined(some: Sequence[Cause]) -> tuple[str, ...]:
@@ -186,13 +192,14 @@ def upgrade_check(
 ) -> Upgrade:
     """Run the sessions of a log as both releases, and return what differs and why.
 
-    :param sample: the number of moments to check, evenly spread; 0 is all.
+    :param sample: the number of moments to check, evenly spread, those in gaps of the log only once
+        no other is left; 0 is all.
     :param jobs: processes.
     :param progress: called with (sessions compared, total) after each stretch.
     :raises UsageError: sessions of a release cannot be run.
     """
     one, other = (resolve(name).release for name in question.releases)
-    asked = evenly(places.found, sample)
+    asked = sampled(places.found, sample)
     stretches = list(_stretches(question, asked, jobs))
     ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
 
@@ -242,7 +249,9 @@ def check(stretch: MomentRange) -> list[ChangedDecision]:
             scene = scene_at(log, moment, question.conf)
             sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
             found += [
-                ChangedDecision(moment.label, place.position, *row, tuple(sessions.causes(row)))
+                ChangedDecision(
+                    *(moment.label, place.position, *row), tuple(sessions.causes(row)), place.known
+                )
                 for row in sessions.differing()
             ]
     return found

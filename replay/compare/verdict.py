@@ -47,12 +47,14 @@ class VerdictEffect(NamedTuple):
 
     :param objects: the number of pods or PodGroups with any; 0 for crashes and stops.
     :param sessions: the number of sessions with any.
+    :param doubtful: for how many of them the log lacks what they need.
     """
 
     level: str
     decisions: int
     objects: int
     sessions: int
+    doubtful: int = 0
 
 
 class Verdict(NamedTuple):
@@ -95,4 +97,5 @@ def _effect(level: str, some: Iterable[ChangedDecision]) -> VerdictEffect:
         len(some),
         len({changed.about for changed in some if changed.about}),
         len({changed.at for changed in some}),
+        len({changed.at for changed in some if not changed.known}),
     )

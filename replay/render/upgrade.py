@@ -69,7 +69,16 @@ def verdict_text(judged: Verdict, found: Upgrade) -> str:
         *_in_one_only(found, verdict.STOPS),
         *(_effect_text(effect) for effect in noticed if effect.level in _DOES),
     ]
-    return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
+    only = "only " * (judged.level == verdict.PHASES)
+    return f"{only}{', '.join(said)}{_if_sure(found)}"
+
+
+def _if_sure(found: Upgrade) -> str:
+    """Return that all differences are in gaps, if other sessions could be compared."""
+    every = (changed for group in found.groups for changed in group.changed)
+    if not found.sure or any(changed.known for changed in every):
+        return ""
+    return f"; nothing changes{_as_far(found)}"
 
 
 def _why_unknown(found: Upgrade) -> str:
@@ -103,7 +112,15 @@ def _as_far(found: Upgrade) -> str:
 def _effect_text(effect: VerdictEffect) -> str:
     does, noun = _DOES[effect.level]
     objects, sessions = counted(effect.objects, noun), counted(effect.sessions, "session")
-    return f"{does} ({objects} in {sessions})"
+    return f"{does} ({objects} in {sessions}{_of_them_doubtful(effect.sessions, effect.doubtful)})"
+
+
+def _of_them_doubtful(sessions: int, doubtful: int) -> str:
+    """Return how many of some sessions are where the log lacks what they need."""
+    if not doubtful:
+        return ""
+    some = f" {doubtful:,} of them" if doubtful < sessions else " all" if doubtful > 1 else ""
+    return f",{some} in {'a gap' if doubtful == 1 else 'gaps'} of the log"
 
 
 _IN_ONE: Mapping[str, str] = MappingProxyType(
@@ -117,12 +134,13 @@ _IN_ONE: Mapping[str, str] = MappingProxyType(
 def _in_one_only(found: Upgrade, level: str) -> Iterator[str]:
     """Yield which release panics, or stops, where the other does not, and in how many sessions."""
     every = [changed for group in found.groups for changed in group.changed]
-    values = [one.values for one in every if verdict.level_of(one) == level]
+    of_level = [one for one in every if verdict.level_of(one) == level]
     for affected, other in ((0, 1), (1, 0)):
-        count = sum(pair[other] is None for pair in values)
-        if count:
+        known = [one.known for one in of_level if one.values[other] is None]
+        if known:
             names = found.releases[affected], found.releases[other]
-            yield _IN_ONE[level].format(*names, counted(count, "session"))
+            doubtful = _of_them_doubtful(len(known), known.count(False))
+            yield _IN_ONE[level].format(*names, f"{counted(len(known), 'session')}{doubtful}")
 
 
 def _folded_lines(judged: Verdict) -> Iterator[str]:
@@ -155,7 +173,7 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
             cause_text(group.causes),
             str(len(group.changed)),
             str(group.sessions),
-            group.changed[0].at,
+            point_text(group.changed[0]),
         )
         for group in groups
     ]
@@ -172,7 +190,8 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
 
 def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Iterator[str]:
     yield f"\n{style.bold(cause_text(group.causes))}\n"
-    rows = [_row(changed) for changed in group.changed[:_SHOWN]]
+    sure_first = sorted(group.changed, key=lambda changed: not changed.known)
+    rows = [_row(changed) for changed in sure_first[:_SHOWN]]
     headers = ("AT", "EVENT", "DECISION", "OBJECT", *releases)
     table = Table(headers, rows, keep=("DECISION", "OBJECT", *releases))
     yield from lines_of(table, style=style)
@@ -182,7 +201,13 @@ def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Itera
 
 def _row(changed: ChangedDecision) -> tuple[str, ...]:
     values = map(value_text, changed.values)
-    return changed.at, f"@{changed.position}", changed.kind, changed.about or NONE, *values
+    about = changed.about or NONE
+    return point_text(changed), f"@{changed.position}", changed.kind, about, *values
+
+
+def point_text(changed: ChangedDecision) -> str:
+    """Return a point, and that the log lacks what the session there needs."""
+    return changed.at if changed.known else f"{changed.at} (gap)"
 
 
 def upgrade_document(found: Upgrade) -> dict[str, Any]:
@@ -213,6 +238,7 @@ def upgrade_document(found: Upgrade) -> dict[str, Any]:
                         "kind": each.kind,
                         "level": verdict.level_of(each),
                         "about": each.about,
+                        "known": each.known,
                         "values": list(each.values),
                     }
                     for each in group.changed

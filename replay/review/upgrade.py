@@ -8,7 +8,7 @@ from ...engine.kubernetes.counts import counted
 from ..compare import verdict
 from ..compare.upgrade import Group, Upgrade
 from ..render.comparison import cause_text, value_text
-from ..render.upgrade import verdict_text
+from ..render.upgrade import point_text, verdict_text
 from .records import Level, Result, Review, ReviewRule
 
 PAGE = "docs/behaviours.md"
@@ -63,7 +63,7 @@ def _result(group: Group, found: Upgrade, *, unfold: bool) -> Result:
     noticed = any(verdict.level_of(one) in verdict.NOTICED for one in group.changed)
     one, other = found.releases
     examples = [
-        f"{each.at} {each.kind} {each.about}: {value_text(each.values[0])} → "
+        f"{point_text(each)} {each.kind} {each.about}: {value_text(each.values[0])} → "
         f"{value_text(each.values[1])}"
         for each in group.changed[:_SHOWN]
     ]

@@ -156,9 +156,10 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "LeftOut": "count:integer before:any first:any",
         "There": "name:string first:integer last:integer? gone:boolean",
         "Panicking": "crash:integer same:boolean releases:[string]",
-        "Effect": "level:string sessions:integer objects:integer decisions:integer",
+        "Effect": "level:string sessions:integer objects:integer decisions:integer "
+        "doubtful:integer",
         "Change": "at:string position:integer kind:string level:string about:string "
-        "values:[string?]",
+        "known:boolean values:[string?]",
         "Group": "causes:[[string]] sessions:integer decisions:[Change]",
         "Tally": "recorded:integer exact:integer tie:integer different:integer missed:integer "
         "invented:integer",
