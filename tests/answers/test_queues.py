@@ -112,7 +112,7 @@ class TestQueues:
         assert found.cause == "queue-overused test"
         votes = ask("queue/test", PROPORTION, node("n1", 8), *world).steps
         said = {(step.by, step.outcome) for step in votes if step.what == "Overused"}
-        assert ("proportion", "overused, so its jobs are skipped") in said
+        assert ("proportion", "overused: skipped") in said
         assert not {"permit", "reject"} & {outcome for _, outcome in said}
 
     def test_without_nodes_no_queue_is_said_to_deserve_nothing(self, ask: Any) -> None:

@@ -13,8 +13,11 @@ PERMIT = 1
 ABSTAIN = 0
 REJECT = -1
 
-IS_OVERUSED, NOT_OVERUSED = "overused, so its jobs are skipped", "not overused"
-"""What votes on whether a queue is overused mean: to vote for it is no permission."""
+IS_OVERUSED, NOT_OVERUSED = "overused: skipped", "not overused"
+"""What votes on whether a queue is overused mean: to vote for it is no permission.
+
+Jobs of such a queue are skipped.
+"""
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
