@@ -9,6 +9,7 @@ from math import exp, log
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from ..render.layout import pieces, shortened_word
 from ..series.period import Period
 from .compose import shown_levels
 from .picture import (
@@ -155,13 +156,13 @@ class _Drawing:
 
     def _head(self, title: str, legend: Sequence[str]) -> list[str]:
         """Return the title of a panel with its legend, on as many lines as it needs."""
-        lines = [title[: self.width]]
+        lines = list(pieces(title, self.width)) or [""]
         for entry in legend:
             gap = "   " if lines[-1] == title else "  "
             if len(lines[-1]) + len(gap) + len(entry) <= self.width:
                 lines[-1] += gap + entry
             else:
-                lines.append(f"  {entry}"[: self.width])
+                lines += [f"  {line}" for line in pieces(entry, self.width - 2)]
         return lines
 
     def _column(self, chart: Chart, tops: Sequence[float], highest: float) -> list[str]:
@@ -208,6 +209,13 @@ class _Drawing:
     def _plain(self, label: str) -> str:
         return label.replace("…", "...") if self._ascii else label
 
+    def _name(self, label: str, room: int) -> str:
+        """Return a name that is shortened in its middle, if there is no room for all of it."""
+        text = self._plain(label)
+        if len(text) > room:
+            text = self._plain(shortened_word(text, room - (2 if self._ascii else 0)))
+        return f"{text:<{room}}"
+
     def _span(self) -> int:
         return self._period.parts * self._period.step
 
@@ -223,7 +231,7 @@ class _Drawing:
             yield " " * gutter + self._numbers(cells.marks, self.width - gutter)
         for label, row in zip(labels, cells.rows, strict=True):
             some = _split(row.cells, self.width - gutter)
-            yield f"{label:<{gutter}.{gutter - 1}}" + "".join(map(self._cell, some))
+            yield f"{self._name(label, gutter - 1)} " + "".join(map(self._cell, some))
         yield from self._foot(gutter, self.width - gutter)
 
     def _cell(self, cells: Sequence[Cell]) -> str:
@@ -253,13 +261,18 @@ class _Drawing:
 
     def ranges(self, ranges: Ranges) -> Iterator[str]:
         """Yield the lines of rows of durations, on a logarithmic axis."""
-        labels = [self._plain(f"{row.label}  {row.said}") for row in ranges.rows]
-        gutter = min(max(map(len, labels)), self.width // 2) + 1
+        labels = [f"{row.label}  {row.said}" for row in ranges.rows]
+        below = max(map(len, labels)) > self.width // 2  # What is said of a row has its own line.
+        if below:
+            labels = [row.label for row in ranges.rows]
+        said = [f"  {row.said}" for row in ranges.rows]
+        longest = max(map(len, [*labels, *(said if below else ())]))
+        gutter = min(longest, self.width // 2) + 1
         scale = _Scale(ranges.rows, self.width - gutter)
         ends, close, line, box, median, still = tuple(self._marks.range)
         legend = [f"{ends}{line}{line}{close} all", f"{box} middle half", f"{median} median"]
         yield from self._head(ranges.title, [*legend, f"{still} still waits"])
-        for label, row in zip(labels, ranges.rows, strict=True):
+        for label, more, row in zip(labels, said, ranges.rows, strict=True):
             cells = [" "] * scale.width
             if row.values is not None:
                 least, quarter, middle, third, most = map(scale.column, row.values)
@@ -269,7 +282,8 @@ class _Drawing:
                 cells[middle] = median
             for one in row.open:
                 cells[scale.column(one)] = still
-            yield f"{label:<{gutter}.{gutter - 1}}{''.join(cells)}"
+            yield f"{self._name(label, gutter - 1)} {''.join(cells)}"
+            yield from [more] if below else []
         yield from scale.foot(gutter, self._marks)
 
 

@@ -21,7 +21,7 @@ from plinian.engine.log.location import log_name
 from plinian.replay.cli.main import app
 from plinian.replay.plot.asked import KINDS
 from plinian.replay.plot.characters import lines_of_picture
-from plinian.replay.plot.picture import COUNT, Chart, Line, Picture, Role
+from plinian.replay.plot.picture import COUNT, Chart, Line, Picture, Range, Ranges, Role
 from plinian.replay.plot.words import amounts_on_axis, duration, times_on_axis
 from plinian.replay.series.period import divided
 
@@ -111,6 +111,18 @@ def test_any_chart_fits_any_width(rows: list[list[int | None]], width: int, plai
 
 
 # -- poor logs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_what_is_said_of_a_row_is_never_cut(width: int) -> None:
+    names = ("research gangs", "a-queue-with-quite-a-long-name of the team pods")
+    rows = tuple(Range(name, "0 bound, 12 waiting", None, (60_000_000,)) for name in names)
+    panel = Ranges("time from creation to binding", rows)
+    picture = Picture("Waits", "a.db", divided(0, 100_000_000), (panel,), ())
+    lines = lines_of_picture(picture, width=width)
+    assert all(len(line.rstrip("\n")) <= width for line in lines)
+    assert sum("0 bound, 12 waiting" in line for line in lines) == len(rows)
+    assert any(line.startswith("research gangs") for line in lines)
 
 
 def test_a_log_with_one_event_is_drawn(tmp_path: Path) -> None:
