@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
-from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
@@ -19,15 +17,12 @@ from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Entry, Truth
 from ..moments.kinds import plain_name
 from .blame_fields import value_at
-from .blamed import Asking, Blame, Part, made_of, order_of, place_of
+from .blame_losses import Place, Summed, contributors, last_loss, place_of
+from .blamed import Asking, Blame, Part, made_of, order_of
 from .changes import Read, last_change, node_of
 from .evidence import evidence_of
 from .finding import ObjectKey
-from .records import Evidence
 from .run import JOB, NODE, POD, PODGROUP, QUEUE
-
-LATER = 20_000
-"""How many events of pods after the last addition are searched for one that took some away."""
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
@@ -50,6 +45,13 @@ class _Pods(NamedTuple):
         return 1.0 if self.resource == "pods" else fact.requests.get(self.resource, 0.0)
 
 
+class _Made(NamedTuple):
+    """What a number is made of. :param place: of the last change, in the order of happening."""
+
+    blame: Blame
+    place: Place
+
+
 def _is_placed(fact: PodFact) -> bool:
     return bool(fact.node) and fact.phase not in _FINISHED
 
@@ -65,7 +67,7 @@ def _of_queue(ask: Asking, resource: str) -> Blame:
     if len(within) > 1:
         own = sum(
             amount
-            for entry, amount in _contributors(ask, _Pods(resource, counts))
+            for entry, amount in contributors(ask, Summed(POD, _Pods(resource, counts).amount))
             if _queue_of(entry, queue_of) == ask.key
         )
         how += f" (get and describe count those of queue {ask.key} alone: "
@@ -145,11 +147,12 @@ def _status(document: Any) -> object:
 
 def _idle(ask: Asking, resource: str) -> Blame:
     """Return what is allocatable on a node, and what its pods take of it."""
-    used = _of_node(ask, resource)
+    pods = _on_node(ask.key, resource)
+    used, place = _pods_summed(ask, pods, "")
     entry = ask.log.truth(ask.moment).find(*NODE, "", ask.key)
     allocatable = getattr(entry.fact, "allocatable", {}) if entry is not None else {}
     total = float(allocatable.get(resource, 0.0))
-    taken = sum(amount for _, amount in _contributors(ask, _on_node(ask.key, resource)))
+    taken = sum(amount for _, amount in contributors(ask, Summed(POD, pods.amount)))
     about: ObjectKey = (NODE, ask.key)
     changes = last_change(ask.log, ask.moment, about, _allocatable)
     given = [
@@ -164,10 +167,9 @@ def _idle(ask: Asking, resource: str) -> Blame:
         parts=tuple(sorted(parts, key=order_of)),
         changed=_opposite(used.changed),
     )
-    newest = max(given, key=order_of, default=None)
-    if newest is None or (used.last is not None and place_of(used.last) > order_of(newest)):
+    if not given or place.is_after(place_of(given[0].event)):
         return made
-    return msgspec.structs.replace(made, last=newest.event, changed=f"to {newest.amount}")
+    return msgspec.structs.replace(made, last=given[0].event, changed=f"to {given[0].amount}")
 
 
 def _allocatable(document: Any) -> object:
@@ -180,38 +182,46 @@ def _opposite(text: str) -> str:
 
 def _inqueue(ask: Asking, resource: str) -> Blame:
     """Return the PodGroups that are enqueued and have not started, with their minResources."""
-    truth = ask.log.truth(ask.moment)
-    within = _below(truth, ask.key)
-    found: list[tuple[Entry, float]] = [
-        (entry, entry.fact.min_resources.get(resource, 0.0))
-        for entry in truth.of(*PODGROUP)
-        if isinstance(entry.fact, PodGroupFact)
-        and entry.fact.phase == "Inqueue"
-        and (entry.fact.queue or "default") in within
-    ]
-    parts = _parts(ask, PODGROUP, found, resource, lambda one: value_at(one, ("status", "phase")))
-    value = exact_amount(resource, sum(amount for _, amount in found))
+    within = _below(ask.log.truth(ask.moment), ask.key)
+
+    def amount(_: str, fact: object) -> float:
+        if not isinstance(fact, PodGroupFact) or fact.phase != "Inqueue":
+            return 0.0
+        inside = (fact.queue or "default") in within
+        return fact.min_resources.get(resource, 0.0) if inside else 0.0
+
     how = f"minResources of the PodGroups of {_named(ask, within)} in phase Inqueue"
-    return made_of(ask, value, how, parts)
+    return _summed(ask, Summed(PODGROUP, amount), resource, (_phase, how)).blame
+
+
+def _phase(document: Any) -> object:
+    return value_at(document, ("status", "phase"))
 
 
 def _of_pods(ask: Asking, pods: _Pods, how: str) -> Blame:
-    found = _contributors(ask, pods)
-    parts = _parts(ask, POD, found, pods.resource, pods.since)
-    value = exact_amount(pods.resource, sum(amount for _, amount in found))
+    return _pods_summed(ask, pods, how).blame
+
+
+def _pods_summed(ask: Asking, pods: _Pods, how: str) -> _Made:
+    return _summed(ask, Summed(POD, pods.amount), pods.resource, (pods.since, how))
+
+
+def _summed(ask: Asking, summed: Summed, resource: str, said: tuple[Read, str]) -> _Made:
+    """Return what a sum is made of, and what changed it last.
+
+    :param said: reads the part of an object whose last change is the event since which it counts;
+        and words for what the number is.
+    """
+    since, how = said
+    found = contributors(ask, summed)
+    parts = _parts(ask, summed.pair, found, resource, since)
+    value = exact_amount(resource, sum(amount for _, amount in found))
     made = made_of(ask, value, how, parts)
-    left = _left(ask, pods, made.last)
-    if left is None:
-        return made
-    event, amount = left
-    taken = f"-{exact_amount(pods.resource, amount)}"
-    return msgspec.structs.replace(made, last=event, changed=taken)
-
-
-def _contributors(ask: Asking, pods: _Pods) -> list[tuple[Entry, float]]:
-    entries = ask.log.truth(ask.moment).of(*POD)
-    found = ((one, pods.amount(one.reference.namespace, one.fact)) for one in entries)
-    return [(one, amount) for one, amount in found if amount]
+    loss = last_loss(ask, summed, made.last)
+    if loss is None:
+        return _Made(made, place_of(made.last))
+    changed = f"-{exact_amount(resource, loss.amount)}"
+    return _Made(msgspec.structs.replace(made, last=loss.event, changed=changed), loss.place)
 
 
 def _parts(
@@ -231,46 +241,6 @@ def _parts(
             text = exact_amount(resource, amount)
             parts.append(Part(amount=text, about=f"{plain_name(*pair)}/{key}", event=event))
     return sorted(parts, key=order_of)
-
-
-def _left(ask: Asking, pods: _Pods, last: Evidence | None) -> tuple[Evidence, float] | None:
-    """Return the last event after the last addition with which a pod stopped counting."""
-    after = 0 if last is None or last.revision is None else last.revision
-    query = Query(
-        branch=ask.moment.branch,
-        cluster=ask.moment.cluster,
-        until=ask.moment.known,
-        objects=(POD,),
-        revisions=(after + 1, ask.moment.revision),
-        limit=LATER,
-    )
-    found: tuple[Recorded, float] | None = None
-    events = sorted(ask.log.store.read(query), key=lambda one: one.event.revision or 0)
-    counted = _before(ask, pods, after) if events else {}
-    for recorded in events:
-        effect = KINDS[recorded.event.kind].effect
-        if effect not in {Effect.VERSION, Effect.DELETED}:
-            continue
-        reference = recorded.event.reference
-        was = counted.get(reference.uid, 0.0)
-        now = 0.0
-        if effect is Effect.VERSION:
-            fact = extract_fact(*POD, recorded.event.payload)
-            now = pods.amount(reference.namespace, fact)
-        if was and not now:
-            found = recorded, was
-        counted[reference.uid] = now
-    if found is None:
-        return None
-    return next(evidence_of(ask.log, ask.moment, [found[0]])), found[1]
-
-
-def _before(ask: Asking, pods: _Pods, revision: int) -> dict[str, float]:
-    """Return what each pod added at an earlier revision, by uid."""
-    then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
-    return {
-        one.reference.uid: amount for one, amount in _contributors(ask._replace(moment=then), pods)
-    }
 
 
 def _below(truth: Truth, name: str) -> frozenset[str]:

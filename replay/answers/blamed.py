@@ -121,12 +121,7 @@ class Asking(NamedTuple):
 
 def order_of(part: Part) -> tuple[int, int]:
     """Return what parts are sorted by: the revision and the position of their events."""
-    return place_of(part.event)
-
-
-def place_of(event: Evidence) -> tuple[int, int]:
-    """Return the revision and the position of an event."""
-    return event.revision or 0, event.position
+    return part.event.revision or 0, part.event.position
 
 
 def made_of(ask: Asking, value: str, how: str, parts: Sequence[Part]) -> Blame:

@@ -50,7 +50,7 @@ class _Asked:
         query = Query(branch=moment.branch, positions=positions)
         read = store.read(query) if positions else ()
         self._writes = {one.position: one for one in read}
-        self._deletes = {at for at, one in self._writes.items() if _deletes(one)}
+        self._deletes = {at for at, one in self._writes.items() if deletes(one)}
         self._listed = _listed_at(store, moment)
 
     def settled(self, record: Record) -> Record:
@@ -75,7 +75,8 @@ class _Asked:
         return answered is not None and time is not None and answered < time
 
 
-def _deletes(recorded: Recorded) -> bool:
+def deletes(recorded: Recorded) -> bool:
+    """Return whether an event is an accepted request to delete its object."""
     event = recorded.event
     if event.kind in _DELETING:
         return True

@@ -1,0 +1,174 @@
+"""The last event with which something stopped counting in a number, or counted with less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.events.payloads import ListObserved
+from ...engine.log.store import Query
+from ...engine.state.coverage import Pair
+from ...engine.state.extract import extract_fact
+from ...engine.state.truth import Entry
+from ..moments.endings import ending_of
+from .blamed import Asking
+from .evidence import evidence_of
+from .records import Evidence
+
+LATER = 20_000
+"""How many events after the last addition are searched for one that took some away."""
+
+ASKED = 200
+"""How many of the objects that are gone are asked about, those first that lists showed longest."""
+
+_CHANGING = frozenset({Effect.VERSION, Effect.DELETED})
+
+
+class Summed(NamedTuple):
+    """What a number adds up.
+
+    :param amount: what an object adds, by its namespace and its fact; 0 if it does not count.
+    """
+
+    pair: Pair
+    amount: Callable[[str, object], float]
+
+
+class Place(NamedTuple):
+    """A place in the order of happening.
+
+    :param time: the best estimate, microseconds. :param key: twice the revision. If that of a list
+        is a lower bound, times tell more.
+    """
+
+    time: int | None
+    key: int
+    position: int
+
+    def is_after(self, other: Place) -> bool:
+        """Return whether it is after another one: by time, at one time by key."""
+        if self.time is None or other.time is None or self.time == other.time:
+            return self[1:] > other[1:]
+        return self.time > other.time
+
+
+def place_of(event: Evidence | None) -> Place:
+    """Return the place of an event; without one, that before all events."""
+    if event is None:
+        return Place(None, 0, 0)
+    return Place(event.estimate, (event.revision or 0) * 2, event.position)
+
+
+class Loss(NamedTuple):
+    """What an event took away."""
+
+    place: Place
+    event: Evidence
+    amount: float
+
+
+def contributors(ask: Asking, summed: Summed) -> list[tuple[Entry, float]]:
+    """Return the objects that count at the moment, each with what it adds."""
+    entries = ask.log.truth(ask.moment).of(*summed.pair)
+    found = ((one, summed.amount(one.reference.namespace, one.fact)) for one in entries)
+    return [(one, amount) for one, amount in found if amount]
+
+
+def last_loss(ask: Asking, summed: Summed, last: Evidence | None) -> Loss | None:
+    """Return the last event that took something away after an addition; None if there is none.
+
+    An object may be gone without an event that deletes it: a complete list lacks it, or another
+    one has its name.
+
+    :param last: the last addition; None if nothing counts.
+    """
+    after = 0 if last is None or last.revision is None else last.revision
+    held = _held(ask, summed, after)
+    found, place = None, place_of(last)
+    for loss in (*_told(ask, summed, after, held), *_unseen(ask, summed, held)):
+        if loss.place.is_after(place):
+            found, place = loss, loss.place
+    return found
+
+
+def _held(ask: Asking, summed: Summed, revision: int) -> dict[Reference, float]:
+    """Return what each object added at an earlier revision."""
+    then = msgspec.structs.replace(ask.moment, revision=revision, time=None, label=f"rv:{revision}")
+    earlier = contributors(ask._replace(moment=then), summed)
+    return {one.reference: amount for one, amount in earlier}
+
+
+def _told(ask: Asking, summed: Summed, after: int, held: dict[Reference, float]) -> Iterator[Loss]:
+    """Yield what the last version or deletion that took something away took.
+
+    :param held: what each object added before; afterwards, what it did with its last event.
+    """
+    query = Query(
+        branch=ask.moment.branch,
+        cluster=ask.moment.cluster,
+        until=ask.moment.known,
+        objects=(summed.pair,),
+        revisions=(after + 1, ask.moment.revision),
+        limit=LATER,
+    )
+    found: tuple[Recorded, float] | None = None
+    for recorded in sorted(ask.log.store.read(query), key=_revision):
+        effect = KINDS[recorded.event.kind].effect
+        if effect not in _CHANGING:
+            continue
+        reference = recorded.event.reference
+        was, now = held.get(reference, 0.0), 0.0
+        if effect is Effect.VERSION:
+            fact = extract_fact(*summed.pair, recorded.event.payload)
+            now = summed.amount(reference.namespace, fact)
+        if now < was:
+            found = recorded, was - now
+        held[reference] = now
+    if found is not None:
+        (event,) = evidence_of(ask.log, ask.moment, [found[0]])
+        yield Loss(place_of(event), event, found[1])
+
+
+def _unseen(ask: Asking, summed: Summed, held: dict[Reference, float]) -> Iterator[Loss]:
+    """Yield what went with objects of which no event with a revision shows the end."""
+    there = {one.reference for one in ask.log.truth(ask.moment).of(*summed.pair)}
+    gone = [one for one, amount in held.items() if amount and one not in there]
+    if len(gone) > ASKED:
+        shown = _last_shown(ask, summed.pair)
+        gone = sorted(gone, key=lambda one: shown.get(one.uid, -1), reverse=True)[:ASKED]
+    for reference in gone:
+        ending = ending_of(ask.log.store, ask.moment, reference)
+        if ending is not None:
+            (event,) = evidence_of(ask.log, ask.moment, [ending.told])
+            estimate = ending.span.estimate if ending.request is None else event.estimate
+            place = Place(estimate, ending.key, event.position)
+            yield Loss(place, event, held[reference])
+
+
+def _last_shown(ask: Asking, pair: Pair) -> dict[str, int]:
+    """Return the number of the last list that has each object of a kind, by uid."""
+    query = Query(
+        branch=ask.moment.branch,
+        cluster=ask.moment.cluster,
+        until=ask.moment.known,
+        kinds=("list.observed",),
+        objects=(pair,),
+        about_kinds=True,
+    )
+    lists = sorted(ask.log.store.read(query), key=_age)
+    return {
+        uid: number
+        for number, recorded in enumerate(lists)
+        for uid in msgspec.json.decode(recorded.event.payload, type=ListObserved).uids
+    }
+
+
+def _age(recorded: Recorded) -> tuple[int, int]:
+    return _revision(recorded), recorded.event.latest or 0
+
+
+def _revision(recorded: Recorded) -> int:
+    return recorded.event.revision or 0
