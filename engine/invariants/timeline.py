@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .invariant import Invariant, Violation
@@ -46,6 +47,9 @@ class Breach(NamedTuple):
     lasted: int | None = None
 
 
+_NOWHERE: Mapping[str, Place] = MappingProxyType({})
+
+
 class Timeline:
     """Keeps which violations hold, and since when.
 
@@ -64,10 +68,13 @@ class Timeline:
         place: Place,
         *,
         began: Iterable[int | None] | None = None,
+        seen: Place | None = None,
     ) -> None:
         """Note what is violated in a unit now.
 
         :param began: given at the first check of an invariant: by when each violation had begun.
+        :param seen: where the invariant was last checked, if the log did not know enough since: a
+            violation that is gone is known to have lasted until then.
         """
         now = {one.place: one for one in found}
         before = self._held.pop((invariant.id, unit), {})
@@ -84,7 +91,7 @@ class Timeline:
             held[key] = Breach(invariant, violation, place, None, early, since)
         for key, breach in before.items():
             if key not in now:
-                self.ended.append(_until(breach, place)._replace(until=place))
+                self.ended.append(_until(breach, seen or place)._replace(until=place))
         if held:
             self._held[invariant.id, unit] = held
 
@@ -92,11 +99,14 @@ class Timeline:
         """Return the units of which an invariant is violated now."""
         return [unit for id_, unit in self._held if id_ == invariant.id]
 
-    def holding(self, place: Place) -> Iterator[Breach]:
-        """Yield the violations that hold, with how long they had lasted at a place."""
-        for held in self._held.values():
+    def holding(self, place: Place, seen: Mapping[str, Place] = _NOWHERE) -> Iterator[Breach]:
+        """Yield the violations that hold, with how long they had lasted at a place.
+
+        :param seen: where invariants were last checked of which the log does not know enough since.
+        """
+        for (id_, _), held in self._held.items():
             for breach in held.values():
-                yield _until(breach, place)
+                yield _until(breach, seen.get(id_, place))
 
 
 def _until(breach: Breach, place: Place) -> Breach:

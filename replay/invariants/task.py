@@ -250,7 +250,7 @@ class _Check:
         task, end = self._task, self._task.end
         walk = self._walked(progress)
         last = self._last(walk.place)
-        found = [self._until_silence(one) for one in walk.timeline.holding(last)]
+        found = [self._until_silence(one) for one in walk.timeline.holding(last, walk.seen)]
         if not task.single:
             ranges = Ranges(self._log, end, self._clock, task.behaviours.release)
             found += [*walk.timeline.ended, *ranges.breaches(self._checked)]

@@ -44,6 +44,7 @@ class Walk:
     """Follows a log with a view of the cluster and a timeline of violations.
 
     :ivar place: the last place that was checked.
+    :ivar seen: where invariants were last checked of which the log does not know enough now.
     :ivar sessions_run: how many sessions were run.
     """
 
@@ -64,6 +65,7 @@ class Walk:
         """
         self.timeline = Timeline()
         self.place = Place(0, None, None)
+        self.seen: dict[str, Place] = {}
         self.sessions_run = 0
         self._projector = Projector(behaviours) if begin is None else begin.projector
         self.view = ClusterView(self._projector, actors)
@@ -110,7 +112,7 @@ class Walk:
         """Check everything that the events of a revision may have changed."""
         revision = key // 2 if key >= 0 else None
         time = self._clock.time_of(revision)
-        last = max(self._positions)
+        last, before = max(self._positions), self.place
         self.place = Place(last, revision, time, tuple(self._positions[-_SHOWN:]))
         touched, self._touched, self._positions = self._touched, {}, []
         if any(kind in _OF_QUEUES for kind, _ in touched):
@@ -120,7 +122,7 @@ class Walk:
             if invariant.unit == SESSION:
                 continue
             if not self._knowledge.at(invariant.kinds, revision):
-                self._watching.discard(invariant.id)
+                self._forget(invariant, before)
             elif invariant.id in self._watching:
                 for unit in touched:
                     if unit[0] == invariant.unit:
@@ -129,22 +131,34 @@ class Walk:
             else:
                 self._begin(invariant)
 
+    def _forget(self, invariant: Invariant, last: Place) -> None:
+        """Note where an invariant was last checked, as the log no longer knows enough for it."""
+        if invariant.id in self._watching:
+            self._watching.discard(invariant.id)
+            self.seen[invariant.id] = last
+
     def _begin(self, invariant: Invariant) -> None:
         """Check all units, as the log knows from here on what the invariant needs."""
         self._watching.add(invariant.id)
+        seen = self.seen.pop(invariant.id, None)
         units = [*self.timeline.units_of(invariant), *self.view.units(), (QUEUES, "")]
         for unit in dict.fromkeys(units):
             if unit[0] == invariant.unit:
                 found = list(invariant.check(self.view, unit[1]))
-                began = [self._began(invariant, one.newest) for one in found]
-                self.timeline.compare(invariant, unit, found, self.place, began=began)
+                began = [self._began(invariant, one.newest, seen) for one in found]
+                self.timeline.compare(invariant, unit, found, self.place, began=began, seen=seen)
 
-    def _began(self, invariant: Invariant, newest: int) -> int | None:
+    def _began(self, invariant: Invariant, newest: int, seen: Place | None) -> int | None:
         """Return by when a violation had begun that is there at the first check.
 
         Since the last change of its objects, if their kinds were listed at about the same time. If
-        not, an object may have changed between two lists: then it is known from this check on.
+        not, an object may have changed between two lists: then it is known from this check on. So
+        is one that an earlier check of the same objects did not find.
+
+        :param seen: the place of that check; None if there was none.
         """
+        if seen is not None and newest <= (seen.revision or 0):
+            return self.place.time
         bounds = [self._listed_at(pair) for pair in invariant.kinds]
         if not newest or newest > min(bounds, default=0):
             return self.place.time

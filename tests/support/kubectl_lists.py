@@ -65,12 +65,16 @@ def without(items: Iterable[Document], *names: str) -> list[Document]:
     return [one for one in items if one["metadata"]["name"] not in names]
 
 
-def take(log: Log, path: Path, items: Sequence[Document], at: str | None) -> None:
+def take(
+    log: Log, path: Path, items: Sequence[Document], at: str | None, revision: str = ""
+) -> None:
     """Ingest a list of kubectl that was fetched within a second.
 
-    :param at: that second; None if it is not known.
+    :param at: that second; None if it is not known. :param revision: of the list, as an API server
+        writes it.
     """
-    document = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items)}
+    metadata = {"resourceVersion": revision} if revision else {}
+    document = {"apiVersion": "v1", "kind": "List", "metadata": metadata, "items": list(items)}
     path.write_text(json.dumps(document))
     time = None if at is None else parse_time(at)
     taken = None if time is None else (time, time + 999_999)
