@@ -74,8 +74,8 @@ _FIXED: Mapping[NodeCode, tuple[str, str]] = MappingProxyType(
             "are in a revocable zone whose window {window!r} cannot be read, as 10:00-21:00 can",
         ),
         NodeCode.CARDS_FULL: (
-            "has no cards with room for the virtual GPUs of the pod",
-            "have no cards with room for the virtual GPUs of the pod",
+            "has no cards that take the virtual GPUs of the pod",
+            "have no cards that take the virtual GPUs of the pod",
         ),
     }
 )

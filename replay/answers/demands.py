@@ -27,7 +27,7 @@ from ...engine.session.plugins.predicates.volume_binding import UNREACHABLE, UNR
 from .amounts import joined
 from .capacities import given_before, request_of
 from .coded_words import Phrases
-from .device_words import no_devices
+from .device_words import cards_short, no_devices
 from .limits import releases_like
 from .node_groups import group_phrases
 from .run import CLAIM, NUMA, STORAGE_CLASS, Run
@@ -46,6 +46,7 @@ class Demands(NamedTuple):
     :param given: returns the pods that this session gave a place on a node before.
     :param absent: by a filter's message, the cause of an answer that rests on what does not exist.
     :param devices: returns why the scheduler reads no virtual GPUs of a node, in words.
+    :param cards: returns what the cards of a node lack for it, in words.
     :param shares: why it gets the results of other pods of its job, in words.
     :param behaviour: the one that makes the release do so; empty if all releases do.
     """
@@ -58,6 +59,7 @@ class Demands(NamedTuple):
     given: Callable[[str], Sequence[Given]] = lambda _: ()
     absent: Mapping[str, str] = MappingProxyType({})
     devices: Callable[[str], str] = lambda _: ""
+    cards: Callable[[str], str] = lambda _: ""
     shares: str = ""
     behaviour: str = ""
 
@@ -100,6 +102,7 @@ def demands_of(run: Run, key: str) -> Demands:
         given=partial(given_before, run, key),
         absent={text: cause for text, _, cause in _missing(run, pod)},
         devices=partial(no_devices, run),
+        cards=partial(cards_short, run, key),
         shares=shares,
         behaviour=behaviour,
     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...engine.session.framework.details import Unread, Unregistered
 from ...engine.session.plugins.deviceshare.register import REGISTER, UNREGISTERED
+from ...engine.session.plugins.deviceshare.vgpu import SHORTAGES, CardShort
 from .amounts import joined
 from .run import Run
 
 _SHOWN = 60
 """How much of a text a sentence shows."""
+_CARDS = 3
+"""So many cards a sentence names."""
 _OF_AGENTS = "-register"
 """What annotations end with in which agents register cards."""
 
@@ -35,6 +40,29 @@ def no_devices(run: Run, node: str) -> str:
             card = f'card "{_short(found.value)}" has {found.has} fields'
             needs = f"{run.answer.release} reads cards with {found.needs}"
             return f"has a malformed annotation {found.about}: {card}, and {needs}"
+
+
+def cards_short(run: Run, pod: str, node: str) -> str:
+    """Return what the cards of a node lack for a pod; empty if the session did not say."""
+    found = run.detail(dict, SHORTAGES, f"{pod} {node}") or {}
+    alike: dict[CardShort, list[str]] = {}
+    for card, one in found.items():
+        if isinstance(one, CardShort):
+            alike.setdefault(one, []).append(card)
+    return joined(_short_words(one, cards) for one, cards in alike.items())
+
+
+def _short_words(one: CardShort, cards: Sequence[str]) -> str:
+    alone, rest = len(cards) == 1, len(cards) - _CARDS
+    has, named = "has" if alone else "have", [*cards[:_CARDS]]
+    names = joined([*named, f"{rest} more"] if rest > 0 else named)
+    match one.what:
+        case "type":
+            is_of = "is of a type" if alone else "are of a type"
+            return f'{names} {is_of} that the pod may not use ("{_short(one.type)}")'
+        case "number":
+            return f"{names} {has} {one.wanted} of {one.has} parts in use"
+    return f"{names} {has} {one.has} {one.what} free of the {one.wanted} that are wanted"
 
 
 def _others(run: Run, node: str) -> str:

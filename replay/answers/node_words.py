@@ -346,7 +346,9 @@ def _alone(group: NodeGroup, near: NodeMiss | None, own: Demands) -> str:
         says.append(phrase(_UNSELECTED, own, one=True))
     lacks_devices = _lacks_devices(group)
     room = near is not None and not near.missing and name not in own.excluded and not lacks_devices
-    return f"{name} {joined(dict.fromkeys(says))}{', with room for it' if room else ''}"
+    cards = own.cards(name) if lacks_devices else ""
+    more = f": {cards}" if cards else ", with room for it" if room else ""
+    return f"{name} {joined(dict.fromkeys(says))}{more}"
 
 
 def _lacks_devices(group: NodeGroup) -> bool:

@@ -240,14 +240,27 @@ def test_why_a_node_has_no_virtual_gpus(ask: Any, annotations: dict[str, str], w
 
 
 @pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
-@pytest.mark.parametrize(("cards", "memory"), [("2", "10"), ("1", "7000")])
-def test_cards_without_room_are_no_room(ask: Any, release: str, cards: str, memory: str) -> None:
-    marks = {"volcano.sh/node-vgpu-register": SIX, "volcano.sh/node-vgpu-handshake": LATER}
-    documents = sharing(marks, cards=cards, memory=memory)
+@pytest.mark.parametrize(
+    ("asked", "register", "says"),
+    [
+        (("2", "10"), SIX, ""),
+        (("1", "7000"), SIX, ": GPU-0 has 6144 memory free of the 7000 that are wanted"),
+        (
+            ("1", "10"),
+            SIX.replace("NVIDIA", "100"),
+            ': GPU-0 is of a type that the pod may not use ("100-Card")',
+        ),
+    ],
+)
+def test_cards_without_room_are_no_room(
+    ask: Any, release: str, asked: tuple[str, str], register: str, says: str
+) -> None:
+    marks = {"volcano.sh/node-vgpu-register": register, "volcano.sh/node-vgpu-handshake": LATER}
+    documents = sharing(marks, *asked)
     found = ask("pod/a", SHARED, *documents, release=release)
     assert found.sentence == (
-        "pod ns/a waits because the only node does not take it: n1 has no cards with room for the "
-        "virtual GPUs of the pod (plugin deviceshare)"
+        "pod ns/a waits because the only node does not take it: n1 has no cards that take the "
+        f"virtual GPUs of the pod (plugin deviceshare){says}"
     )
 
 
@@ -368,8 +381,8 @@ def test_a_queue_without_affinity_allows_no_group_and_is_not_said_to_exclude_one
     documents = (made, queue("default"), group("pg"), wants)
     found = ask("pod/a", GROUPS, *documents, release="v1.12.1")
     assert found.sentence == (
-        "pod ns/a waits because the only node does not take it: n1 is in no node group that the "
-        "affinity of the pod's queue allows (plugin nodegroup), with room for it"
+        "pod ns/a waits because the only node does not take it: n1 is closed to queue "
+        "default, whose spec.affinity allows no node group (plugin nodegroup), with room for it"
     )
 
 

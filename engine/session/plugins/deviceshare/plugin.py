@@ -274,6 +274,9 @@ class DeviceShare:
         if score is not None:
             self._scores[node] = score
             return ""
+        if self._ssn.trace.follows(pod.key):
+            about = f"{pod.key} {self._ssn.nodes.names[node]}"
+            self._ssn.trace.detail(vgpu.SHORTAGES, about, virtual.shortages(pod))
         tells = self._devices in MODELESS
         fault = self._reported(
             f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"

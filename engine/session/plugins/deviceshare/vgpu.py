@@ -30,6 +30,8 @@ TO_ALLOCATE = "volcano.sh/devices-to-allocate"
 TIME = "volcano.sh/vgpu-time"
 BIND_TIME = "volcano.sh/bind-time"
 GANG_POLICY = "volcano.sh/vgpu-podgroup-policy"
+SHORTAGES = "card-shortages"
+"""What details about what each card of a node lacks for a pod are kept under."""
 USE_TYPE = "nvidia.com/use-gputype"
 NO_USE_TYPE = "nvidia.com/nouse-gputype"
 
@@ -83,6 +85,19 @@ class Given(NamedTuple):
     cores: int
 
 
+class CardShort(NamedTuple):
+    """What a card lacks for a container.
+
+    :param what: its ``type`` is not accepted, all its ``number`` of parts are taken, or of its
+        ``memory`` or ``cores`` less is free than wanted. :param has: what is free, or its parts.
+    """
+
+    what: str
+    type: str
+    has: int
+    wanted: int
+
+
 class Card(msgspec.Struct):
     """One card, and its use.
 
@@ -122,6 +137,21 @@ class Card(msgspec.Struct):
     def is_full(self) -> bool:
         """Whether no part is free; a number below 0 is a huge one."""
         return self.number <= as_unsigned(self.used_number)
+
+    def shortage(
+        self, request: Request, annotations: Mapping[str, str], sharing: Sharing
+    ) -> CardShort | None:
+        """Return what the card lacks for a request; None if it is nothing of these."""
+        if NVIDIA not in self.type or not type_matches(annotations, self.type, lax=sharing.lax):
+            return CardShort("type", self.type, 0, 0)
+        if self.is_full:
+            return CardShort("number", self.type, self.number, self.used_number)
+        free = {"memory": self.memory - self.used_memory, "cores": 100 - self.used_cores}
+        wanted = {"memory": request.memory, "cores": request.cores}
+        for what, has in free.items():
+            if 0 <= has < wanted[what]:
+                return CardShort(what, self.type, has, wanted[what])
+        return None
 
     def holds(
         self,
@@ -316,6 +346,20 @@ class VirtualGpus:
                 return None
             made = Fit([*made.given, *got.given], made.score + got.score)
         return made
+
+    def shortages(self, pod: Pod) -> dict[str, CardShort]:
+        """Return by card what it lacks for a container of a pod; of MIG and of few cards nothing.
+
+        It is what they lack before anything is given to the pod.
+        """
+        found: dict[str, CardShort] = {}
+        for request in requests_of(pod, self.sharing.names):
+            for card in self.cards if self.mode != MIG else ():
+                asked = _asked_of(card, request, exact=self.sharing.exact)
+                short = card.shortage(asked, pod.annotations, self.sharing)
+                if short is not None:
+                    found.setdefault(card.uuid, short)
+        return found
 
     def refusal(self, pod: Pod) -> str:
         """Return why a pod that has no room has none."""
