@@ -127,6 +127,21 @@ def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, .
     return tuple(_stages(log, plan, samples))
 
 
+def begins_of(stages: Sequence[Stage]) -> Iterator[str]:
+    """Yield from when on each answer holds, in words, in an order that is possible.
+
+    Of an answer that may hold since earlier, the last bound of its time is enough, unless the next
+    one may have begun before it: then both bounds are said of both.
+    """
+    for stage, after in zip(stages, [*stages[1:], None], strict=True):
+        since, latest = stage.since, stage.since.latest
+        following = None if after is None else after.since.earliest
+        if since.or_earlier and latest is not None and following is not None and following < latest:
+            yield f"from {since.when} ({since.at}) or earlier"
+        else:
+            yield since.words
+
+
 def _near(log: Log, moment: Moment, began: int, now: int) -> int:
     """Return the first revision from which not much of the log must be read up to a moment."""
 

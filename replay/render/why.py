@@ -25,6 +25,7 @@ from ..answers.records import (
     Stage,
     Step,
 )
+from ..answers.since import begins_of
 from ..what_if.help import WouldHelp
 from ..what_if.suggestion import GONE, RELEASE
 from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy
@@ -175,11 +176,9 @@ def since_lines(found: Why, *, style: Style = PLAIN) -> Iterator[str]:
     if found.began is not None:
         begin = "exists" if found.began.is_creation else "in the log"
         yield from paragraph(f"{begin} since {found.began.place}", style)
-    for stage in found.stages[:-1]:
-        yield from paragraph(f"{stage.since.words}: {stage.sentence}{_by(stage)}", style)
-    if found.stages:
-        now = found.stages[-1]
-        yield from paragraph(f"{now.since.words}: for the present reason{_by(now)}", style)
+    for stage, words in zip(found.stages, begins_of(found.stages), strict=True):
+        said = "for the present reason" if stage is found.stages[-1] else stage.sentence
+        yield from paragraph(f"{words}: {said}{_by(stage)}", style)
     if found.made_by:
         named, when = ", ".join(map(_named, found.made_by)), found.made_by[-1].when
         yield from paragraph(f"made so by {named}{f' (last at {when})' if when else ''}", style)

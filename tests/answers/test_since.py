@@ -10,8 +10,11 @@ import pytest
 from answer_worlds import CAPACITY, NODES, OTHER, log_of, versions, watched_log
 
 from clusters import initial_end, watched
+from plinian.engine.state.clock import Span
 from plinian.replay.answers import since
 from plinian.replay.answers.answer import Why
+from plinian.replay.answers.evidence import dated
+from plinian.replay.answers.records import Since, Stage
 from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import opened
@@ -265,3 +268,19 @@ def test_an_object_that_a_list_shows_may_be_older(tmp_path: Path, make: Any, say
     with make(tmp_path, NODES, *given) as log:
         found = why_at(log, log.object("pod/a"), "end", namespace="ns", release=RELEASE)
     assert "".join(since_lines(found)).startswith(says)
+
+
+def test_an_earlier_reason_is_not_said_to_begin_after_a_later_one() -> None:
+    def stage(at: str, cause: str, earliest: int, *, or_earlier: bool) -> Stage:
+        span = Span(earliest * 60_000_000, 600_000_000, None)
+        fields = {**dated(span), "or_earlier": or_earlier}
+        return Stage(cause=cause, sentence="", since=Since(at=at, **fields))
+
+    first = stage("rv:7", "full", 0, or_earlier=True)
+    stages = [first, stage("rv:9", "no-node", 0, or_earlier=False)]
+    assert list(since.begins_of(stages)) == [
+        "from a time between 1970-01-01T00:00:00Z and 00:10:00Z (rv:7) or earlier",
+        "from a time between 1970-01-01T00:00:00Z and 00:10:00Z (rv:9)",
+    ]
+    later = stage("rv:9", "no-node", 10, or_earlier=False)
+    assert next(since.begins_of([first, later])) == "from 1970-01-01T00:10:00Z (rv:7) or earlier"

@@ -12,6 +12,7 @@ from ....engine.volcano.releases import RELEASES
 from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
 from ...answers.records import Evidence, Nodes, PodGroupState, Step
+from ...answers.since import begins_of
 from ...compare.questions import BOUND, ENQUEUED, Question
 from ...compare.subjects import LogSubject
 from ...facade.documents import document
@@ -153,11 +154,14 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
     first, last = (firsts[0] if firsts else None), now
     whole = 0 if first is None or last is None else last - first
     ends = [*firsts[1:], last][: len(begun)]
-    for stage, earliest, begin, end in zip(found.stages, firsts, begins, ends, strict=True):
+    words = begins_of(found.stages)
+    for stage, said, earliest, begin, end in zip(
+        found.stages, words, firsts, begins, ends, strict=True
+    ):
         known = whole > 0 and begin is not None and end is not None
         yield Stretch(
             point=stage.since.at,
-            time=stage.since.words,
+            time=said,
             cause=stage.cause,
             sentence=stage.sentence,
             begin=round(100 * ((begin or 0) - (first or 0)) / whole, 2) if known else 0.0,
