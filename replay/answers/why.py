@@ -182,7 +182,7 @@ class _Asking:
     def look(self, then: Moment, cache: SchedulerCache) -> None:
         """Run the session at a moment."""
         self._run = _run(self._log, self._question, then, cache)
-        self._finding = _finding(self._run, self._question.target)
+        self._finding = finding_of(self._run, self._question.target)
         if self._finding is not None:
             present = then is self._question.scene.moment
             place = self.plan.last if present else self._numbers[then.revision]
@@ -285,7 +285,7 @@ def _uid(cache: SchedulerCache, pair: Pair, key: str) -> str:
     return "" if found is None else found.metadata.uid
 
 
-def _finding(run: Run, target: Target) -> Finding | None:
+def finding_of(run: Run, target: Target) -> Finding | None:
     """Return what a session says about an object; None if it does not exist then."""
     pair, key = target.scheduled
     settled = _settled(target) if target.pair == JOB else None

@@ -6,7 +6,7 @@ by the next sessions, so they are run, a few of them, on a copy of the scheduler
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -43,20 +43,22 @@ def next_sessions(
     behaviours: Behaviours,
     cache: SchedulerCache,
     first: SessionResult,
+    created: Sequence[Pod] = (),
 ) -> Iterator[NextSession]:
     """Yield the next sessions until one decides nothing that changes the cluster.
 
     Pods that a session binds run, pods that it evicts, or that are being deleted, are gone, and
-    nothing creates any. Conditions, phases, and nominated nodes are written. None is yielded for
-    a large cache, or after a panic.
+    nothing creates any but those that come after the first. Conditions, phases, and nominated nodes
+    are written. None is yielded for a large cache, or after a panic.
 
     :param cache: before the first session; it does not change. :param first: what that decided.
+    :param created: pods that are created after the first session.
     """
     if len(cache.stores.of("Pod")) > PODS or first.panic is not None:
         return
     cache, result = cache.copy(), first
     for number in range(1, SESSIONS + 1):
-        gone = tuple(_carry_out(cache, result))
+        gone = tuple(_carry_out(cache, result, created if number == 1 else ()))
         if number > 1 and not gone and not result.binds and not result.enqueued:
             return
         answer = session_in(scene, behaviours, cache)
@@ -66,7 +68,9 @@ def next_sessions(
         result = answer.result
 
 
-def _carry_out(cache: SchedulerCache, result: SessionResult) -> Iterator[str]:
+def _carry_out(
+    cache: SchedulerCache, result: SessionResult, created: Sequence[Pod]
+) -> Iterator[str]:
     """Let the cluster do what a session decided; yield the pods that are gone."""
     pods: Mapping[str, Pod] = cache.stores.of("Pod")
     binds = dict(result.binds)
@@ -85,6 +89,8 @@ def _carry_out(cache: SchedulerCache, result: SessionResult) -> Iterator[str]:
         group = groups.get(key)
         if group is not None:
             cache.deliver("PodGroup", _newer(_with_status(group, status)))
+    for pod in created:
+        cache.deliver("Pod", pod)
     cache.run_workers()
 
 

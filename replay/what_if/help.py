@@ -23,13 +23,14 @@ from ..moments.scheduler_confs import ConfText
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .faults import FaultSearch, TimeOver
-from .pairs import Single, contains, pairs_of
+from .next_obstacle import next_pairs
+from .pairs import Single, contains, distinct, pairs_of
 from .run import ORIGINAL, Sessions, Variant
 from .suggestion import KINDS, MORE, PAIR, RELEASE, SWITCH, Asked, Suggestion
 from .suggestions import in_turns, suggestions_for
 from .switches import Switches, factors_for
 from .together import SETS, switched, together
-from .trial import ENQUEUED, NOW, Remedy, Trial, Tried, starts_in, sure
+from .trial import ENQUEUED, NOW, Remedy, Trial, Tried, sure
 
 ASK_INSTEAD = "ask about a pod, a job or a podgroup that waits"
 _NEVER_START = frozenset({QUEUE, NODE})
@@ -116,7 +117,7 @@ def what_would_help(
     """
     sessions = Sessions(log, moment, why.asked.release, conf)
     original = sessions.original()
-    unchanged = sure(sessions, Variant(ORIGINAL), original, starts_in(original, target))
+    unchanged = sure(sessions, Variant(ORIGINAL), original, target)
     if unchanged in {NOW, ENQUEUED}:
         return WouldHelp(found=(), tried=0, left=0, unchanged=unchanged)
     was = _deleted_podgroup(log, moment, target, sessions.cache)
@@ -137,7 +138,8 @@ def what_would_help(
     if not left and not _any(tried, SWITCH):
         tried += together(trial, settings, go_on)
     if not left and not _any(tried):
-        joined = pairs_of([Single(one.suggestion, one.nearer) for one in tried])
+        singles = [Single(one.suggestion, one.nearer) for one in tried]
+        joined = distinct([*next_pairs(trial, asked, tried, go_on), *pairs_of(singles)])
         more = list(count.through(_tried(trial, joined, go_on), len(joined)))
         pairs, left = len(more), len(joined) - len(more) if not go_on() else 0
         tried += more

@@ -6,7 +6,7 @@ session says something else of the object come first, and each kind gives only a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ def pairs_of(tried: Sequence[Single]) -> list[Suggestion]:
     pairs += [(one, one) for one in chosen if one.suggestion.kind == MORE]
     pairs.sort(key=_rank)
     return [
-        _joined(one.suggestion, other.suggestion, rank)
+        joined(one.suggestion, other.suggestion, rank)
         for rank, (one, other) in enumerate(pairs[:MOST_PAIRS])
     ]
 
@@ -69,6 +69,15 @@ def _rank(pair: tuple[Single, Single]) -> tuple[int, int, int]:
     changes = sum(len(one.suggestion.variant.changes) for one in pair)
     kinds = sum(KINDS.index(one.suggestion.kind) for one in pair)
     return -sum(one.nearer for one in pair), changes, kinds
+
+
+def distinct(pairs: Iterable[Suggestion]) -> list[Suggestion]:
+    """Return pairs without those that make the same changes as one before, in any order."""
+    found: dict[object, Suggestion] = {}
+    for pair in pairs:
+        made = sorted(change.text for change in pair.variant.changes)
+        found.setdefault((tuple(made), pair.variant.conf), pair)
+    return list(found.values())
 
 
 def contains(one: Suggestion, other: Suggestion) -> bool:
@@ -106,7 +115,8 @@ def _may_join(first: Single, second: Single) -> bool:
     return changed.isdisjoint(change.text for change in other.variant.changes)
 
 
-def _joined(one: Suggestion, other: Suggestion, rank: int) -> Suggestion:
+def joined(one: Suggestion, other: Suggestion, rank: int) -> Suggestion:
+    """Return a pair of two changes, made one after the other."""
     text = f"{one.text}, and {other.text}"
     if one is other:
         text = f"two more nodes like {one.text.rpartition(' ')[2]}"

@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.objects import Pod
 from ...engine.model.panic import Panic
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.faults import mended
 from ...engine.volcano.session.history import resolve
+from ..answers.run import Run, run_of
+from ..answers.target import Target
+from ..answers.why import closely
 from ..compare.decisions import Differing, decisions_of, differing
 from ..moments.coverage import SCHEDULING, unknown_at
 from ..moments.log import Log
@@ -123,10 +127,26 @@ class Sessions:
             return replace(answer, result=SessionResult(panic=panic))
         return session_in(scene, behaviours, world.cache)
 
-    def next_after(self, variant: Variant, answer: SessionAnswer) -> Iterator[NextSession]:
+    def next_after(
+        self, variant: Variant, answer: SessionAnswer, created: Sequence[Pod] = ()
+    ) -> Iterator[NextSession]:
         """Yield the next sessions after one that was run; see :func:`.next_sessions`."""
         behaviours = mended(variant.release or self.release, variant.mended)
-        return next_sessions(self._scene_of(variant), behaviours, answer.cache, answer.result)
+        scene = self._scene_of(variant)
+        return next_sessions(scene, behaviours, answer.cache, answer.result, created)
+
+    def followed(self, variant: Variant, target: Target) -> Run:
+        """Run the session with changes, and follow what an object needs, as ``why`` does.
+
+        :raises PlinianError: as of :meth:`run`.
+        """
+        behaviours = mended(variant.release or self.release, variant.mended)
+        world = self._beginning(behaviours).world()
+        for change in variant.changes:
+            change.apply(world)
+        names, fully = closely(world.cache, target), {target.podgroup} - {""}
+        scene = self._scene_of(variant)
+        return run_of(scene, behaviours, world.cache, names, fully=fully, goes_on=False)
 
     @property
     def confs(self) -> Sequence[ConfText]:

@@ -13,6 +13,7 @@ from ..answers.run import POD
 from ..answers.target import Target
 from ..sessions.session import SessionAnswer
 from .ignored import Ignored, ignored_in
+from .made_pods import made_pods
 from .run import Sessions, Variant
 from .suggestion import Suggestion
 
@@ -27,7 +28,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
         protected, ``move`` to another queue, ``switch`` in the configuration, ``node``, ``gone``,
         ``pair`` of changes neither of which helps alone, ``release``.
     :param starts: ``now``; ``after evictions``, when evicted pods are gone; or ``enqueued``: its
-        pods can be created.
+        pods can be created, and the next sessions start it.
     :param evicts: pods that the session then evicts, and the original one does not.
     :param no_longer: pods that the original session binds, and this one does not.
     :param faults: of a release, in words, without which the object would not start.
@@ -92,7 +93,7 @@ class Trial(NamedTuple):
         return Tried(suggestion, remedy)
 
     def _sooner(self, variant: Variant, answer: SessionAnswer) -> str:
-        starts = sure(self.sessions, variant, answer, starts_in(answer, self.target))
+        starts = sure(self.sessions, variant, answer, self.target)
         worse = loses_more(answer, self.original, self.target.podgroup)
         return "" if worse or starts == self.unchanged else starts
 
@@ -151,17 +152,41 @@ def starts_in(answer: SessionAnswer, target: Target) -> str:
     return AFTER_EVICTIONS if waits and ready + waits >= job.min_available else ""
 
 
-def sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, starts: str) -> str:
-    """Return when an object starts, if what a session keeps for it suffices; else nothing.
+def sure(sessions: Sessions, variant: Variant, answer: SessionAnswer, target: Target) -> str:
+    """Return when an object starts, if the next sessions let it; else nothing.
 
-    The next sessions are run for that; in a large cluster, what the session keeps is believed.
+    They are run to see whether what a session keeps for it suffices, and whether they place the
+    pods that a job gets which is enqueued. In a large cluster, or if these pods are not known, what
+    the session says is believed.
     """
+    starts = starts_in(answer, target)
+    if starts == ENQUEUED:
+        return starts if _starts_with_pods(sessions, variant, answer, target) else ""
     if starts != AFTER_EVICTIONS:
         return starts
     ahead = list(sessions.next_after(variant, answer))
     later = dict(answer.result.pipelined)
     bound = {pod for one in ahead for pod, _ in one.answer.result.binds}
     return starts if not ahead or not bound.isdisjoint(later) else ""
+
+
+def _starts_with_pods(
+    sessions: Sessions, variant: Variant, answer: SessionAnswer, target: Target
+) -> bool:
+    """Return whether the next sessions start a job that one enqueues and that has no pods yet."""
+    release = variant.release or sessions.release
+    log, moment = sessions.log, sessions.moment
+    pods = made_pods(log, moment, release, answer.cache, target.podgroup)
+    if pods is None:
+        return True
+    if not pods:
+        return False
+    none = True
+    for one in sessions.next_after(variant, answer, pods):  # The next one changes the cache.
+        if starts_in(one.answer, target) == NOW:
+            return True
+        none = False
+    return none
 
 
 def _ready(job: JobInfo) -> int:
