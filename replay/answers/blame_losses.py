@@ -13,6 +13,7 @@ from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
 from ...engine.state.truth import Entry
+from ..moments.absences import lists_of
 from ..moments.endings import ending_of
 from .blamed import Asking
 from .evidence import evidence_of
@@ -150,24 +151,12 @@ def _unseen(ask: Asking, summed: Summed, held: dict[Reference, float]) -> Iterat
 
 def _last_shown(ask: Asking, pair: Pair) -> dict[str, int]:
     """Return the number of the last list that has each object of a kind, by uid."""
-    query = Query(
-        branch=ask.moment.branch,
-        cluster=ask.moment.cluster,
-        until=ask.moment.known,
-        kinds=("list.observed",),
-        objects=(pair,),
-        about_kinds=True,
-    )
-    lists = sorted(ask.log.store.read(query), key=_age)
+    lists = lists_of(ask.log.store, ask.moment, pair)
     return {
         uid: number
         for number, recorded in enumerate(lists)
         for uid in msgspec.json.decode(recorded.event.payload, type=ListObserved).uids
     }
-
-
-def _age(recorded: Recorded) -> tuple[int, int]:
-    return _revision(recorded), recorded.event.latest or 0
 
 
 def _revision(recorded: Recorded) -> int:

@@ -71,7 +71,7 @@ def absences(
     if not look.alive:
         return
     later = {one.position for one in later_lists(store, moment)}
-    found = _lists_of(store, moment, (named.group, named.kind))
+    found = lists_of(store, moment, (named.group, named.kind))
     by_position = {one.position: one for one in found}
     lists, waiting = CompleteLists(), dict(look.alive)
     shown: dict[str, Recorded] = {}
@@ -123,7 +123,7 @@ def lists_without(
     compared with each other.
     """
     wanted = [uid.encode() for uid in uids]
-    found = _lists_of(store, moment, (named.group, named.kind))
+    found = lists_of(store, moment, (named.group, named.kind))
     lacking = [one for one in found if any(uid not in one.event.payload for uid in wanted)]
     inexact = any(_INEXACT in one.event.payload for one in lacking)
     younger = [one for one in found if inexact and _INEXACT in one.event.payload]
@@ -193,7 +193,7 @@ def _between(lows: Sequence[int | None], high: int | None, estimate: int | None)
     return Span(low, high, low + (high - low) // 2)
 
 
-def _lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:
+def lists_of(store: LogStore, moment: Moment, pair: tuple[str, str]) -> list[Recorded]:
     """Return the complete lists of a kind that have a revision, in order of these."""
     lists = _lists(StoreKey(store), moment.branch, moment.cluster, moment.known, pair)
     query = Query(branch=moment.branch, cluster=moment.cluster, positions=lists)

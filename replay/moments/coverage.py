@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...engine.errors import NotKnown
-from ...engine.events import Reference
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US
-from ...engine.log.store import Query
 from ...engine.state.clock import Span
 from ...engine.state.coverage import Gap, Pair, Why
-from ...engine.state.fold import Record
 from .clock import span_of_read
 from .contradictions import contradictions
 from .moment import Moment
-from .times import own_span
+from .open_deletions import full_name, maybe_deleted
 from .undecodable import undecodable
 from .unknown import Unknown
 
@@ -65,7 +62,7 @@ def unknown_at(
     look = _Look(log, moment)
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
     gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
-    objects = (_deleted, _contradicted, _undecodable)
+    objects = (maybe_deleted, _contradicted, _undecodable)
     return [*gaps, *(one for some in objects for one in some(log, moment, places))]
 
 
@@ -75,33 +72,6 @@ def gaps_at(
     """Return which of some kinds are not fully known, without what is unsure of single objects."""
     found = unknown_at(log, moment, kinds, namespace)
     return [one for one in found if one.gap.why not in _OF_OBJECTS]
-
-
-def _deleted(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> list[Unknown]:
-    """Return the objects that a request deleted whose result no input shows, by request."""
-    if not log.clock(moment).open_writes:
-        return []
-    endings: dict[tuple[Pair, int], list[Record]] = {}
-    for record in log.truth(moment).records():
-        pair = (record.reference.group, record.reference.kind)
-        if record.ending and pair in places and places[pair] in {None, record.reference.namespace}:
-            endings.setdefault((pair, record.ending), []).append(record)
-    positions = tuple(sorted({position for _, position in endings}))
-    query = Query(branch=moment.branch, positions=positions)
-    read = log.store.read(query) if positions else ()
-    requests = {one.position: one for one in read}
-    return [
-        Unknown(
-            pair=pair,
-            namespaces=tuple(sorted({one.reference.namespace for one in some} - {""})),
-            gap=Gap(why=Why.DELETION, after=max(one.revision for one in some)),
-            after=requests[position].event.latest,
-            after_within=own_span(requests[position]),
-            objects=tuple(sorted(_full_name(one.reference) for one in some)),
-            actor=requests[position].event.actor,
-        )
-        for (pair, position), some in sorted(endings.items(), key=lambda item: item[0])
-    ]
 
 
 def _contradicted(
@@ -117,7 +87,7 @@ def _contradicted(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
             gap=Gap(why=Why.CONTRADICTION, after=revision),
-            objects=(_full_name(about),),
+            objects=(full_name(about),),
         )
         for about, revision in sorted(held & found.keys())
         if (about.group, about.kind) in places
@@ -146,16 +116,12 @@ def _undecodable(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
             gap=Gap(why=Why.UNDECODABLE, after=record.revision),
-            objects=(_full_name(about),),
+            objects=(full_name(about),),
             fault=undecodable(about, payloads[position]),
         )
         for position, record in sorted(held.items(), key=lambda item: item[1].reference)
         for about in (record.reference,)
     ]
-
-
-def _full_name(reference: Reference) -> str:
-    return "/".join(part for part in (reference.namespace, reference.name) if part)
 
 
 def unknown_between(

@@ -27,6 +27,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param fault: of an object that cannot be decoded: which field, and what follows, in words.
     :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
     :param again: when the next list shows the same state; None if none does.
+    :param went: of objects that somebody deleted, when the first list without them was made; None
+        if nothing shows that they are gone, and without bounds if another event does.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
     """
@@ -39,6 +41,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     after_within: Span | None = None
     before_within: Span | None = None
     again: Span | None = None
+    went: Span | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
@@ -104,10 +107,16 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 by = f" of {self.actor}" if self.actor else ""
                 within = self.after_within
                 at = f" at {span_words(within)}" if within and is_known(within) else ""
-                return (
-                    f"may be gone: a request{by} to delete was accepted{at}, and no later list or "
-                    "watch shows the result"
-                )
+                return f"may be gone: a request{by} to delete was accepted{at}, and {self._result}"
+
+    @property
+    def _result(self) -> str:
+        """What a log shows of the result of a request to delete."""
+        went = self.went
+        if went is None:
+            return "no later list or watch shows the result"
+        shown = f"the list of {span_words(went)}" if is_known(went) else "a later event"
+        return f"{shown} shows that {'it' if len(self.objects) == 1 else 'they'} went"
 
     @property
     def remedy(self) -> str:
@@ -119,7 +128,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             return "find out which input is true; plinian events --kind version.contradicted"
         if self.gap.why is Why.UNDECODABLE:
             return f"mend the field of {self.name} in the input, and ingest that into a new log"
-        if self.gap.why is Why.DELETION:
+        if self.gap.why is Why.DELETION and self.went is None:
             return f"ingest a list of {plural} that was made later, or a watch of {plural}"
         if self.gap.why is Why.NEVER:
             return f"ingest a list of {plural}, or a complete watch of {plural}"
@@ -136,6 +145,7 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
     after = unknown.after_within or UNDATED
     before = unknown.before_within or UNDATED
     again = unknown.again or UNDATED
+    went = unknown.went or UNDATED
     return {
         "group": unknown.pair[0],
         "kind": unknown.pair[1],
@@ -151,6 +161,8 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
         "before_latest": _time(before.latest),
         "again_earliest": _time(again.earliest),
         "again_latest": _time(again.latest),
+        "went_earliest": _time(went.earliest),
+        "went_latest": _time(went.latest),
         "message": f"{unknown.name}: {unknown.reason}",
         "remedy": unknown.remedy,
     }

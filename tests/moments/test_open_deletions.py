@@ -14,6 +14,7 @@ from clusters import watched
 from plinian import Log
 from plinian.engine.errors import NotKnown
 from plinian.replay.moments.truth import build_index, truth_at
+from plinian.replay.moments.unknown import document_of
 
 LISTED, ASKED, LATER = "2026-05-04T10:00:00Z", "2026-05-04T10:01:00Z", "2026-05-04T10:10:00Z"
 
@@ -85,6 +86,30 @@ def test_a_later_list_shows_what_became_of_it(log: Log, tmp_path: Path) -> None:
     assert ending(log) == []
     assert {pod.reference.name for pod in log.entries("pods")} == {"c", "d"}
     assert not log.not_known("pods")
+
+
+BETWEEN = "2026-05-04T10:05:00Z"
+
+
+def test_before_a_later_list_the_warning_says_what_that_list_shows(
+    log: Log, tmp_path: Path
+) -> None:
+    take_audit(log, tmp_path / "audit.log", [collection(fields="spec.nodeName=n1")])
+    take(log, tmp_path / "later.json", without(small_cluster(), "a", "b"), LATER)
+    (unknown,) = (one for one in log.not_known("pods", at=BETWEEN) if one.objects)
+    assert unknown.objects == ("ml/a", "ml/b")
+    assert unknown.reason.endswith(f", and the list of {LATER} shows that they went")
+    assert unknown.remedy.startswith("ingest a watch of pods")
+    document = document_of(unknown)
+    assert document["went_latest"] == "2026-05-04T10:10:00.999999Z"
+
+
+def test_what_a_later_list_still_has_was_not_gone(log: Log, tmp_path: Path) -> None:
+    take_audit(log, tmp_path / "audit.log", [collection(fields="spec.nodeName=n1")])
+    take(log, tmp_path / "later.json", without(small_cluster(), "a"), LATER)
+    (unknown,) = (one for one in log.not_known("pods", at=BETWEEN) if one.objects)
+    assert unknown.objects == ("ml/a",)
+    assert unknown.reason.endswith(f", and the list of {LATER} shows that it went")
 
 
 def test_a_deletion_before_the_list_that_has_the_object_changes_nothing(

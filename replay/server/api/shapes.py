@@ -38,7 +38,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Gap": "group:string kind:string namespaces:[string] why:string after:integer? "
         "after_time:string? after_earliest:string? after_latest:string? before:integer? "
         "before_time:string? before_earliest:string? before_latest:string? again_earliest:string? "
-        "again_latest:string? message:string "
+        "again_latest:string? went_earliest:string? went_latest:string? message:string "
         "remedy:string",
         "Unsure": "count:integer first:integer last:integer",
         "Step": "action:string what:string about:string by:string outcome:string numbers:{any}",
