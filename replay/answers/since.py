@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import msgspec
@@ -133,7 +134,7 @@ def begins_of(stages: Sequence[Stage]) -> Iterator[str]:
     Of an answer that may hold since earlier, the last bound of its time is enough, unless the next
     one may have begun before it: then both bounds are said of both.
     """
-    for stage, after in zip(stages, [*stages[1:], None], strict=True):
+    for stage, after in zip_longest(stages, stages[1:]):
         since, latest = stage.since, stage.since.latest
         following = None if after is None else after.since.earliest
         if since.or_earlier and latest is not None and following is not None and following < latest:

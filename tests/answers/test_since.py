@@ -282,5 +282,6 @@ def test_an_earlier_reason_is_not_said_to_begin_after_a_later_one() -> None:
         "from a time between 1970-01-01T00:00:00Z and 00:10:00Z (rv:7) or earlier",
         "from a time between 1970-01-01T00:00:00Z and 00:10:00Z (rv:9)",
     ]
+    assert list(since.begins_of([])) == []
     later = stage("rv:9", "no-node", 10, or_earlier=False)
     assert next(since.begins_of([first, later])) == "from 1970-01-01T00:10:00Z (rv:7) or earlier"
