@@ -34,3 +34,9 @@ class Invalid(Refused):
     """The request cannot be carried out on this object."""
 
     reason = "Invalid"
+
+
+class Forbidden(Refused):
+    """An admission plugin does not let the object in."""
+
+    reason = "Forbidden"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from .api_errors import AlreadyExists, Conflict, NotFound
 from .json_patch import JSON_PATCH, Operation, patched
+from .priority_classes import with_priority
 from .resources import CLUSTER_SCOPED_KINDS, distinct_kind
 from .units import SECOND_US, format_time
 
@@ -87,16 +88,25 @@ class ApiServer:
 
     :param clock: returns the current time, in microseconds since 1970; without one, times only say
         which object of a kind is older.
+    :param classes_known: whether a priority class that is not stored does not exist; None: pods are
+        let in without a look at their class.
     :ivar changes: what watches are to deliver since they were last taken, in order.
     """
 
-    def __init__(self, kept: Kept | None = None, clock: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self,
+        kept: Kept | None = None,
+        clock: Callable[[], int] | None = None,
+        *,
+        classes_known: bool | None = None,
+    ) -> None:
         kept = kept or Kept((), (), ())
         self._objects = dict(kept.objects)
         self._writes = dict(kept.writes)
         self._created = dict(kept.created)
         self.changes: list[Change] = []
         self._clock = clock
+        self._classes_known = classes_known
 
     def kept(self) -> Kept:
         """Return all that is stored, in an order that does not depend on how it came to be."""
@@ -144,8 +154,12 @@ class ApiServer:
         """Store a new object, and return it with what the server fills in.
 
         :raises AlreadyExists: there is one of that name.
+        :raises Forbidden: it is a pod whose priority class does not exist.
         """
         place = place_of(given)
+        if place.kind == "Pod" and self._classes_known is not None:
+            classes = self.list("PriorityClass")
+            given = with_priority(given, classes, all_known=self._classes_known)
         if place in self._objects:
             raise AlreadyExists(f"{place.kind} {place.key} already exists")
         times = self._created[place] = self._created.get(place, 0) + 1

@@ -10,10 +10,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from ..controllers.component import Actor
 from ..errors import PlinianError
+from ..kubernetes.api_errors import Forbidden
 from ..kubernetes.api_server import (
     ADDED,
     DELETED,
@@ -114,6 +116,8 @@ class LiveCluster:
     :param members: the components by name, in the order in which they work; one is the scheduler.
     :param existing: the objects at the beginning, with their uids and versions.
     :param observer: is shown each change of an object.
+    :param classes_known: whether a priority class that does not exist at the beginning is known not
+        to: the API server refuses pods that name it.
     :ivar sessions: how many sessions were due. :ivar ran: how many of them were run: for the
         others it is known that they decide nothing.
     :ivar panics: when processes panicked, and the messages.
@@ -126,12 +130,14 @@ class LiveCluster:
         existing: Iterable[Document],
         rhythm: Rhythm,
         observer: Observer,
+        *,
+        classes_known: bool = False,
     ) -> None:
         self.clock = clock
         self._members = members
         self._observer = observer
         self._rhythm = rhythm
-        self.server = server_of(existing, clock)
+        self.server = server_of(existing, clock, classes_known=classes_known)
         self._held = dict(self.server.kept().objects)
         observer.begun(self.server)
         self._actors = {name: member.make() for name, member in members.items()}
@@ -188,7 +194,8 @@ class LiveCluster:
                 times.append(self.clock.now + due)
             self._advance(max(min(times), self.clock.now))
             while left and left[0].at <= self.clock.now:
-                self.write(left.popleft().act)
+                with suppress(Forbidden):
+                    self.write(left.popleft().act)
             self._settle()
             if self.clock.now >= until:
                 return
@@ -317,11 +324,14 @@ def _unversioned(document: Document) -> Document:
     return {**document, "metadata": metadata}
 
 
-def server_of(existing: Iterable[Document], clock: Clock) -> ApiServer:
+def server_of(
+    existing: Iterable[Document], clock: Clock, *, classes_known: bool = False
+) -> ApiServer:
     """Return a server with objects as they are; the next version of each has a higher number."""
     objects = {place_of(document): document for document in existing}
     versions = tuple((place, _version(one)) for place, one in sorted(objects.items()))
-    return ApiServer(Kept(tuple(sorted(objects.items(), key=_place)), versions, ()), clock)
+    kept = Kept(tuple(sorted(objects.items(), key=_place)), versions, ())
+    return ApiServer(kept, clock, classes_known=classes_known)
 
 
 def _place(item: tuple[Place, Document]) -> Place:

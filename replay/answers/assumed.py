@@ -13,7 +13,15 @@ _ROOT = "root"
 _WITHOUT = frozenset(
     {
         *("ended", "runs", "bound", "deleting", "aborting", "completing", "terminating"),
-        *("restarting", "no-podgroup", "no-pods", "no-queue", "other-scheduler", "gated"),
+        *(
+            "restarting",
+            "no-podgroup",
+            "no-pods",
+            "no-queue",
+            "no-priority-class",
+            "other-scheduler",
+            "gated",
+        ),
         *("gang-lacks-pods", "unread", "undecodable", "stale-cache", "unknown"),
         *("open", "cordoned", "tainted", "not-ready", "out-of-sync"),
     }

@@ -36,6 +36,7 @@ _NEEDS: Mapping[str, tuple[Pair, ...]] = MappingProxyType(
         GANG_SHORT: (NODE, POD),
         "gang-lacks-pods": (POD,),
         "no-pods": (POD,),
+        "no-priority-class": (POD,),
         "no-podgroup": (PODGROUP,),
         "not-reached": _ALL,
         "next-session": _ALL,

@@ -19,6 +19,7 @@ from .limits import releases_like
 from .other_schedulers import whose_they_are
 from .placing import nodes_further, queue_further
 from .records import Note
+from .rejected import rejected_beside
 from .run import JOB, PODGROUP, Run
 from .undecoded import undecoded_pods
 
@@ -72,7 +73,7 @@ def lacking_pods(run: Run, key: str) -> Blocked | None:
         if gang.lacking:
             roles = (f"{role} has {n} of {most}" for role, (most, n) in gang.lacking.items())
             text += f": task {joined(roles)}"
-    text += _dropped(run, key, gang.lacking)
+    text += _dropped(run, key, gang.lacking) + rejected_beside(run, key)
     unseen = run.unseen.get(key)
     if unseen:
         text += f"; sessions do not see {whose_they_are(run, unseen)}"

@@ -36,6 +36,7 @@ from .placing import (
     reasons_of,
 )
 from .records import Crash, Gang, Link, Note, PodGroupState, QueueState, Recorded
+from .rejected import none_admitted, not_known_whether
 from .run import NODE, POD, PODGROUP, QUEUE, Run
 from .undecoded import absence, undecoded_pods, words_about
 
@@ -314,10 +315,14 @@ def _no_pods(run: Run, key: str) -> Blocked:
     if undecoded is not None:
         text = f"sessions see none of its pods: {undecoded.because}"
         return undecoded._replace(because=text, links=(Note(text=text, blocks=True),))
+    rejected = none_admitted(run, key)
+    if rejected is not None:
+        return rejected
     group = run.group(key)
     owner = None if group is None else group.metadata.controller
     maker = f"the controller of its {owner.kind}" if owner else "a controller"
     text = f"none of its pods exists: it is enqueued, and {maker} has to make them"
+    text += not_known_whether(run, key)
     return Blocked(text, "no-pods", (Note(text=text, blocks=True),), ((PODGROUP, key),))
 
 

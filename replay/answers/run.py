@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -32,14 +32,18 @@ VOLUME: Pair = ("", "PersistentVolume")
 STORAGE_CLASS: Pair = ("storage.k8s.io", "StorageClass")
 CSI_NODE: Pair = ("storage.k8s.io", "CSINode")
 NUMA: Pair = ("nodeinfo.volcano.sh", "Numatopology")
-SOMETIMES = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE, NUMA)
-"""What sessions also need for some pods: those with volumes, or with a topology policy."""
+PRIORITY_CLASS: Pair = ("scheduling.k8s.io", "PriorityClass")
+SOMETIMES = (CLAIM, VOLUME, STORAGE_CLASS, CSI_NODE, NUMA, PRIORITY_CLASS)
+"""What is also needed for some pods: those with volumes, a topology policy, or a priority class."""
 JOB: Pair = ("batch.volcano.sh", "Job")
 
 CLOSELY = 32
 """How many pending pods of a job are followed closely."""
 
 Kind = TypeVar("Kind")
+
+SpecOf = Callable[[str], Mapping[str, Any]]
+"""Returns the spec of a job of Volcano, ``ns/name``; empty if the log does not have it."""
 
 
 class Run(msgspec.Struct, frozen=True, dict=True):
@@ -50,6 +54,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     :param unknown: what sessions need and the log does not know at the moment, also for some pods.
     :param scene, behaviours: with which the next sessions can be run; None at moments before that
         of the question.
+    :param job_specs: of the jobs of Volcano at the moment; None if nothing reads them.
     """
 
     moment: Moment
@@ -62,6 +67,7 @@ class Run(msgspec.Struct, frozen=True, dict=True):
     unknown: Sequence[Unknown] = ()
     scene: SessionInputs | None = None
     behaviours: Behaviours | None = None
+    job_specs: SpecOf | None = None
 
     @cached_property
     def not_ready(self) -> dict[str, str]:
@@ -146,10 +152,21 @@ class Run(msgspec.Struct, frozen=True, dict=True):
 
     def never_listed(self, pair: Pair) -> bool:
         """Return whether the log has no complete list of a kind, and no object of it either."""
-        holds = bool(self.cache.stores.of(pair[1]))
-        return not holds and any(
+        return not self.cache.stores.of(pair[1]) and self.not_listed(pair)
+
+    def not_listed(self, pair: Pair) -> bool:
+        """Return whether the log has no complete list of a kind."""
+        return any(
             one.pair == pair and one.gap.why in {Why.NEVER, Why.BEFORE} for one in self.unknown
         )
+
+    def job_spec(self, key: str) -> Mapping[str, Any]:
+        """Return the spec of the job of Volcano that a PodGroup belongs to; empty if unknown."""
+        group = self.group(key)
+        owner = None if group is None else group.metadata.controller
+        if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
+            return {}
+        return {} if self.job_specs is None else self.job_specs(f"{group.namespace}/{owner.name}")
 
     def title(self, key: str) -> str:
         """Return what people call a PodGroup: the job that it belongs to, or itself."""
@@ -178,18 +195,21 @@ def run_of(
     *,
     fully: Collection[str] = (),
     goes_on: bool = True,
+    job_specs: SpecOf | None = None,
 ) -> Run:
     """Run the session at a moment, with a trace that follows some objects closely.
 
     :param fully: PodGroups of which also that is kept what the session did not ask.
-    :param goes_on: an answer may run the next sessions.
+    :param goes_on: an answer may run the next sessions. :param job_specs: as of :class:`Run`.
     """
     trace = Trace(scores=False, closely=closely, fully=fully)
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)
     ahead = (scene, behaviours) if goes_on else (None, None)
-    return Run(scene.moment, cache, answer, trace, conf, binds, pipelined, unknown, *ahead)
+    return Run(
+        scene.moment, cache, answer, trace, conf, binds, pipelined, unknown, *ahead, job_specs
+    )
 
 
 def pending(cache: SchedulerCache, key: str) -> list[str]:

@@ -9,6 +9,7 @@ import msgspec
 
 from ...engine.session.framework.details import GangCounts
 from ..moments.log import Log
+from ..moments.moment import Moment
 from .amounts import joined
 from .evidence import versions_of
 from .finding import Finding
@@ -16,12 +17,12 @@ from .run import JOB, Run
 from .target import Target
 
 
-def with_dependencies(log: Log, run: Run, target: Target, finding: Finding) -> Finding:
+def with_dependencies(run: Run, target: Target, finding: Finding) -> Finding:
     """Return a finding about a gang without enough pods, with what its tasks depend on."""
     gang = run.detail(GangCounts, "gang", target.podgroup)
     if not finding.cause.startswith("gang-lacks-pods") or gang is None:
         return finding
-    says = joined(_dependencies(_spec(log, run, target), gang.lacking))
+    says = joined(_dependencies(run.job_spec(target.podgroup), gang.lacking))
     return finding._replace(sentence=f"{finding.sentence}, and {says}") if says else finding
 
 
@@ -33,13 +34,9 @@ def _dependencies(spec: Mapping[str, Any], lacking: Mapping[str, object]) -> Ite
             yield f"task {task['name']} gets no pods before task {joined(names)} is ready"
 
 
-def _spec(log: Log, run: Run, target: Target) -> Mapping[str, Any]:
-    """Return the spec of the job of a PodGroup; empty if the log does not have it."""
-    group = run.group(target.podgroup)
-    owner = None if group is None else group.metadata.controller
-    if group is None or owner is None or not owner.api_version.startswith(JOB[0]):
-        return {}
-    versions = versions_of(log, run.moment, (JOB, f"{group.namespace}/{owner.name}"))
+def job_spec(log: Log, moment: Moment, key: str) -> Mapping[str, Any]:
+    """Return the spec of a job of Volcano, ``ns/name``; empty if the log does not have it."""
+    versions = versions_of(log, moment, (JOB, key))
     found = msgspec.json.decode(versions[-1].event.payload) if versions else {}
     spec = found.get("spec") if isinstance(found, dict) else None
     return spec if isinstance(spec, dict) else {}

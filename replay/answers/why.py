@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ from .run import (
 )
 from .since import NO_PLAN, Plan, Sample, plan_of, stages_of
 from .target import Target, target_of
-from .tasks import with_dependencies
+from .tasks import job_spec, with_dependencies
 from .undecoded import undecoded_finding, with_job_fault
 from .ungrouped import without_group
 
@@ -202,7 +203,7 @@ class _Asking:
         target, moment = question.target, question.scene.moment
         finding = _unread(target)
         if self._finding is not None:
-            finding = with_dependencies(log, run, target, self._finding)
+            finding = with_dependencies(run, target, self._finding)
             finding = with_job_fault(finding, target, question.unknown)
         return Why(
             asked=Asked(
@@ -247,7 +248,16 @@ def _run(log: Log, question: Question, then: Moment, cache: SchedulerCache) -> R
         sometimes = tuple(unknown_at(log, then, SOMETIMES))
     names = closely(cache, question.target)
     unknown, fully = (*question.unknown, *sometimes), _fully(cache, question.target)
-    return run_of(scene, question.behaviours, cache, names, unknown, fully=fully, goes_on=goes_on)
+    return run_of(
+        scene,
+        question.behaviours,
+        cache,
+        names,
+        unknown,
+        fully=fully,
+        goes_on=goes_on,
+        job_specs=partial(job_spec, log, then),
+    )
 
 
 def _fully(cache: SchedulerCache, target: Target) -> Collection[str]:

@@ -18,7 +18,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from ..explore.branch import Written as Branched
 from ..explore.branch import check_branch
-from ..moments.coverage import GRACE_US, SCHEDULING, unknown_at
+from ..moments.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.readable import undecodable_at
@@ -97,6 +97,7 @@ class Loops:
             )
         self.until = self.begin + wish.lasts
         self.existing = existing_at(log, moment)
+        self._classes_known = classes_known(log, moment)
         self._owners = followed_owners(log, moment)
         self.lives = recorded_lives(log, self._end)
         self.rhythm: Found = rhythm_of(log, self._end, self.begin, wish.period)
@@ -139,7 +140,8 @@ class Loops:
         :raises ObjectNotFound: a change is of an object that does not exist.
         :raises UsageError: a change has no effect, or its result is no valid object.
         """
-        server = server_of(self.existing, Clock(self.begin))
+        clock = Clock(self.begin)
+        server = server_of(self.existing, clock, classes_known=self._classes_known)
         world = LiveWorld(server, partial(write_to, server), self.moment.label)
         for change in variant.changes:
             change.apply(world)
@@ -190,7 +192,14 @@ class Loops:
         projector = self._beginning(behaviours).world().projector
         cast = Cast(behaviours, in_force.conf, clock, self._owners)
         members = cast.members(projector, self.process(in_force), times)
-        made = LiveCluster(clock, members, self.existing, self.rhythm.rhythm, recorder)
+        made = LiveCluster(
+            clock,
+            members,
+            self.existing,
+            self.rhythm.rhythm,
+            recorder,
+            classes_known=self._classes_known,
+        )
         return made, in_force
 
     def assumed(self) -> list[str]:

@@ -20,6 +20,7 @@ from ...engine.controllers.replicasets import ReplicaSetController
 from ...engine.controllers.statefulsets import StatefulSetController
 from ...engine.controllers.timed_kubelets import PodTimes, TimedKubelets
 from ...engine.errors import EventMalformed, NotKnown, ObjectNotFound, UsageError
+from ...engine.kubernetes.api_errors import Forbidden
 from ...engine.kubernetes.api_server import (
     ADDED,
     DELETED,
@@ -197,7 +198,12 @@ class LiveWorld:
             raise UsageError(f"not a valid object: {fault}", now="correct the change") from fault
         held = self._server.find(*place)
         gone = {} if held is None else _gone(held, document)
-        self._write(Act(ADDED, {**document, **gone}))
+        try:
+            self._write(Act(ADDED, {**document, **gone}))
+        except Forbidden as refused:
+            raise UsageError(
+                f"the API server refuses the object: {refused}", now="correct the change"
+            ) from refused
 
     def delete(self, pair: GroupKind, namespace: str, name: str) -> None:
         """Delete an object; what it owned follows, and with a PodGroup its pods.

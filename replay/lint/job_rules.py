@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ...engine.kubernetes.counts import counted
+from ...engine.kubernetes.priority_classes import BUILT_IN_CLASSES
 from ...engine.model.resource import ZERO, Resource
 from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 CLOSED = frozenset({"Closed", "Closing"})
-BUILT_IN_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _NO_TASKS = "it has no tasks"
 
 

@@ -34,7 +34,8 @@ SCHEDULING: tuple[Pair, ...] = (
 )
 """The kinds that every session needs."""
 
-_BESIDES: tuple[Pair, ...] = (("batch.volcano.sh", "Job"), ("scheduling.k8s.io", "PriorityClass"))
+_CLASS: Pair = ("scheduling.k8s.io", "PriorityClass")
+_BESIDES: tuple[Pair, ...] = (("batch.volcano.sh", "Job"), _CLASS)
 
 GRACE_US = 90 * SECOND_US
 """How long after its last event a list or a watch counts as complete, if nothing follows it.
@@ -64,6 +65,12 @@ def unknown_at(
     gaps = [one for pair, place in places.items() for one in look.at(pair, place)]
     objects = (maybe_deleted, _contradicted, _undecodable)
     return [*gaps, *(one for some in objects for one in some(log, moment, places))]
+
+
+def classes_known(log: LogStates, moment: Moment) -> bool:
+    """Return whether the log holds all priority classes, so that one it lacks does not exist."""
+    found = unknown_at(log, moment, [_CLASS])
+    return not any(one.gap.why in {Why.NEVER, Why.BEFORE} for one in found)
 
 
 def gaps_at(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.controllers.job.cache import tasks_of
 from ...engine.controllers.job.new_pod import new_pod
 from ...engine.errors import EventMalformed, ObjectNotFound
+from ...engine.kubernetes.api_errors import Forbidden
 from ...engine.kubernetes.objects import Pod, PodGroup, PriorityClass, decode
+from ...engine.kubernetes.priority_classes import with_priority
+from ...engine.model.task import GROUP_NAME
 from ...engine.volcano.session.history import resolve
 from ...engine.volcano.table import controller_behaviours
 from ..answers.run import JOB
+from ..moments.coverage import classes_known
 from ..moments.log import Log
 from ..moments.moment import Moment
 
@@ -25,7 +28,7 @@ def made_pods(
 ) -> list[Pod] | None:
     """Return the pods that the job controller makes for a PodGroup; None if that is not known.
 
-    Tasks that depend on others have none yet.
+    Tasks that depend on others have none yet. If the API server rejects one, there are none.
 
     :param cache: it holds the PodGroup, ``ns/name``, and the priority classes.
     """
@@ -39,10 +42,13 @@ def made_pods(
         if not task.get("dependsOn")
         for index in range(task.get("replicas", 0))
     ]
+    classes, all_known = _classes(cache), classes_known(log, moment)
     try:
-        return [decode(Pod, _admitted(one, podgroup, cache)) for one in made]
+        return [_stored(one, podgroup, classes, all_known=all_known) for one in made]
     except EventMalformed:
         return None
+    except Forbidden:
+        return []
 
 
 def _job_of(log: Log, moment: Moment, cache: SchedulerCache, podgroup: str) -> Document | None:
@@ -58,25 +64,30 @@ def _job_of(log: Log, moment: Moment, cache: SchedulerCache, podgroup: str) -> D
     return held
 
 
-def _admitted(pod: Document, podgroup: str, cache: SchedulerCache) -> Document:
-    """Return a pod as the API server stores it: with a uid, and the value of its priority."""
-    metadata, spec = pod["metadata"], dict(pod["spec"])
+def _stored(pod: Document, podgroup: str, classes: list[Document], *, all_known: bool) -> Pod:
+    """Return a pod as the API server stores it: with a uid, and the value of its priority.
+
+    :raises Forbidden: it does not let the pod in.
+    """
+    metadata = pod["metadata"]
     marks = {"uid": f"{podgroup}/{metadata['name']}", "resourceVersion": _FIRST_VERSION}
-    found = _class_of(spec.get("priorityClassName", ""), cache)
-    if found is not None:
-        spec["priority"] = found.value
-    group = podgroup.rpartition("/")[2]
-    named = {**metadata["annotations"], "scheduling.k8s.io/group-name": group}
-    metadata = {**metadata, **marks, "annotations": named}
-    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+    named = {**metadata["annotations"], GROUP_NAME: podgroup.rpartition("/")[2]}
+    made = {
+        **pod,
+        "metadata": {**metadata, **marks, "annotations": named},
+        "status": {"phase": "Pending"},
+    }
+    return decode(Pod, with_priority(made, classes, all_known=all_known))
 
 
-def _class_of(name: str, cache: SchedulerCache) -> PriorityClass | None:
-    """Return the class of a pod: that which it names, else the default of the cluster."""
-    return next(_classes(name, cache), None)
-
-
-def _classes(name: str, cache: SchedulerCache) -> Iterator[PriorityClass]:
-    for one in cache.stores.of("PriorityClass").values():
-        if isinstance(one, PriorityClass) and (one.name == name if name else one.global_default):
-            yield one
+def _classes(cache: SchedulerCache) -> list[Document]:
+    """Return the priority classes as documents."""
+    return [
+        {
+            "metadata": {"name": one.name},
+            "value": one.value,
+            "globalDefault": one.global_default,
+        }
+        for one in cache.stores.of("PriorityClass").values()
+        if isinstance(one, PriorityClass)
+    ]

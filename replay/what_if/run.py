@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from ...engine.volcano.session.faults import mended
 from ...engine.volcano.session.history import resolve
 from ..answers.run import Run, run_of
 from ..answers.target import Target
+from ..answers.tasks import job_spec
 from ..answers.why import closely
 from ..compare.decisions import Differing, decisions_of, differing
 from ..moments.coverage import SCHEDULING, unknown_at
@@ -146,7 +148,10 @@ class Sessions:
             change.apply(world)
         names, fully = closely(world.cache, target), {target.podgroup} - {""}
         scene = self._scene_of(variant)
-        return run_of(scene, behaviours, world.cache, names, fully=fully, goes_on=False)
+        specs = partial(job_spec, self.log, self.moment)
+        return run_of(
+            scene, behaviours, world.cache, names, fully=fully, goes_on=False, job_specs=specs
+        )
 
     @property
     def confs(self) -> Sequence[ConfText]:

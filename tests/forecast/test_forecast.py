@@ -28,7 +28,7 @@ from plinian.replay.forecast.times import Wish
 from plinian.replay.render.forecast import forecast_lines
 from plinian.replay.what_if.changes import AddNodes, Apply, Cordon, Delete, named_in, set_field
 from plinian.replay.what_if.run import Variant
-from sessions import group, node, pod, queue
+from sessions import document, group, node, pod, queue
 
 Document = dict[str, Any]
 ROOT = (queue("root"), queue("default", parent="root"))
@@ -142,6 +142,21 @@ def test_a_gang_waits_until_all_its_pods_have_room(tmp_path: Path) -> None:
         "ns/gang-w-0": 22_000_000,
         "ns/gang-w-1": 22_000_000,
     }
+
+
+@pytest.mark.parametrize(
+    ("also", "started"),
+    [(("PriorityClass",), {"a": 1.0}), ((), {"a": 1.0, "c": 1.0})],
+)
+def test_pods_of_a_class_that_does_not_exist_are_refused_if_the_classes_are_known(
+    tmp_path: Path, also: tuple[str, ...], started: dict[str, float]
+) -> None:
+    low = document("PriorityClass", "low", value=7)
+    jobs = (job("a", priorityClassName="low"), job("c", priorityClassName="urgent"))
+    world = (queue("default"), node("n1", 8), low, *jobs)
+    with living_log(tmp_path, NODES, world, also=also) as log:
+        found = lived(log, 200)
+    assert starts(found) == started
 
 
 def test_a_job_that_is_deleted_makes_room_when_its_pods_are_gone(tmp_path: Path) -> None:

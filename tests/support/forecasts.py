@@ -80,15 +80,22 @@ def deployment(name: str, replicas: int, cpu: float = 1) -> Document:
 
 @contextmanager
 def living_log(
-    folder: Path, conf: str, existing: Sequence[Document], later: Sequence[Later] = ()
+    folder: Path,
+    conf: str,
+    existing: Sequence[Document],
+    later: Sequence[Later] = (),
+    also: Sequence[str] = (),
 ) -> Iterator[Log]:
-    """Make a log in which all objects are known at :data:`BEGIN`, and what was written after it."""
+    """Make a log in which all objects are known at :data:`BEGIN`, and what was written after it.
+
+    :param also: kinds of which there are complete lists beside :data:`KINDS`.
+    """
     with opened(folder / "log.db", create=True) as log:
         if conf:
             (folder / "volcano-scheduler.conf").write_text(conf)
             ingest(log.store, [str(folder / "volcano-scheduler.conf")])
         known = [_version(one, number, 0) for number, one in enumerate(existing, start=1)]
-        lists = [_list(kind, existing) for kind in KINDS]
+        lists = [_list(kind, existing) for kind in (*KINDS, *also)]
         writes = [
             _version(one.document, 1001 + number, one.after, one.verb, one.actor)
             for number, one in enumerate(later)
