@@ -20,7 +20,7 @@ def test_a_podgroup_leaves_running_while_its_pods_are_deleted() -> None:
     story.then("updated", deleting(pod("a", "g", on="n1")))
     story.then("updated", group("g", 1, "Pending"))
     (found,) = story.violations("I-12b")
-    assert "1 are being deleted" in found.message
+    assert "1 is being deleted" in found.message
     story.then("deleted", deleting(pod("a", "g", on="n1")))
     assert story.violated("I-12b") == []
 
