@@ -9,7 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...engine.errors import UsageError
+from ...engine.kubernetes.counts import counted
 from ...engine.log.location import log_name
+from ...engine.state.clock import Clock
+from ...engine.state.coverage import Gap
 from ..export import write_file
 from ..moments.log import Log, Progress
 from ..series.period import Span, span_of
@@ -19,12 +22,22 @@ from .image import PNG, can_draw, image_of
 from .page import page_of, svg_of
 from .picture import Picture
 from .themes import AUTO, LIGHT, THEMES
+from .words import clock_text
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
     from ..forecast.run import Forecast
     from ..moments.moment import Moment
+
+_GAPS = 3
+"""Gaps that a note names; further ones are only counted."""
+
+_SEEN = 10
+"""In a picture one sees whether something happened this many parts of the period earlier."""
+
+_LOOKED_AT = 1000
+"""Changes of a gap that are looked at, to see whether their times are known."""
 
 _FORMS: Mapping[str, str] = MappingProxyType({".png": PNG, ".svg": "svg", ".html": "html"})
 
@@ -111,8 +124,46 @@ def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None
         )
     if asked.namespace is not None and asked.what != GANG:
         raise UsageError(f"-n does not go with {asked.what}", now="it is for gang")
-    span = span_of(log, asked.from_, asked.to)
-    return Plot(_MAKERS[asked.what](log, span, asked, log_name(place), progress))
+    span = span_of(log, asked.from_, asked.to, whole=asked.what == WAITS)
+    picture = _MAKERS[asked.what](log, span, asked, log_name(place), progress)
+    if asked.what != SESSIONS and picture.panels:
+        picture = picture._replace(notes=(*picture.notes, *_notes_of_gaps(log, picture, span)))
+    return Plot(picture)
+
+
+def _notes_of_gaps(log: Log, picture: Picture, span: Span) -> list[str]:
+    """Return between which times changes are drawn in the middle, as it is not known when."""
+    from ..moments.coverage import SCHEDULING, unknown_between  # noqa: PLC0415 -- only here
+
+    period, clock = picture.period, log.clock(span.end)
+    first = max(clock.revision_at(period.begin), 0)
+    bounds = {
+        (one.after_within.latest, one.before_within.latest)
+        for one in unknown_between(log, first, span.end, SCHEDULING)
+        if one.after_within is not None and one.before_within is not None
+        if _has_unsure_times(clock, one.gap, _SEEN * period.step)
+    }
+    whole = sorted((low, high) for low, high in bounds if low is not None and high is not None)
+    inside = [(low, high) for low, high in whole if low < period.end and high > period.begin]
+    if not inside:
+        return []
+    said = [f"{clock_text(low)} and {clock_text(high)}" for low, high in inside[:_GAPS]]
+    more = f", and {counted(len(inside) - _GAPS, 'more gap')}" if inside[_GAPS:] else ""
+    where = f"between {', '.join(said)}{more}"
+    return [f"in a gap of the log, times of changes are not known, drawn in the middle: {where}"]
+
+
+def _has_unsure_times(clock: Clock, gap: Gap, length: int) -> bool:
+    """Return whether the time of a change in a gap, or of its end, is not known to a length."""
+    revision, last = gap.after, gap.before
+    for _ in range(_LOOKED_AT):
+        revision = None if revision is None else clock.next_revision(revision)
+        if revision is None or last is None or revision > last:
+            return False
+        span = clock.span_of(revision)
+        if span.earliest is None or span.latest is None or span.latest - span.earliest > length:
+            return True
+    return False
 
 
 def plot_of(

@@ -72,7 +72,7 @@ def gang(
     period = span.period
     if not whole:
         begin = max(kept[0].time, period.begin)
-        period = divided(begin, max(min(_until(kept), period.end), begin))
+        period = divided(begin, max(min(_until(kept, period.end), period.end), begin))
     title = f"{named.kind.lower()} {kept[0].reference.namespace}/{named.name}"
     return _counted(wanted, title, kept, period)
 
@@ -121,9 +121,18 @@ def _refuse(wanted: _Wanted, named: ObjectName, kept: list[Change], span: Span) 
         )
 
 
-def _until(kept: list[Change]) -> int:
-    """Return when the last of it changed, and a tenth of its life more."""
+def _until(kept: list[Change], end: int) -> int:
+    """Return the end if any of it waits there, else when it last changed, and a tenth more."""
+    last = {one.reference: one.now for one in kept}
+    if any(_waits(fact) for fact in last.values()):
+        return end
     return kept[-1].time + (kept[-1].time - kept[0].time) // 10
+
+
+def _waits(fact: Fact | None) -> bool:
+    if isinstance(fact, PodFact):
+        return _state(fact) in {PENDING, BOUND}
+    return isinstance(fact, PodGroupFact) and fact.phase in {"", "Pending", "Inqueue"}
 
 
 def _counted(wanted: _Wanted, named: str, kept: list[Change], period: Period) -> Gang:

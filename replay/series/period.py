@@ -66,9 +66,12 @@ class Span(NamedTuple):
     end: Moment
 
 
-def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Span:
+def span_of(
+    log: Log, from_: Point | None = None, to: Point | None = None, *, whole: bool = False
+) -> Span:
     """Return the period between two points; by default while the log observed the cluster.
 
+    :param whole: by default from the first time in the log: when its oldest object was created.
     :raises UsageError: the log has no times, or the first point is not before the second.
     """
     end = log.moment("end" if to is None else to)
@@ -82,7 +85,7 @@ def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Sp
     until = min(time_of_moment(log.store, end) or last, last)
     begin: int | None
     if from_ is None:
-        begin = min(observed_from(log, end) or first, until)
+        begin = min(first if whole else observed_from(log, end) or first, until)
     else:
         begin = time_of_moment(log.store, log.moment(from_))
     if begin is None or begin > until or (from_ is not None and begin == until):
@@ -97,12 +100,15 @@ def span_of(log: Log, from_: Point | None = None, to: Point | None = None) -> Sp
 def observed_from(log: Log, moment: Moment) -> int | None:
     """Return when the log began to observe the cluster, microseconds; None if it has no times.
 
-    That is its first change, or a complete list of its nodes: objects in a list are often much
-    older than what the log knows of the cluster.
+    That is its first change, or when a complete list of its nodes was seen: objects in a list are
+    often much older than what the log knows of the cluster.
     """
     clock = log.clock(moment)
     listed = _listed_from(log, moment)
-    times = [] if listed is None else [clock.time_of(listed)]
+    times: list[int | None] = []
+    if listed is not None:
+        seen = clock.span_of(listed)
+        times.append(seen.estimate if seen.latest is None else seen.latest)
     for recorded in _first_changes(log, moment):
         event = recorded.event
         dated = None if event.revision is None else clock.time_of(event.revision)
@@ -143,8 +149,11 @@ _MOVING = (("", "Node"), ("", "Pod"))
 """Kinds that change all the time, nodes every few minutes: a list of them has a recent revision."""
 
 _CHANGES = (
-    frozenset(kind for kind in KINDS if not kind.endswith((".observed", ".joined"))) - TELLING
+    frozenset(kind for kind in KINDS if not kind.endswith((".observed", ".joined")))
+    - TELLING
+    - {"config.applied"}
 )
+"""Kinds of events that show a change; a configuration may be much older than what shows it."""
 
 
 def divided(begin: int, end: int) -> Period:

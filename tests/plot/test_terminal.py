@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from drawn_cluster import DrawnCluster, busy, node, podgroup, queue
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kubectl_lists import listed, small_cluster, take, without
 
 import plinian
 from plinian import Log
@@ -275,3 +276,39 @@ def test_durations_are_short(micros: int, text: str) -> None:
 )
 def test_a_title_has_no_password(place: str, name: str) -> None:
     assert log_name(place) == name
+
+
+# -- lists --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> Iterator[Log]:
+    """Open a log of two lists, ten minutes after each other; a gang waits, and a node goes."""
+    status = {"phase": "Inqueue"}
+    group = listed("PodGroup", "w", 50, spec={"queue": "q", "minMember": 1}, status=status)
+    waits = listed("Pod", "w-0", 55, spec={"schedulerName": "volcano"}, status={"phase": "Pending"})
+    waits["metadata"]["annotations"] = {"scheduling.k8s.io/group-name": "w"}
+    items = [*small_cluster(), group, waits]
+    with plinian.open(tmp_path / "lists.db", create=True) as opened:
+        take(opened, tmp_path / "1.json", items, "2026-05-04T10:00:00Z", "60")
+        later = [*without(items, "n2"), listed("Node", "n3", 70)]
+        take(opened, tmp_path / "2.json", later, "2026-05-04T10:10:00Z", "80")
+        yield opened
+
+
+@pytest.mark.parametrize("words", [("nodes",), ("queues",), ("gang", "podgroup/w", "-n", "ml")])
+def test_a_picture_of_lists_is_of_the_time_from_the_first_to_the_last(
+    lists: Log, words: tuple[str, ...]
+) -> None:
+    drawn = run(lists, *words).stdout
+    assert drawn.splitlines()[1] == "lists.db, 2026-05-04 10:00:00 to 10:10:00 UTC"
+    assert "w is Inqueue" not in drawn
+    assert "drawn in the middle: between 10:00:00 and 10:10:00" in " ".join(drawn.split())
+
+
+def test_without_gaps_no_note_says_how_their_changes_are_drawn(log: Log) -> None:
+    assert "gap" not in run(log, "queues").stdout
+
+
+def test_what_waits_since_before_the_first_list_is_drawn(lists: Log) -> None:
+    assert "q pods  0 bound, 1 waiting" in run(lists, "waits").stdout
