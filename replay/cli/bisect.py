@@ -131,8 +131,8 @@ def bisect(
     Moments before the first complete lists of what sessions need are left out and counted; --from
     includes them.
 
-    Exits with 1 if the answer is the same everywhere, and with 2 if the log lacks what sessions
-    need at every moment.
+    Exits with 1 if the answer is the same everywhere or the log never held the object, and with 2
+    if it lacks what sessions need at every moment.
     """
     from ..compare.bisection import releases_between
     from ..compare.log_bisection import LogQuestion, span_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.errors import UsageError
+from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ..moments.log import Log
 from ..moments.moment import Moment
@@ -18,7 +18,8 @@ def named(log: Log, question: Question, moment: Moment) -> Question:
     A PodGroup may be named by its job. What is there at the moment comes first, then what the log
     ever knew.
 
-    :raises UsageError: the log never held it, or the name may be that of several objects.
+    :raises ObjectNotFound: the log never held it.
+    :raises UsageError: the name may be that of several objects.
     """
     if question.kind == PANIC:
         return question
@@ -26,7 +27,7 @@ def named(log: Log, question: Question, moment: Moment) -> Question:
     namespace, _, text = question.about.partition("/")
     name = name_of(log, kind, text, namespace, moment)
     if not is_known(log, kind, name, namespace):
-        raise UsageError(
+        raise ObjectNotFound(
             f'the log knows no {plural_of(*kind)} "{text}" in namespace {namespace}',
             now=never_known(log, kind, text, namespace),
         )

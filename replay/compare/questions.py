@@ -18,6 +18,9 @@ PANIC, BOUND, PENDING, ENQUEUED, PHASE = KINDS = (
     *("enqueued", "phase"),
 )
 
+_PHASES = ("Pending", "Inqueue", "Running", "Unknown", "Completed")
+"""The phases of PodGroups."""
+
 _NOT_ENQUEUED = frozenset({"", "Pending"})
 _LIKE = MappingProxyType(
     {
@@ -106,7 +109,8 @@ def question_of(
     """Return the question that options give.
 
     :param phase: ``ns/podgroup=Phase``.
-    :raises UsageError: there is none, more than one, or its object is not ``ns/name``.
+    :raises UsageError: there is none, more than one, its object is not ``ns/name``, or PodGroups have
+        no such phase.
     """
     given = {BOUND: bound, PENDING: pending, ENQUEUED: enqueued, PHASE: phase}
     asked = [(kind, text) for kind, text in given.items() if text is not None]
@@ -123,6 +127,9 @@ def question_of(
     if about.count("/") != 1 or not all(about.split("/")) or bool(value) != (kind == PHASE):
         form = "NAMESPACE/NAME=PHASE" if kind == PHASE else "NAMESPACE/NAME"
         raise UsageError(f"--{kind} {text}: expected {form}", now=f"as in: --{kind} {_LIKE[kind]}")
+    if kind == PHASE and value not in _PHASES:
+        known = ", ".join(_PHASES)
+        raise UsageError(f"--{kind} {text}: no phase {value!r}", now=f"choose from: {known}")
     return Question(kind, about, value)
 
 

@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact
 from ..moments.log import Log, Progress
@@ -76,7 +76,7 @@ def node_use(
     known = sorted(set(known_names(log, NODE, None)), key=_in_numbers)
     missing = sorted(set(names) - set(known))
     if missing:
-        raise UsageError(
+        raise ObjectNotFound(
             f"no node {missing[0]!r} in the log",
             now=f"nodes: {', '.join([*known[:8], *(['…'] if known[8:] else [])]) or 'none'}",
         )

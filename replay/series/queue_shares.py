@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
 from ..moments.log import Log, Progress
@@ -74,7 +74,7 @@ def queue_shares(
     missing = sorted(set(names) - {one.queue for one in shares})
     if missing:
         known = ", ".join(one.queue for one in shares) or "none"
-        raise UsageError(f"no queue {missing[0]!r} in this period", now=f"queues: {known}")
+        raise ObjectNotFound(f"no queue {missing[0]!r} in this period", now=f"queues: {known}")
     if shares and resource not in follow.resources:
         raise UsageError(
             f"no queue, node or pod has {resource!r}",

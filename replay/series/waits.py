@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ...engine.errors import UsageError
+from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.facts import PodFact, PodGroupFact
 from ..moments.log import Log, Progress
@@ -96,7 +96,7 @@ def waits(
     queues = sorted({one.queue for one in found})
     missing = sorted(set(names) - set(queues))
     if missing:
-        raise UsageError(
+        raise ObjectNotFound(
             f"nothing was created in queue {missing[0]!r} in this period",
             now=f"queues with pods: {', '.join(queues) or 'none'}",
         )

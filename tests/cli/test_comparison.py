@@ -219,6 +219,13 @@ def test_another_question_has_another_cause(case: Path) -> None:
     assert f"no as each of the 9 releases from {OLD} to {LATER}\n" in ran.stdout
 
 
+def test_a_phase_that_no_podgroup_has_is_an_error_that_lists_the_phases(case: Path) -> None:
+    ran = run("bisect", case, "--phase", "default/first=Foo")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "no phase 'Foo'" in ran.stderr
+    assert "choose from: Pending, Inqueue, Running, Unknown, Completed" in ran.stderr
+
+
 @pytest.mark.parametrize(
     "way",
     [
