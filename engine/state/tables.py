@@ -34,8 +34,8 @@ class NodeTable(msgspec.Struct, frozen=True, kw_only=True):
 class QueueTable(msgspec.Struct, frozen=True, kw_only=True):
     """Queues by name order; ``allocated`` is queues × resources.
 
-    :param allocated: requests of the queue's pods that have a node and have not finished.
-    :param pods: how many those are.
+    :param allocated: requests of the pods of the queue, and of the queues below it, that have a
+        node and have not finished. :param pods: how many those are.
     """
 
     names: list[str]
@@ -115,13 +115,26 @@ def queue_by_podgroup(truth: Truth) -> Mapping[tuple[str, str], str]:
     }
 
 
-def queue_table(truth: Truth) -> QueueTable:
-    """Return the requests of the pods of every queue; a pod belongs to its PodGroup's queue."""
-    names = [
-        entry.reference.name
+def queue_parents(truth: Truth) -> Mapping[str, str]:
+    """Return the parent that every queue names; empty if it names none."""
+    return {
+        entry.reference.name: entry.fact.parent
         for entry in truth.of("scheduling.volcano.sh", "Queue")
         if isinstance(entry.fact, QueueFact)
-    ]
+    }
+
+
+def queues_from(name: str, parents: Mapping[str, str]) -> list[str]:
+    """Return a queue and those above it; a circle ends where it began."""
+    found = [name]
+    while (parent := parents.get(found[-1], "")) and parent not in found:
+        found.append(parent)
+    return found
+
+
+def queue_table(truth: Truth) -> QueueTable:
+    """Return the requests of the pods of every queue; a pod belongs to its PodGroup's queue."""
+    parents = queue_parents(truth)
     queues = queue_by_podgroup(truth)
     pods = [
         (queues.get((entry.reference.namespace, pod.podgroup), pod.queue), pod)
@@ -129,8 +142,14 @@ def queue_table(truth: Truth) -> QueueTable:
         if _occupies(pod) and (pod.podgroup or pod.queue)
     ]
     resources = _resource_names(pod.requests for _, pod in pods)
-    allocated, counts = _sum_by(names, pods, resources)
-    return QueueTable(names=names, resources=resources, allocated=allocated, pods=counts)
+    own, counted = _sum_by(list(parents), pods, resources)
+    row_of = {name: row for row, name in enumerate(parents)}
+    allocated, counts = np.zeros_like(own), np.zeros_like(counted)
+    for name, row in row_of.items():
+        above = [row_of[one] for one in queues_from(name, parents) if one in row_of]
+        allocated[above] += own[row]
+        counts[above] += counted[row]
+    return QueueTable(names=list(parents), resources=resources, allocated=allocated, pods=counts)
 
 
 def podgroup_members(truth: Truth) -> dict[tuple[str, str], dict[str, int]]:

@@ -64,23 +64,7 @@ def _of_queue(ask: Asking, resource: str) -> Blame:
         return _is_placed(fact) and queue_of.get((place, fact.podgroup), fact.queue) in within
 
     how = f"{_what(resource)} of {_named(ask, within)} that have a node and have not ended"
-    if len(within) > 1:
-        own = sum(
-            amount
-            for entry, amount in contributors(ask, Summed(POD, _Pods(resource, counts).amount))
-            if _queue_of(entry, queue_of) == ask.key
-        )
-        how += f" (get and describe count those of queue {ask.key} alone: "
-        how += f"{exact_amount(resource, own)})"
     return _of_pods(ask, _Pods(resource, counts), how)
-
-
-def _queue_of(entry: Entry, queue_of: Mapping[tuple[str, str], str]) -> str:
-    """Return the queue of a pod."""
-    fact = entry.fact
-    if not isinstance(fact, PodFact):
-        return ""
-    return queue_of.get((entry.reference.namespace, fact.podgroup), fact.queue)
 
 
 def _named(ask: Asking, within: Collection[str]) -> str:

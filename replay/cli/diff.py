@@ -84,7 +84,7 @@ def diff(
     Objects that were added, removed and changed, by field, and the resources of nodes and queues
     before and after. A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042.
     All namespaces are compared unless -n names one; totals of nodes and queues always cover all
-    namespaces.
+    namespaces. Those of a queue count the pods of the queues below it as well.
 
     If the log does not know a kind at A, an object counts as added only if the log shows that it
     was created later; others are *first seen* (?). A kind that is known only from a later moment on

@@ -114,7 +114,8 @@ def get(
     relative to the moment. Exits with 1 if a named object does not exist at the moment.
 
     A PodGroup can be named by its job, or by its shortened name: big-gang-09629e74…. Tables shorten
-    the uids in PodGroup names; -o wide and all other forms do not.
+    the uids in PodGroup names; -o wide and all other forms do not. Of a queue, columns with +BELOW
+    count the pods of the queues below it as well.
 
     --plot draws queues, nodes, or one named job or PodGroup over time until the moment.
 

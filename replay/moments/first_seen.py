@@ -18,7 +18,7 @@ from ...engine.events import Reference
 from ...engine.state.coverage import Pair, Why
 from ...engine.state.facts import PodFact
 from ...engine.state.fold import Record
-from ...engine.state.tables import queue_by_podgroup
+from ...engine.state.tables import queue_by_podgroup, queue_parents, queues_from
 from ...engine.state.truth import Truth
 from .coverage import gaps_at
 from .diff import (
@@ -248,13 +248,13 @@ def _holders_first_seen(log: LogStates, before: Side, after: Side) -> tuple[set[
         return set(), set()
     pods = _judged(log, before, after, Scope(kinds=(_POD,))).first_seen
     seen = {one.object for one in pods}
-    queues = queue_by_podgroup(after[1])
+    queues, parents = queue_by_podgroup(after[1]), queue_parents(after[1])
     nodes, of_queues = set[str](), set[str]()
     for entry in after[1].of(*_POD):
         if entry.reference in seen and isinstance(entry.fact, PodFact):
             nodes.add(entry.fact.node)
             group = (entry.reference.namespace, entry.fact.podgroup)
-            of_queues.add(queues.get(group, entry.fact.queue))
+            of_queues.update(queues_from(queues.get(group, entry.fact.queue), parents))
     return nodes, of_queues
 
 

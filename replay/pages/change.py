@@ -11,7 +11,7 @@ from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
 from ..moments.diff import Diff, ObjectChanged, ObjectThen
 from ..moments.diff_counts import KindCount, counted_by_kind
-from ..render.differences import holding_table, remark_on, summary_line, value_text
+from ..render.differences import QUEUES_HEAD, holding_table, remark_on, summary_line, value_text
 from ..render.events import object_text
 from ..render.tables import cut
 from ..report.records import Change
@@ -72,7 +72,7 @@ def change_part(change: Change) -> Markup:
     """Return a difference as HTML."""
     found = change.diff
     held = (
-        ("What queues held", holding_table("QUEUE", found.queues)),
+        ("What queues held", holding_table(QUEUES_HEAD, found.queues)),
         ("What nodes held", holding_table("NODE", found.nodes)),
     )
     return rendered(

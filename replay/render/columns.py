@@ -411,11 +411,11 @@ _COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
         ("scheduling.volcano.sh", "Queue"): KindColumns(
             (
                 *("NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED"),
-                *("GUARANTEE", "ALLOCATED", "PODS", "AGE"),
+                *("GUARANTEE", "ALLOCATED+BELOW", "PODS+BELOW", "AGE"),
             ),
             _queue,
             _queue_wide,
-            ("CAPABILITY", "ALLOCATED", "PODS"),
+            ("CAPABILITY", "ALLOCATED+BELOW", "PODS+BELOW"),
         ),
         ("scheduling.volcano.sh", "PodGroup"): KindColumns(
             ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide

@@ -24,6 +24,7 @@ _WIDTH = 20
 _INDENT = "  "
 _VOLCANO = "scheduling.volcano.sh"
 _FINISHED = frozenset({"Succeeded", "Failed"})
+_HELD = ("ALLOCATED+BELOW", "STATUS.ALLOCATED")
 
 Lines = Iterator[str]
 
@@ -192,7 +193,7 @@ def _queue(described: ObjectDescription) -> Lines:
         [name, *(short_amount(name, c[name]) if name in c else NONE for c in columns)]
         for name in names
     ]
-    headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", "ALLOCATED", "STATUS.ALLOCATED")
+    headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", *_HELD)
     yield from _indented(described, Table(headers, rows))
 
 

@@ -21,6 +21,9 @@ from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
 API_VERSION = "plinian/v1"
 
 _NOT_KNOWN = "not known"
+QUEUES_HEAD = "QUEUE+BELOW"
+"""The head of the names of queues: each has what it and the queues below it hold."""
+
 GONE = "gone"
 """What is written for a node or queue that does not exist any more."""
 
@@ -86,7 +89,7 @@ def diff_lines(
     if blocks:
         yield "\n"
     yield from _holding_lines("NODE", found.nodes, style)
-    yield from _holding_lines("QUEUE", found.queues, style)
+    yield from _holding_lines(QUEUES_HEAD, found.queues, style)
     yield summary_line(found, events=events)
 
 

@@ -38,7 +38,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 class QueueRow(Sample, frozen=True, kw_only=True):
     """One resource of a queue, as ``get queues`` shows it.
 
-    :param allocated: requests of its pods that have a node and have not finished.
+    :param allocated: requests of its pods, and of those of the queues below it, that have a node
+        and have not finished; ``pods`` counts them.
     :param capability: None if there is no limit; ``deserved`` and ``guarantee`` likewise.
     """
 

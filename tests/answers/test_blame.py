@@ -102,12 +102,17 @@ def test_what_is_reserved_for_enqueued_jobs_of_queues_below(log: Log) -> None:
     )
 
 
-def test_of_a_queue_with_others_below_it_also_that_is_said_which_get_shows(log: Log) -> None:
-    found = asked(log, "queue/top", "allocated.cpu", "rv:9")
-    queues = queue_table(log.truth("rv:9"))
-    row, cpu = queues.names.index("top"), queues.resources.index("cpu")
-    own = int(queues.allocated[row, cpu] / 1000)
-    assert found.how.endswith(f"(get and describe count those of queue top alone: {own})")
+def test_get_describe_and_diff_count_the_pods_of_queues_below_as_well(tmp_path: Path) -> None:
+    inside = pod("inside", "a", 3, "n1")
+    with watched_log(tmp_path, NODES, *EVENTS, ("ADDED", inside)) as more:
+        for queue, cpu, pods in (("top", "5", 2), ("leaf", "3", 1)):
+            assert asked(more, f"queue/{queue}", "allocated.cpu").value == cpu
+            table = queue_table(more.truth("end"))
+            row = table.names.index(queue)
+            assert table.allocated[row, table.resources.index("cpu")] == int(cpu) * 1000
+            assert table.pods[row] == pods
+        changed = {one.name: one for one in more.diff("rv:11").queues}
+        assert sorted(changed) == ["leaf", "top"]
 
 
 @pytest.mark.parametrize("number", ["capability.cpu", "spec.capability.cpu"])

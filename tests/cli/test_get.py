@@ -56,7 +56,7 @@ def test_a_node_shows_what_its_pods_ask_of_it(ask: Ask) -> None:
 def test_a_queue_shows_its_limits_and_what_its_pods_hold(ask: Ask) -> None:
     before = ask("get", "q", "gold", "--at", "rv:15").splitlines()
     headers = ["NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED", "GUARANTEE"]
-    assert before[0].split() == [*headers, "ALLOCATED", "PODS", "AGE"]
+    assert before[0].split() == [*headers, "ALLOCATED+BELOW", "PODS+BELOW", "AGE"]
     limits = ["gold", "Open", "4", "root", "cpu=4", "<none>", "<none>"]
     assert before[1].split() == [*limits, "cpu=2,memory=1Gi", "1", "6s"]
     after = ask("get", "queue/gold").splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
@@ -11,9 +11,9 @@ import msgspec
 from ....engine.kubernetes.resources import plural_of
 from ...facade.documents import document
 from ...facade.log import Log
-from ...moments.diff import Diff, HoldingChanged, ObjectChanged, ObjectThen
+from ...moments.diff import Diff, ObjectChanged, ObjectThen
 from ...moments.diff_counts import counted_by_kind
-from ...render.differences import holding_table, remark_on, value_text
+from ...render.differences import QUEUES_HEAD, holding_table, remark_on, value_text
 from ...render.events import object_text
 from ...render.tables import Table, cut
 from .bounded import MOST_ROWS, Some, number, some
@@ -195,12 +195,11 @@ def _changed(one: ObjectChanged) -> Differing:
 
 
 def _holdings(found: Diff) -> Iterator[Holdings]:
-    sides: tuple[tuple[str, str, Sequence[HoldingChanged]], ...] = (
-        ("What queues held", "queue", found.queues),
-        ("What nodes held", "node", found.nodes),
+    sides: tuple[tuple[str, str, Table], ...] = (
+        ("What queues held", "queue", holding_table(QUEUES_HEAD, found.queues)),
+        ("What nodes held", "node", holding_table("NODE", found.nodes)),
     )
-    for title, kind, some_held in sides:
-        table: Table = holding_table(kind.upper(), some_held)
+    for title, kind, table in sides:
         if table.rows:
             yield Holdings(
                 title=title,
