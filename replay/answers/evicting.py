@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
 from ...engine.model.status import Status
 from ...engine.session.actions.eviction_details import GATE
@@ -23,7 +24,7 @@ from ...engine.volcano.session.history import resolve
 from ..sessions.session import numbers_document
 from .amounts import amounts_of, joined
 from .placing import DISCARD, PIPELINE, placed
-from .records import EvictionNode, EvictionTry, Link, Stay
+from .records import EvictionNode, EvictionTry, Stay
 from .run import Run
 from .victim_words import gate_words, short_words, spared_words
 
@@ -41,7 +42,7 @@ class Asking(NamedTuple):
     job: str
 
 
-def eviction_links(run: Run, pod: str, job: str) -> Iterator[Link]:
+def eviction_links(run: Run, pod: str, job: str) -> Iterator[EvictionTry]:
     """Yield whether the session looked for pods to evict for a pod, and why it found none."""
     if placed(run, pod) is not None:
         return
@@ -142,7 +143,8 @@ def why_no_room(run: Run, asked: Asking) -> NoRoom:
     gated = next((one.gated for one in searches if one.gated is not None), None)
     if not searches:
         gated = _gated(run, asked)
-        text = "" if gated is None else gate_words(run, gated, asked.job, asked.pod)
+        text = "" if gated is None else _left_at(run, gated, asked)
+        text += "" if gated is None else gate_words(run, gated, asked.job, asked.pod)
         return NoRoom(text or "it does not come to this job", gated)
     if gated is not None:
         return NoRoom(gate_words(run, gated, asked.job, asked.pod), gated, searches)
@@ -166,6 +168,17 @@ def _gated(run: Run, asked: Asking) -> Gated | None:
     abouts = (asked.pod, asked.job, *(() if job is None else (job.queue,)))
     found = (run.detail(Gated, GATE, about, asked.action) for about in abouts)
     return next((one for one in found if one is not None), None)
+
+
+def _left_at(run: Run, gated: Gated, asked: Asking) -> str:
+    """Return that an action left a queue at the pod of another job, before it came to this one."""
+    pod = run.pod(gated.about)
+    other = "" if pod is None else job_of(pod)
+    own = run.job(asked.job)
+    if other in {"", asked.job} or own is None:
+        return ""
+    at = f"pod {gated.about} of {run.title(other)}"
+    return f"it does not come to this job, as it leaves queue {own.queue} at {at}: "
 
 
 def _trials(run: Run, asked: Asking) -> EvictionTrials:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.job_cache import job_of
 from ...engine.kubernetes.counts import counted
 from ...engine.model.node import NodeInfo
 from ...engine.model.resource import Resource
 from ...engine.model.status import Status
-from ...engine.session.framework.details import FURTHER, NodeGroup, NodesChecked
+from ...engine.session.framework.details import FURTHER, GangCounts, NodeGroup, NodesChecked
 from ...engine.session.plugins.shared.amounts import plain
 from .amounts import amounts_of, in_order, joined, word
 from .demands import demands_of
 from .drift import differences
 from .finding import Finding
-from .node_words import phrase, refusal_of
+from .node_words import LACKS, phrase, refusal_of
 from .records import Link, NodeState, Waiting
 from .run import CLOSELY, NODE, Run
 
@@ -25,6 +28,16 @@ _STATES: Mapping[str | None, str] = MappingProxyType({"True": _READY, "False": "
 """How kubectl calls a status of the condition Ready; any other, and none, is Unknown."""
 _REPELS = frozenset({"NoSchedule", "NoExecute"})
 _NAMED = 3
+
+
+class _Refused(NamedTuple):
+    """Why a node refuses a pod, and what of it this session planned for others before.
+
+    :param after: words for that; empty if the node has too little without it.
+    """
+
+    group: NodeGroup
+    after: str
 
 
 def node_finding(run: Run, name: str) -> Finding:
@@ -55,6 +68,11 @@ def waiting_pods(cache: SchedulerCache) -> list[str]:
     """Return some of the pods that wait for a node in the whole cluster, by name."""
     pending = (job.index.get(Status.PENDING, {}).values() for job in cache.jobs.values())
     return sorted(task.key for some in pending for task in some)[:CLOSELY]
+
+
+def waiting_groups(cache: SchedulerCache) -> list[str]:
+    """Return some of the PodGroups with pods that wait for a node, by name."""
+    return sorted(key for key, job in cache.jobs.items() if job.index.get(Status.PENDING))[:CLOSELY]
 
 
 def _closed(info: NodeInfo) -> tuple[str, str] | None:
@@ -135,7 +153,7 @@ def _amounts(resource: Resource) -> dict[str, str]:
     return amounts_of(plain(resource))
 
 
-def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
+def _refused(run: Run, name: str) -> Iterator[tuple[str, _Refused]]:
     """Yield the waiting pods that a node refuses, with its group of nodes."""
     for (action, what, pod), seen in run.trace.details.items():
         if action == FURTHER:
@@ -143,26 +161,51 @@ def _refused(run: Run, name: str) -> Iterator[tuple[str, NodeGroup]]:
         if what.startswith("predicate ") and isinstance(seen, NodesChecked):
             for group in seen.groups:
                 if name in group.nodes:
-                    yield pod, group
+                    yield pod, _Refused(group, _after(run, name, group, seen.request))
 
 
-def _refusals(run: Run, name: str, refused: dict[str, NodeGroup]) -> Iterator[Link]:
-    for pod, group in refused.items():
+def _after(run: Run, name: str, group: NodeGroup, request: Mapping[str, float]) -> str:
+    """Return that a node lacks something only as this session planned other pods there before."""
+    info = run.cache.nodes.get(name)
+    lacked = [one.removeprefix(LACKS) for one in group.reasons if one.startswith(LACKS)]
+    if info is None or not lacked:
+        return ""
+    if any(info.idle.get(one) < request.get(one, 0.0) for one in lacked):
+        return ""
+    pods = sorted(_planned(run, name))
+    groups = dict.fromkeys(job_of(found) for one in pods if (found := run.pod(one)) is not None)
+    titles = [run.title(one) for one in groups]
+    if not titles:
+        return ""
+    more = [f"{len(titles) - 2} more"] if len(titles) > 2 else []
+    return f", after what this session planned there for {joined([*titles[:2], *more])}"
+
+
+def _planned(run: Run, name: str) -> set[str]:
+    """Return the pods for which this session planned a node, also those that it took back."""
+    gangs = [one for one in run.trace.details.values() if isinstance(one, GangCounts)]
+    taken_back = ((pod, node) for one in gangs for pod, (_, node) in one.planned.items())
+    every = chain(run.binds.items(), run.pipelined.items(), taken_back)
+    return {pod for pod, node in every if node == name}
+
+
+def _refusals(run: Run, name: str, refused: Mapping[str, _Refused]) -> Iterator[Link]:
+    for pod, one in refused.items():
         own = demands_of(run, pod)
-        text = f"it does not take pod {pod}: {refusal_of(group, name, own)}"
+        text = f"it does not take pod {pod}: {refusal_of(one.group, name, own)}{one.after}"
         yield Waiting(text=text, names=(pod,))
 
 
-def _would(run: Run, name: str, refused: dict[str, NodeGroup]) -> str:
+def _would(run: Run, name: str, refused: Mapping[str, _Refused]) -> str:
     """Return which waiting pods a node refuses, or how many, and why."""
     if len(refused) == 1:
-        ((pod, group),) = refused.items()
-        why = refusal_of(group, name, demands_of(run, pod))
-        return f"it does not take pod {pod}, which waits: {why}"
+        ((pod, only),) = refused.items()
+        why = refusal_of(only.group, name, demands_of(run, pod))
+        return f"it does not take pod {pod}, which waits: {why}{only.after}"
     by_reason: dict[str, int] = {}
-    for group in refused.values():
-        says = joined(f"it {phrase(reason, one=True)}" for reason in group.reasons)
-        by_reason[says] = by_reason.get(says, 0) + 1
+    for one in refused.values():
+        says = joined(f"it {phrase(reason, one=True)}" for reason in one.group.reasons)
+        by_reason[says + one.after] = by_reason.get(says + one.after, 0) + 1
     parts = [f"{says} ({counted(pods, 'pod')})" for says, pods in by_reason.items()]
     many = f"it does not take {counted(len(refused), 'pod')} that wait"
     return f"{many}: {joined(parts[:_NAMED])}"

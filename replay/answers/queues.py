@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+import msgspec
+
 from ...engine.cache.cache import SchedulerCache
 from ...engine.kubernetes.counts import counted
 from ...engine.model.status import Status
@@ -95,13 +97,19 @@ def _blocked(run: Run, key: str) -> Blocked | None:
 
 
 def _evictions(run: Run, blocked: Mapping[str, Blocked]) -> Iterator[Link]:
-    """Yield what the actions that evict did for the first job of each cause."""
+    """Yield what the actions that evict did for the first job of each cause, each thing once."""
+    said = set()
     firsts = {found.cause: key for key, found in reversed(list(blocked.items()))}
     for key in sorted(run.trace.fully.intersection(firsts.values())):
         group = run.group(key)
         waiting = "" if group is None else first_waiting(run, key, group)
-        if waiting:
-            yield from eviction_links(run, waiting, key)
+        for link in eviction_links(run, waiting, key) if waiting else ():
+            what = (link.action, link.gate, link.by, str(link.compared))
+            if not link.gate or what not in said:
+                of_pod = f"{link.action} for pod {link.pod}"
+                text = link.text.replace(link.action, of_pod, 1)
+                yield msgspec.structs.replace(link, text=text)
+            said.add(what)
 
 
 def _waits(run: Run, subject: str, blocked: dict[str, Blocked]) -> Finding:

@@ -30,7 +30,7 @@ from .finding import Finding, ObjectKey
 from .jobs import Subject, job_finding
 from .kubernetes_events import KubernetesEvents
 from .makers import makers_of
-from .nodes import node_finding, waiting_pods
+from .nodes import node_finding, waiting_groups, waiting_pods
 from .pods import pod_finding
 from .queues import jobs_below, may_wait, queue_finding
 from .records import Asked, Note, Step
@@ -273,7 +273,7 @@ def closely(cache: SchedulerCache, target: Target) -> Collection[str]:
         jobs = [key for key in jobs_below(cache, target.key) if may_wait(cache, key)][:CLOSELY]
         return {target.key}.union(*(closely_of_job(cache, key, most=_FEW) for key in jobs))
     if target.pair == NODE:
-        return {target.key, *waiting_pods(cache)}
+        return {target.key, *waiting_pods(cache), *waiting_groups(cache)}
     pods = [target.key] if target.pair == POD else []
     return closely_of_job(cache, target.podgroup, *pods)
 

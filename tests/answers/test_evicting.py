@@ -315,7 +315,8 @@ def test_the_first_sentence_says_what_stops_reclaim(
     assert tried.text == f"reclaim: {why}"
     of_queue = ask("queue/qb", conf, *documents, release=release)
     assert of_queue.sentence.endswith(f"; reclaim makes no room for it: {why}")
-    assert [one.text for one in links(of_queue, EvictionTry)] == [tried.text]
+    named = tried.text.replace("reclaim", f"reclaim for pod {tried.pod}", 1)
+    assert [one.text for one in links(of_queue, EvictionTry)] == [named]
 
 
 def test_what_a_plugin_compared_is_in_the_record(ask: Any) -> None:
