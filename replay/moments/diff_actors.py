@@ -22,8 +22,18 @@ from .verbs import with_verbs
 _ASKED = ("pod.bound", "pod.evicted", "request.accepted")
 """Requests that name the actor of a change that a version shows without one."""
 
+_WRITES = frozenset({"update", "patch"})
+
 _NODE = "spec.nodeName"
 _LEAVING = ("metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds")
+
+
+class _Request(msgspec.Struct):
+    verb: str = ""
+    subresource: str = ""
+
+
+_DECODE = msgspec.json.Decoder(_Request).decode
 
 
 class Maker(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +41,16 @@ class Maker(msgspec.Struct, frozen=True, kw_only=True):
 
     :param actor: empty if the log does not say.
     :param position: of the event that shows the difference, or names who made it; 0 if none.
-    :param span: the bounds of its time.
+    :param span: the bounds of its time. :param perhaps: if nobody is known, who made the only
+        accepted request to write the object in that time; ``asked`` is its position.
     """
 
     actor: str = ""
     position: int = 0
     span: Span = Span(None, None, None)
     kind: str = ""
+    perhaps: str = ""
+    asked: int = 0
 
 
 UNKNOWN_MAKER = Maker()
@@ -172,7 +185,22 @@ class _Events:
             asked = self._last_asked(reference, lambda event: event.kind == "pod.bound")
         elif path.startswith(_LEAVING):
             asked = self._leaving(reference)
-        return asked or maker
+        return asked or self._perhaps(reference, path, maker)
+
+    def _perhaps(self, reference: Reference, path: str, maker: Maker) -> Maker:
+        """Return a maker with who may have been it: the only one who asked in that time."""
+        low, high = maker.span.earliest, maker.span.latest
+        if low is None or high is None:
+            return maker
+        inside = [
+            one
+            for one in self._asked[reference]
+            if _may_write(one.event, path) and _meets(one.event, low, high)
+        ]
+        if len(inside) != 1 or not inside[0].event.actor:
+            return maker
+        (one,) = inside
+        return msgspec.structs.replace(maker, perhaps=one.event.actor, asked=one.position)
 
     def _leaving(self, reference: Reference) -> Maker | None:
         return self._last_asked(
@@ -230,6 +258,22 @@ def _asked(after: Moment, wanted: Iterable[Reference]) -> Query:
         until=after.known,
         kinds=(*_ASKED, *sorted(kinds)),
     )
+
+
+def _may_write(event: Event, path: str) -> bool:
+    """Return whether an accepted request may have changed a field of its object."""
+    if event.kind != "request.accepted":
+        return False
+    request = _DECODE(event.payload)
+    if request.verb not in _WRITES:
+        return False
+    return not request.subresource or path.split(".", 1)[0] == request.subresource
+
+
+def _meets(event: Event, low: int, high: int) -> bool:
+    """Return whether a request may have been done in a time."""
+    begun, done = event.earliest, event.latest
+    return begun is not None and done is not None and begun <= high and low <= done
 
 
 def _name(reference: Reference) -> tuple[str, str, str, str]:

@@ -95,6 +95,8 @@ def made_by(who: Who) -> Made:
 def maker_text(maker: Maker) -> str:
     """Return the actor of a difference, and the event that records it."""
     parts = [f"by {maker.actor}" if maker.actor else "by an unknown actor"]
+    if maker.perhaps:
+        parts = [f"by an unknown actor, perhaps {maker.perhaps} (@{maker.asked})"]
     if maker.position:
         parts += [f"@{maker.position}", span_text(maker.span)]
     return "  ".join(parts)
@@ -109,6 +111,7 @@ def _maker_json(maker: Maker) -> dict[str, Any]:
         "time": _time(span.estimate),
         "earliest": _time(span.earliest),
         "latest": _time(span.latest),
+        **({"perhaps": maker.perhaps, "asked": maker.asked} if maker.perhaps else {}),
     }
 
 
