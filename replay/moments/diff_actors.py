@@ -41,7 +41,7 @@ class Maker(msgspec.Struct, frozen=True, kw_only=True):
 
     :param actor: empty if the log does not say.
     :param position: of the event that shows the difference, or names who made it; 0 if none.
-    :param span: the bounds of its time. :param perhaps: if nobody is known, who made the only
+    :param span: the bounds of its time. :param perhaps: if no actor is known, who made the only
         accepted request to write the object in that time; ``asked`` is its position.
     """
 

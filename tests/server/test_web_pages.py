@@ -384,6 +384,8 @@ def test_a_queue_above_its_parent_and_a_full_one_are_marked(tmp_path: Path) -> N
         queue("lost", parent="nowhere"),
         group("running", 1, "Running", queue="small"),
         pod("p", "running", 2, on="n1"),
+        queue("waits", parent="root", capability={"cpu": "4"}),
+        group("enqueued", 1, "Inqueue", queue="waits", minResources={"cpu": "5"}),
     )
     with made_log(tmp_path, CAPACITY, *world):
         pass
@@ -393,7 +395,11 @@ def test_a_queue_above_its_parent_and_a_full_one_are_marked(tmp_path: Path) -> N
         page = page_at(client, place)
     by_name = {row["queue"]: row for row in rows}
     assert by_name["small"]["full"]
+    assert not by_name["small"]["reserved"]
     assert not by_name["big"]["full"]
+    waits = by_name["waits"]  # Nothing is allocated there, so pods are placed.
+    assert (waits["full"], waits["reserved"]) == (False, True)
+    assert "⚠ no room to enqueue" in page.text
     assert by_name["big"]["above"] == [{"what": "capability", "parent": "small", "amount": "2"}]
     assert by_name["big"]["depth"] == by_name["small"]["depth"] + 1
     assert "⚠ more capability than small (2)" in page.text

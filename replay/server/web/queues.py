@@ -41,7 +41,9 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     :param waiting: how many PodGroups of the queue itself are Pending; ``enqueued``: Inqueue.
     :param amounts: as texts, by name; only those that there are.
     :param shares: the same in percent of the width of the bar.
-    :param full: what is held and reserved reaches the capability.
+    :param full: what is held reaches the capability: sessions compare these before they place a
+        pod. :param reserved: only what is held and reserved together reaches it: sessions compare
+        their sum before they enqueue a job.
     """
 
     queue: str
@@ -58,6 +60,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     amounts: Mapping[str, str]
     shares: Mapping[str, float]
     full: bool
+    reserved: bool
     above: tuple[Limit, ...]
 
 
@@ -146,8 +149,9 @@ class _Queues:
     def _line(self, name: str, depth: int, resource: str, *, first: bool) -> QueueLine:
         fact = self.facts[name]
         amounts = self._amounts(name, resource)
-        taken = amounts.get("allocated", 0.0) + amounts.get("inqueue", 0.0)
-        limit = fact.capability.get(resource)
+        held, limit = amounts.get("allocated", 0.0), fact.capability.get(resource)
+        full = limit is not None and held >= limit
+        taken = held + amounts.get("inqueue", 0.0)
         return QueueLine(
             queue=name,
             first=first,
@@ -162,7 +166,8 @@ class _Queues:
             resource=resource,
             amounts={one: short_amount(resource, amount) for one, amount in amounts.items()},
             shares=_shares(amounts),
-            full=limit is not None and taken >= limit,
+            full=full,
+            reserved=limit is not None and taken >= limit and not full,
             above=tuple(self._above(name, resource)),
         )
 
