@@ -400,6 +400,7 @@ def test_a_queue_above_its_parent_and_a_full_one_are_marked(tmp_path: Path) -> N
     waits = by_name["waits"]  # Nothing is allocated there, so pods are placed.
     assert (waits["full"], waits["reserved"]) == (False, True)
     assert "⚠ no room to enqueue" in page.text
+    assert "sessions compute a limit from the nodes and the other queues" in page.text
     assert by_name["big"]["above"] == [{"what": "capability", "parent": "small", "amount": "2"}]
     assert by_name["big"]["depth"] == by_name["small"]["depth"] + 1
     assert "⚠ more capability than small (2)" in page.text
