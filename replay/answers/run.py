@@ -206,9 +206,18 @@ def run_of(
     answer = session_in(scene, behaviours, cache, into=trace)
     conf = conf_of(scene.confs, behaviours).conf
     binds, pipelined = dict(answer.result.binds), dict(answer.result.pipelined)
-    ahead = (scene, behaviours) if goes_on else (None, None)
     return Run(
-        scene.moment, cache, answer, trace, conf, binds, pipelined, unknown, *ahead, job_specs
+        moment=scene.moment,
+        cache=cache,
+        answer=answer,
+        trace=trace,
+        conf=conf,
+        binds=binds,
+        pipelined=pipelined,
+        unknown=unknown,
+        scene=scene if goes_on else None,
+        behaviours=behaviours if goes_on else None,
+        job_specs=job_specs,
     )
 
 

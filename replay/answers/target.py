@@ -81,9 +81,10 @@ def target_of(log: Log, named: ObjectName, place: str, moment: Moment) -> Target
         return target._replace(podgroup=group, waits=not fact.node)
     if isinstance(fact, PodGroupFact):
         job = job_of_group(log.truth(moment), entry.reference)
-        of = {} if job is None else {"job": _key(job), "phase": str(getattr(job.fact, "phase", ""))}
-        waits = _may_wait(log, key, fact.phase, moment)
-        return target._replace(podgroup=key, waits=waits, **of)
+        target = target._replace(podgroup=key, waits=_may_wait(log, key, fact.phase, moment))
+        if job is None:
+            return target
+        return target._replace(job=_key(job), phase=str(getattr(job.fact, "phase", "")))
     return target
 
 

@@ -109,8 +109,8 @@ def question_of(
     """Return the question that options give.
 
     :param phase: ``ns/podgroup=Phase``.
-    :raises UsageError: there is none, more than one, its object is not ``ns/name``, or PodGroups have
-        no such phase.
+    :raises UsageError: there is none, more than one, its object is not ``ns/name``, or no PodGroup
+        has such a phase.
     """
     given = {BOUND: bound, PENDING: pending, ENQUEUED: enqueued, PHASE: phase}
     asked = [(kind, text) for kind, text in given.items() if text is not None]
