@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+
 from ...engine.kubernetes.objects import Object, Undecodable, decode
 from ...engine.kubernetes.objects.faults import Misfit, path_text
 from .amounts import is_amount
@@ -14,10 +16,10 @@ from .objects import Manifest, amounts_in, copied
 O = TypeVar("O", bound=Object)  # noqa: E741 -- the field's letter for an object
 
 _NOW = "write the field with the API's type"
-_SOUND: Mapping[str, Any] = MappingProxyType(
-    {"not a mapping": {}, "not a list": [], "not text": "", "not true or false": False}
+_SOUND: Mapping[str, str] = MappingProxyType(
+    {"not a mapping": "{}", "not a list": "[]", "not text": '""', "not true or false": "false"}
 )
-"""By what is wrong, a value that is right; of numbers it is 0."""
+"""By what is wrong, a value that is right, as JSON; of numbers it is 0."""
 
 
 class TypeFault(NamedTuple):
@@ -73,7 +75,7 @@ def _mended(document: Any, misfit: Misfit) -> bool:
     if isinstance(document, dict):
         del document[last]
     else:
-        document[last] = copied(_SOUND.get(misfit.says, 0))
+        document[last] = msgspec.json.decode(_SOUND.get(misfit.says, "0"))
     return True
 
 

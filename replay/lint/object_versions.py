@@ -11,7 +11,7 @@ from .objects import Manifest
 
 _NAME = "volcano"
 _REFUSED = "no API server accepts the object"
-_KUBERNETES = frozenset(one.group for one in RESOURCE_TYPES) - VOLCANO_VERSIONS.keys()
+_KUBERNETES = frozenset(one.group for one in RESOURCE_TYPES) - frozenset(VOLCANO_VERSIONS)
 _SHARED = frozenset(one.kind for one in RESOURCE_TYPES if one.group in _KUBERNETES)
 """Kinds that Kubernetes has, and perhaps Volcano, too."""
 

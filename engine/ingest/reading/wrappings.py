@@ -36,7 +36,7 @@ _ESCAPE = re.compile(
 )
 """What is meant for a terminal: colours, the place of the cursor, a title."""
 
-_LOST_ESCAPE = re.compile(rb"\[[0-9]{1,3}(?:;[0-9]{1,3})*m")
+_LOST_ESCAPE = re.compile(rb"\[[0-9][0-9;]{0,15}m")
 """A colour of which a page or a terminal swallowed the first byte."""
 
 _COLOURED = re.compile(rb"(?m)^\x1b")

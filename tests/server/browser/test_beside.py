@@ -86,7 +86,7 @@ def test_from_a_time_to_why_the_gang_waits(look: Look) -> None:
 
 
 def test_what_helps_is_tried_when_it_is_asked_for(look: Look) -> None:
-    page = look(f"{PAST}/why/{GANG}").page
+    page = look(f"{PAST}/why/job/default/gpu-2").page
     page.get_by_role("link", name="Try changes that may help").click()
     table = page.get_by_role("region", name="Changes with which it starts")
     expect(table).to_contain_text("like node-3")
