@@ -10,7 +10,6 @@ import msgspec
 
 from ..kubernetes.units import parse_time, resource_amount
 from . import facts
-from .misread import faults_of, readable, without_odd
 from .pod_status import PodStatus, container_counts, status_word
 
 Quantities = dict[str, str | float]
@@ -409,6 +408,9 @@ class _Extractor(Generic[T]):
         """
         document = msgspec.json.decode(payload)
         try:
+            # Few logs have such an object, and all objects of Kubernetes take 30 ms to define.
+            from .misread import readable, without_odd  # noqa: PLC0415
+
             found = self.build(without_odd(readable(document, self.shape)))
         except ValueError:
             found = empty
@@ -474,4 +476,6 @@ def extract_use(group: str, kind: str, payload: bytes) -> facts.Fact:
 def misread_words(group: str, kind: str, payload: bytes) -> str:
     """Return what of an object tables cannot read, in words; empty if they can read it."""
     shape = _EXTRACTORS.get((group, kind), _EXTRACT_OTHER).shape
+    from .misread import faults_of  # noqa: PLC0415 -- only for objects with a fault
+
     return next(faults_of(msgspec.json.decode(payload), shape), "")

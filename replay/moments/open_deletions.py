@@ -13,7 +13,6 @@ from ...engine.log.store import Query
 from ...engine.state.clock import UNDATED, Span
 from ...engine.state.coverage import Gap, Pair, Why
 from ...engine.state.fold import Record
-from .absences import lists_of
 from .clock import span_of_read
 from .moment import Moment
 from .times import own_span
@@ -91,6 +90,8 @@ def _went(
 
     If no list does, events show that they are gone.
     """
+    from .absences import lists_of  # noqa: PLC0415 -- only if something was deleted so
+
     request, records = asked
     uids = {one.reference.uid for one in records}
     places = {one.reference.namespace for one in records}
