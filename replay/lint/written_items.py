@@ -18,7 +18,7 @@ from ...engine.errors import EventMalformed, InputError, InputTruncated
 from ...engine.events import canonical_json
 from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import HEAD, Document
-from ...engine.ingest.reading.json_text import json_documents, repeated_key
+from ...engine.ingest.reading.json_text import DECODE_FAULTS, json_documents, repeated_key
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
 from .findings import FilePlace
 from .json_keys import repeated_keys
@@ -128,7 +128,7 @@ def _json_items(document: Document) -> Iterator[Item]:
         place = FilePlace(document.source, line, number)
         try:
             value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        except DECODE_FAULTS as fault:
             raise _unreadable(document, f"not JSON: {fault}", str(place)) from fault
         parts = value if isinstance(value, list) else listed(value)
         twice: dict[int, list[RepeatedKey]] = {}

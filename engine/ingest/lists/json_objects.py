@@ -13,7 +13,7 @@ from ...events import Event
 from ..objects.versions import decode_slim
 from ..reading.broken import kind_in
 from ..reading.formats import Context
-from ..reading.json_text import array_items, fault_of, json_documents, repeated_key
+from ..reading.json_text import DECODE_FAULTS, array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
 from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from .listing import Listing, ListMetadata, is_list_kind, object_events
@@ -30,8 +30,6 @@ _STORED = re.compile(rb'"(?:resourceVersion|items)"|"status"\s*:\s*\{\s*"|"kind"
 
 No one writes an Event by hand, so one without a resourceVersion was stored too.
 """
-
-_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Header(msgspec.Struct):
@@ -71,7 +69,7 @@ class ObjectList:
                 continue
             try:
                 header = _HEADER(text)
-            except _FAULTS as fault:
+            except DECODE_FAULTS as fault:
                 what, path = fault_of(fault)
                 context.reject(what, line=line, path=path)
                 continue
@@ -121,7 +119,7 @@ def _object(
     """Yield the version in a text, and add it to its list; reject it if it is wrong."""
     try:
         events = _events_of(text, context, line, listing)
-    except _FAULTS as fault:
+    except DECODE_FAULTS as fault:
         what, inner = fault_of(fault)
         context.reject(what, line=line, path=path + inner.removeprefix("$"))
     except EventMalformed as fault:

@@ -21,6 +21,9 @@ from .formats import Context
 MAX_DOCUMENT = 256 * 2**20
 """Bytes. A list of 50,000 pods takes about 200 MB, and is in memory once while it is read."""
 
+DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding JSON raises; :func:`fault_of` has the words."""
+
 _PIECE = 2**20
 _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
 _DECODE = msgspec.json.Decoder().decode

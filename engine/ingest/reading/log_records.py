@@ -17,12 +17,11 @@ import msgspec
 
 from ...errors import EventMalformed
 from .formats import Context
-from .json_text import fault_of, json_documents, json_elements
+from .json_text import DECODE_FAULTS, fault_of, json_documents, json_elements
 from .klog_fields import IN_FIELDS, klog_line
 from .log_lines import BEGINS, LogRecord, held, in_order, lines_of, newest_first, time_of
 from .sizes import hold_values
 
-_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _MAX_LINE = 8 * 2**20
 _TEXTS: Final = (
     *("log", "textPayload", "message", "msg", "line", "MESSAGE", "_raw", "body", "text"),
@@ -122,7 +121,7 @@ class LogRecords:
         for line in head.lstrip().split(b"\n", _LINES_SEEN)[:_LINES_SEEN]:
             try:
                 found = list(_records(_DECODE(line), self._fields, _DEPTH))
-            except _FAULTS:
+            except DECODE_FAULTS:
                 break  # The last one is cut off.
             seen += [LogRecord(time, 0, text) for time, text in found[:1]]
             if not seen or len(found) > 1:
@@ -140,7 +139,7 @@ class LogRecords:
             try:
                 value = _DECODE(line)
                 found = list(_records(value, self._fields, _DEPTH))
-            except _FAULTS:
+            except DECODE_FAULTS:
                 value, found = None, []
             for time, text in found or [(None, line)]:
                 record = LogRecord(time, number, text)
@@ -167,7 +166,7 @@ class LogRecords:
             except EventMalformed as fault:
                 context.reject(fault.what, line=number)
                 continue
-            except _FAULTS as fault:
+            except DECODE_FAULTS as fault:
                 context.reject(fault_of(fault)[0], line=number)
                 continue
             line, place = number, 0

@@ -20,6 +20,7 @@ from ...kubernetes.duration import parse_go_duration
 from ...kubernetes.units import parse_time
 from ...nesting import TOO_DEEP, hold_depth
 from ..reading.formats import Context
+from ..reading.json_text import DECODE_FAULTS
 from ..reading.lines import numbered_lines
 from ..reading.sizes import hold_object
 
@@ -28,7 +29,6 @@ Name = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x20]+\Z")]
 
 _TYPED = re.compile(rb'\s*\{\s*"type"\s*:\s*"[a-z]+\.[a-z]+"')
 _TYPE = re.compile(r"[a-z]+\.[a-z]+")
-_DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _Record(
@@ -151,7 +151,7 @@ class ExternalInputRecords:
             return True
         try:
             value = msgspec.json.decode(head.lstrip().partition(b"\n")[0])
-        except _DECODE_FAULTS:
+        except DECODE_FAULTS:
             return False
         kind = value.get("type") if isinstance(value, dict) else None
         return isinstance(kind, str) and _TYPE.fullmatch(kind) is not None
@@ -164,7 +164,7 @@ class ExternalInputRecords:
                 value = msgspec.json.decode(text)
                 hold_depth(value, text)
                 record = parse_record(value)
-            except _DECODE_FAULTS as fault:
+            except DECODE_FAULTS as fault:
                 self._undecodable(fault, text, line, context)
             except EventMalformed as fault:
                 context.reject(fault.what, line=line)

@@ -24,6 +24,7 @@ from ..objects.derived import extra_events
 from ..objects.scheduler_conf import config_event
 from ..objects.versions import version_event
 from ..reading.formats import Context
+from ..reading.json_text import DECODE_FAULTS
 from ..reading.sizes import hold_values
 from .external_inputs import RECORD_TYPES, parse_record, record_event
 
@@ -68,7 +69,7 @@ class Scenario:
         except EventMalformed as fault:
             context.reject(fault.what, line=1)
             return
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        except DECODE_FAULTS as fault:
             context.reject(f"no scenario: {fault}", line=1)
             return
         yield from _Reader(context).read(scenario)

@@ -23,6 +23,7 @@ from ..objects.defaults import lacks_a_default
 from ..objects.versions import bound_at, deletion_requested, later, newest_written, stamp_of
 from ..reading.formats import Context
 from ..reading.fragments import NOTHING, Fragments
+from ..reading.json_text import DECODE_FAULTS
 from ..reading.sizes import MAX_OBJECT
 
 _WRAPPER = len('{"type":"","object":}')
@@ -38,7 +39,7 @@ _LEVELS = 6
 """Levels of a status below the first; those of Kubernetes and Volcano have four."""
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
-_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
+_FAULTS = (*DECODE_FAULTS, EventMalformed)
 
 
 def _shallow(levels: int) -> Any:

@@ -29,6 +29,7 @@ from ..objects.versions import decode_slim, revision_of, version_event
 from ..reading.broken import BrokenLists
 from ..reading.formats import Context, InitialList
 from ..reading.json_text import (
+    DECODE_FAULTS,
     LONE_SURROGATE,
     MAX_DOCUMENT,
     ends_in_lone_surrogate,
@@ -48,7 +49,6 @@ _BEGIN = re.compile(
 _INITIAL_END = "k8s.io/initial-events-end"
 _VERBS = MappingProxyType({"ADDED": "created", "MODIFIED": "updated", "DELETED": "deleted"})
 _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
-_DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _WITHIN_SECOND = SECOND_US - 1
 
@@ -97,7 +97,7 @@ class WatchStream:
 def _is_whole(text: bytes) -> bool:
     try:
         _SPAN(text)
-    except _DECODE_FAULTS:
+    except DECODE_FAULTS:
         return False
     return True
 
@@ -171,7 +171,7 @@ class _Reader:
         except EventMalformed as fault:
             self._reject(fault.what.replace("$", "$.object", 1), line)
             return ()
-        except _DECODE_FAULTS as fault:
+        except DECODE_FAULTS as fault:
             if ends_in_lone_surrogate(text):
                 self._reject(LONE_SURROGATE, line)
             elif may_be_cut and not isinstance(fault, RecursionError):
