@@ -14,6 +14,7 @@ from ..errors import LogCorrupt
 from ..events.complete_lists import LastList, Listing
 from ..events.payloads import ListObserved
 from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
+from ..kubernetes.work_queue import Waiting
 from ..model.device_claims import DeviceClaim
 from ..model.device_log import DeviceChange, DeviceLog
 from ..model.hypernode import HyperNodeInfo
@@ -56,6 +57,8 @@ _AT_ONCE = 1024
 
 _STATUSES = tuple(Status)
 _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
+_ENCODE = msgspec.msgpack.Encoder().encode
+_NONE_WAIT = Waiting[Any]([], [], [], [], 0, 0)
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
 
 
@@ -67,6 +70,22 @@ def unpack(
     :param decoded: instead of decoding payloads, where the same objects are restored many times.
     """
     return _Reader(_DECODE(data), behaviours, payloads, decoded).projector
+
+
+def seen_by_sessions(data: bytes) -> bytes:
+    """Return what sessions see of a packed projector: equal caches to them give equal bytes.
+
+    That is all but what waits for the cache's workers.
+    """
+    without = msgspec.structs.replace(
+        _DECODE(data),
+        past_jobs=[],
+        deleted_jobs=_NONE_WAIT,
+        error_tasks=_NONE_WAIT,
+        node_queue=_NONE_WAIT,
+        hypernode_queue=_NONE_WAIT,
+    )
+    return _ENCODE(without)
 
 
 def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:

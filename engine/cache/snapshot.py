@@ -127,7 +127,7 @@ class SnapshotBuilder:
         for key in changes.jobs:
             changed = cache.jobs.get(key)
             if changed is not None and _is_visible(changed, queues):
-                changed.priority = cache.priority_of(changed)
+                _take_priority(cache, changed)
                 left = rows.put(changed, changed.priority)
             else:
                 left = rows.remove(key) if key in rows else []
@@ -177,6 +177,17 @@ class SnapshotBuilder:
             csi_nodes=dict(sorted(cache.node_cache.csi_nodes.items())),
             present=self._nodes.present(),
         )
+
+
+def take_priorities(cache: CacheContents) -> None:
+    """Change of a cache's jobs what its next snapshot would: their priorities."""
+    for job in cache.jobs.values():
+        if _is_visible(job, cache.queues):
+            _take_priority(cache, job)
+
+
+def _take_priority(cache: CacheContents, job: JobInfo) -> None:
+    job.priority = cache.priority_of(job)
 
 
 def _is_visible(job: JobInfo, queues: Mapping[str, QueueInfo]) -> bool:

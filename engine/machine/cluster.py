@@ -24,6 +24,7 @@ from ..kubernetes.object_table import ObjectTable
 from . import seen
 from .decoded import DecodedObjects
 from .faults import NO_FAULTS, FaultLimits, Faults
+from .known_sessions import Decided
 from .layout import API, Layout, Part, everything
 from .machine import Machine, State
 from .natural import USER, Natural
@@ -160,7 +161,9 @@ def parts_of(settings: ClusterSettings, objects: ObjectTable) -> dict[str, Part]
     if any(scheduler_of({"spec": spec}) not in volcano for spec in _pods_to_bind(given)):
         other = lambda: OtherScheduler(volcano, objects)  # noqa: E731
         parts[OTHER_SCHEDULER] = _part(other, kinds)
-    parts["scheduler"] = _part(lambda: SchedulerComponent(scheduler), kinds, seen.of_scheduler)
+    known: dict[bytes, Decided] = {}
+    make_scheduler = lambda: SchedulerComponent(scheduler, known)  # noqa: E731
+    parts["scheduler"] = _part(make_scheduler, kinds, seen.of_scheduler)
     return {name: _in_process(name, part) for name, part in parts.items()}
 
 

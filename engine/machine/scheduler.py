@@ -27,8 +27,9 @@ from ..cache.requests import (
     WriteConditions,
     WritePodGroup,
 )
-from ..cache.restored import unpack
+from ..cache.restored import seen_by_sessions, unpack
 from ..cache.scheduler_flags import CacheOptions
+from ..cache.snapshot import take_priorities
 from ..cache.stored import pack
 from ..cache.writer import JobStatus, Writer
 from ..controllers.component import Client
@@ -40,6 +41,7 @@ from ..model.panic import Panic
 from ..session.framework.process import ProcessState
 from ..session.run import SessionInput, run_session
 from .decoded import DecodedObjects
+from .known_sessions import Decided, Noting
 
 if TYPE_CHECKING:
     from ..session.framework.outcome import SessionResult
@@ -85,11 +87,15 @@ class Kept(NamedTuple):
 class SchedulerComponent:
     """One scheduler process.
 
+    :param known: what sessions decided, by what they saw of a cache that was restored; the
+        schedulers of one machine share it. Without it, every session is run.
     :ivar settings: what it was started with.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, known: dict[bytes, Decided] | None = None) -> None:
         self.settings = settings
+        self._known = known
+        self._restored: bytes | None = None
         self.kinds = settings.kinds
         self._projector: Projector | None = None
         self._binding: tuple[tuple[str, str, bytes], ...] = ()
@@ -132,12 +138,14 @@ class SchedulerComponent:
             kept.cache, self.settings.behaviours, self._payloads, self._decoded
         )
         self._binding = kept.binding
+        self._restored = kept.cache
 
     def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:
         """Let an informer deliver a change.
 
         :raises Panic: the process ends.
         """
+        self._restored = None
         item = decode(KINDS[kind], document)
         origins, driver = self.projector.origins[kind], self.projector.driver
         try:
@@ -171,8 +179,9 @@ class SchedulerComponent:
         """
         driver = self.projector.driver
         driver.connect(_Requests(client))
+        restored, self._restored = self._restored, None
         if name == SESSION:
-            self._session()
+            self._session(restored)
             return
         if name == BINDS:
             self._writer().process_binds()
@@ -207,28 +216,48 @@ class SchedulerComponent:
             writer.waiting.append(msgspec.structs.replace(task, job=job, node_name=node))
         return writer
 
-    def _session(self) -> None:
-        """Open a session, run the actions, and write what it says when it closes."""
-        cache, settings = self.projector.cache, self.settings
+    def _session(self, restored: bytes | None) -> None:
+        """Open a session, run the actions, and write what it says when it closes.
+
+        :param restored: the packed cache, if nothing has reached it since it was restored.
+        """
         writer = self._writer()
-        snapshot = cache.snapshot()
+        decided = self._decide(writer, restored)
+        if decided.panic is not None:
+            raise decided.panic.through()
+        self._close(decided, writer)
+        self._binding = tuple(
+            (task.job, task.node_name, msgspec.json.encode(task.pod)) for task in writer.waiting
+        )
+
+    def _decide(self, writer: Writer, restored: bytes | None) -> Decided:
+        """Return what a session decides, which is done then but for its close."""
+        if self._known is None or restored is None:
+            return self._run(writer)
+        seen = seen_by_sessions(restored)
+        decided = self._known.get(seen)
+        if decided is None:
+            decided = self._known[seen] = self._run(writer)
+        else:
+            take_priorities(self.projector.cache)
+            decided.request_of(writer)
+        return decided
+
+    def _run(self, writer: Writer) -> Decided:
+        """Run a session, and return what it decided."""
+        settings, noting = self.settings, Noting(writer)
         result = run_session(
             SessionInput(
-                snapshot=snapshot,
+                snapshot=self.projector.cache.snapshot(),
                 conf=settings.conf,
                 behaviours=settings.behaviours,
                 now=self._present(),
                 process=self._process(),
-                cache=writer,
+                cache=noting,
             )
         )
         self._ended(result)
-        if result.panic is not None:
-            raise result.panic
-        self._close(result, writer)
-        self._binding = tuple(
-            (task.job, task.node_name, msgspec.json.encode(task.pod)) for task in writer.waiting
-        )
+        return noting.decided(result)
 
     def _present(self) -> int:
         """Return the current time of a session."""
@@ -241,7 +270,7 @@ class SchedulerComponent:
     def _ended(self, result: SessionResult) -> None:
         """Note the result of a session, before anything of it is written at its close."""
 
-    def _close(self, result: SessionResult, writer: Writer) -> None:
+    def _close(self, result: Decided, writer: Writer) -> None:
         """Write the statuses of PodGroups, pods and queues.
 
         Source: pkg/scheduler/framework/session.go closeSession, job_updater.go.
