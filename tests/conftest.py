@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from forking import Forking, forking
 from hypothesis import HealthCheck, settings
 
 import plinian
@@ -20,6 +21,14 @@ from plinian.replay.demo import recorded_inputs
 from postgres import NoPostgres, server_url, stop_server
 
 _SCHEMAS = count(1)
+
+LOADED = (
+    *("writers", "limited_memory", "plinian.replay.cli.main", "plinian.replay.render.summary"),
+    *("plinian.replay.moments.truth", "plinian.replay.render.progress"),
+    *("plinian.engine.log.creation", "plinian.engine.log.migrating", "plinian.engine.log.postgres"),
+    "sqlalchemy.dialects.sqlite",
+)
+"""What processes of :func:`fresh` have loaded when they begin."""
 
 # A property holds or fails whatever else the machine does: no example has a time limit.
 settings.register_profile("plinian", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,6 +62,13 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
         made.ingest(paths)
     with plinian.open(place, read_only=True) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    """Start processes that have modules loaded; in the folder and environment of this one."""
+    with forking(tmp_path_factory.mktemp("said"), *LOADED) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

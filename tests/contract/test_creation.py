@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from forking import Forking
 
 from plinian.engine.log import open_log
 from plinian.replay.export import write_file
@@ -18,39 +19,21 @@ from plinian.replay.ingest.run import ingest_at
 
 MANY = 8
 
-FOUND = """
-import sys, time
-from pathlib import Path
-import plinian.migrations, plinian.engine.log.sqlite
-from plinian.engine.log import open_log
-place, ready, go = sys.argv[1:]
-Path(ready).touch()
-while not Path(go).exists():
-    time.sleep(0.0005)
-with open_log(place, create=True) as store:
-    assert store.last() == 0
-"""
-
 
 @pytest.mark.parametrize("attempt", range(3))
-def test_many_processes_found_one_log(tmp_path: Path, attempt: int) -> None:
+def test_many_processes_found_one_log(fresh: Forking, tmp_path: Path, attempt: int) -> None:
     go = tmp_path / "go"
     place = tmp_path / f"log-{attempt}.db"
     running = [
-        subprocess.Popen(
-            [sys.executable, "-c", FOUND, str(place), str(tmp_path / f"ready-{number}"), str(go)],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        fresh.start("writers:found_at", *map(str, (place, tmp_path / f"ready-{number}", go)))
         for number in range(MANY)
     ]
     while len(list(tmp_path.glob("ready-*"))) < MANY:
         assert all(one.poll() is None for one in running)
         time.sleep(0.01)
     go.touch()
-    said = [one.communicate()[1] for one in running]
-    assert said == [""] * MANY
-    assert [one.returncode for one in running] == [0] * MANY
+    assert [one.wait() for one in running] == [0] * MANY
+    assert [one.stderr for one in running] == [""] * MANY
 
 
 def mode(path: Path) -> int:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 
 import pytest
+from forking import Forking
 from pods import message
 
 from plinian.engine.errors import LogUnavailable, PositionConflict
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sqlite import SqliteDatabase
-from writers import BATCHES, WRITERS, append_all, append_with, found
+from writers import BATCHES, WRITERS, append_all, append_with
 
 
 def _whole(place: str) -> None:
@@ -27,15 +27,10 @@ def _whole(place: str) -> None:
         assert log.verify().events == expected
 
 
-def test_eight_processes_leave_no_gap(log_place: str) -> None:
+def test_eight_processes_leave_no_gap(log_place: str, fresh: Forking) -> None:
     open_log(log_place, create=True).close()
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=append_all, args=(log_place, i)) for i in range(WRITERS)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(120)
-        assert writer.exitcode == 0
+    writers = [fresh.start("writers:append_all", log_place, str(i)) for i in range(WRITERS)]
+    assert [writer.wait() for writer in writers] == [0] * WRITERS
     _whole(log_place)
 
 
@@ -46,7 +41,7 @@ def test_eight_threads_leave_no_gap(log_place: str, *, shared: bool) -> None:
 
         def work(writer: int) -> None:
             try:
-                append_with(log, writer) if shared else append_all(log_place, writer)
+                append_with(log, writer) if shared else append_all(log_place, str(writer))
             except BaseException as fault:  # noqa: BLE001 -- shown by the main thread
                 failures.append(fault)
 
@@ -83,14 +78,9 @@ def test_of_writers_that_expect_the_same_end_one_wins(log_place: str) -> None:
     assert len(won) + len(lost) == 20
 
 
-def test_two_processes_may_found_the_same_log(log_place: str) -> None:
-    context = multiprocessing.get_context("spawn")
-    founders = [context.Process(target=found, args=(log_place,)) for _ in range(4)]
-    for founder in founders:
-        founder.start()
-    for founder in founders:
-        founder.join(60)
-        assert founder.exitcode == 0
+def test_two_processes_may_found_the_same_log(log_place: str, fresh: Forking) -> None:
+    founders = [fresh.start("writers:found", log_place) for _ in range(4)]
+    assert [founder.wait() for founder in founders] == [0] * 4
     with open_log(log_place) as log:
         assert log.last() == 1
 

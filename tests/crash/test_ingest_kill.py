@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from forking import COMMAND, Forked, Forking
 
 import plinian
 from plinian.engine.log import Query, open_log
@@ -20,7 +19,6 @@ from plinian.engine.log.migrating import downgrade
 KILLS = int(os.environ.get("PLINIAN_KILLS", "8"))
 SEED = int(os.environ.get("PLINIAN_KILL_SEED", "7"))
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
-COMMAND = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
 
 
 class Content(NamedTuple):
@@ -33,17 +31,15 @@ class Content(NamedTuple):
     """Positions at which a batch of the undisturbed ingest ends."""
 
 
-def start(place: str) -> subprocess.Popen[bytes]:
+def start(fresh: Forking, place: str) -> Forked:
     """Start the ingest of the recording that Plinian ships."""
-    command = [*COMMAND, "ingest", str(RECORDING), "--log", place]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return fresh.start(COMMAND, "ingest", str(RECORDING), "--log", place)
 
 
-def complete(place: str) -> None:
+def complete(fresh: Forking, place: str) -> None:
     """Run the ingest to its end."""
-    process = start(place)
-    _, written = process.communicate()
-    assert process.returncode == 0, written.decode()
+    process = start(fresh, place)
+    assert process.wait() == 0, process.stderr
 
 
 def content(place: str) -> Content:
@@ -75,38 +71,38 @@ def empty(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_ingest_that_is_killed_again_and_again_ends_as_one_that_is_not(log_place: str) -> None:
+def test_an_ingest_that_is_killed_again_and_again_ends_as_one_that_is_not(
+    log_place: str, fresh: Forking
+) -> None:
     chooser = random.Random(SEED)
     begun = time.monotonic()
-    complete(log_place)
+    complete(fresh, log_place)
     seconds = time.monotonic() - begun
     whole = content(log_place)
     empty(log_place)
     in_the_middle, lengths = 0, []
-    # Each kill has its own part of the run, from the first import to the last checkpoint.
+    # Each kill has its own part of the run, from the first read to the last checkpoint.
     for kill, part in enumerate(chooser.sample(range(KILLS), KILLS)):
-        process = start(log_place)
+        process = start(fresh, log_place)
         reached = (part + chooser.random()) / KILLS
         # Most of the time is reading, but appending and indexing are what can leave something.
         time.sleep(seconds * (reached if kill % 3 == 0 else 0.5 + reached / 2))
         while process.poll() is not None and seconds > 0.1:
             # The machine is less busy than it was when the run was timed: try again, and sooner.
             seconds *= 0.7
-            process.communicate()
             empty(log_place)
-            process = start(log_place)
+            process = start(fresh, log_place)
             time.sleep(seconds * reached)
         in_the_middle += process.poll() is None
         process.kill()
-        process.communicate()
         lengths.append(held_over(log_place, whole))
         if kill % 4 == 3:
-            complete(log_place)
+            complete(fresh, log_place)
             assert content(log_place) == whole, f"seed {SEED}, kill {kill}, at {lengths[-1]}"
         # Every other killed log is gone on with, so that kills hit what kills left, too.
         if kill % 2 or lengths[-1] == whole.last:
             empty(log_place)
-    complete(log_place)
+    complete(fresh, log_place)
     assert content(log_place) == whole
     assert in_the_middle > KILLS // 2, "the work was done before it could be killed"
     print(f"{in_the_middle} of {KILLS} were killed at work, with so much done: {sorted(lengths)}")

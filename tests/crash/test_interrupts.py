@@ -68,8 +68,20 @@ def served() -> Iterator[Server]:
         [sys.executable, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Server(process)
-        assert process.stdin is not None
-        process.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """Start the program, for commands whose modules are there already."""
+    with served() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[Server]:
+    """Start the program, for commands that are loaded from nothing."""
+    with served() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -103,27 +115,26 @@ def spread(points: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_ingest_that_is_interrupted_anywhere_says_one_line_and_can_be_gone_on_with(
-    log_place: str, source: str, times: int
+    server: Server, log_place: str, source: str, times: int
 ) -> None:
     command = ("ingest", source, "--log", log_place)
-    with served() as server:
-        points = server.points(*command)
-        whole = content(log_place)
-        downgrade(log_place, "base")
-        reached, interrupted = set(), 0
-        for number, at in enumerate(spread(points * 95 // 100)):
-            answer = server.run(*command, at=at, times=times)
-            # What goes on with a log has fewer points: it may be done before the interrupt.
-            assert (answer["code"], answer["stderr"]) in {(130, SAID), (0, "")}, at
-            interrupted += answer["code"] == 130
-            with open_log(log_place, create=True) as log:
-                assert log.verify().events == log.last()
-                reached.add(log.last())
-            # Every other log is gone on with by an ingest that is interrupted as well.
-            if number % 2 or reached == {len(whole)}:
-                ingest_at(log_place, [source])
-                assert content(log_place) == whole, at
-                downgrade(log_place, "base")
+    points = server.points(*command)
+    whole = content(log_place)
+    downgrade(log_place, "base")
+    reached, interrupted = set(), 0
+    for number, at in enumerate(spread(points * 95 // 100)):
+        answer = server.run(*command, at=at, times=times)
+        # What goes on with a log has fewer points: it may be done before the interrupt.
+        assert (answer["code"], answer["stderr"]) in {(130, SAID), (0, "")}, at
+        interrupted += answer["code"] == 130
+        with open_log(log_place, create=True) as log:
+            assert log.verify().events == log.last()
+            reached.add(log.last())
+        # Every other log is gone on with by an ingest that is interrupted as well.
+        if number % 2 or reached == {len(whole)}:
+            ingest_at(log_place, [source])
+            assert content(log_place) == whole, at
+            downgrade(log_place, "base")
     assert reached <= {0, 1000, 2000, len(whole)}
     assert interrupted > INTERRUPTS * 3 // 4
 
@@ -133,15 +144,14 @@ def test_an_ingest_that_is_interrupted_anywhere_says_one_line_and_can_be_gone_on
     "command", ["get pods -o wide", "diff rv:900 rv:1000 --who", "verify", "--help"]
 )
 def test_other_commands_say_one_line_also_while_they_are_being_loaded(
-    recorded: str, command: str
+    bare: Server, recorded: str, command: str
 ) -> None:
     asked = (*command.split(), *(() if command == "--help" else ("--log", recorded)))
+    points = bare.points(*asked, bare=True)
     for times in (1, 3):
-        with served() as server:
-            points = server.points(*asked, bare=True)
-            for at in spread(points * 95 // 100)[:: max(1, 8 // times)]:
-                answer = server.run(*asked, at=at, times=times, bare=True)
-                assert (answer["code"], answer["stderr"]) == (130, SAID), at
+        for at in spread(points * 95 // 100)[:: max(1, 8 // times)]:
+            answer = bare.run(*asked, at=at, times=times, bare=True)
+            assert (answer["code"], answer["stderr"]) == (130, SAID), at
 
 
 @pytest.mark.slow

@@ -4,44 +4,17 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from pods import message, pods
+from forking import Forking
+from pods import pods
 
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.migrating import downgrade
+from writers import EVENTS
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "15"))
-EVENTS = 20_000
-TESTS = Path(__file__).parents[1]
-
-_APPEND = """
-import sys
-sys.path[:0] = sys.argv[2:]
-from crash.test_kill import work
-work(sys.argv[1])
-"""
-
-
-def work(place: str) -> None:
-    """Append everything, as a command would that is run again and again."""
-    with open_log(place, create=True) as log:
-        print("opened", flush=True)
-        for start in range(0, EVENTS, 100):
-            log.append([*pods(*range(start, start + 99)), message(str(start))])
-        print("done", flush=True)
-
-
-def _start(place: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _APPEND, place, str(TESTS), str(TESTS / "support")],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
 
 
 def check_part(place: str, seed: int) -> bool:
@@ -64,25 +37,24 @@ def check_whole(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_append_is_whole_and_can_be_gone_on_with(log_place: str) -> None:
+def test_a_killed_append_is_whole_and_can_be_gone_on_with(log_place: str, fresh: Forking) -> None:
     seed = int(os.environ.get("PLINIAN_KILL_SEED", "7"))
     chooser = random.Random(seed)
     in_the_middle = 0
     for kill in range(KILLS):
-        process = _start(log_place)
-        assert process.stdout is not None
+        process = fresh.start("writers:append_many", log_place)
         if kill % 5:
             # Most kills hit the appending, every fifth also founding and opening.
-            process.stdout.readline()
+            while not process.stdout and process.poll() is None:
+                time.sleep(0.001)
             time.sleep(chooser.uniform(0, 0.25))
         else:
-            time.sleep(chooser.uniform(0, 1.0))
+            time.sleep(chooser.uniform(0, 0.3))
         in_the_middle += process.poll() is None
         process.kill()
-        process.wait()
         if check_part(log_place, seed):
             check_whole(log_place)
             downgrade(log_place, "base")
     assert in_the_middle > KILLS // 2, "the work is done before it can be killed: make it longer"
-    assert _start(log_place).wait(120) == 0
+    assert fresh.start("writers:append_many", log_place).wait() == 0
     check_whole(log_place)

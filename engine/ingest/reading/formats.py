@@ -13,13 +13,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import EventMalformed
+from ...errors import EventMalformed, shortened
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import AssumedField, InputAssumed, Payload
 from .broken import BrokenLists
 
 _LONGEST_REASON, _MOST_REASONS = 200, 100
 """Reasons for which records are skipped: the longest, in characters, and how many."""
+
+_MOST_MALFORMED = 10
+"""How many malformed records are shown."""
 
 
 INPUT = "Input"
@@ -173,6 +176,9 @@ class Context(msgspec.Struct, kw_only=True):
         """
         if self.noticed is not None:
             self.noticed(self.outer(line), reason)
+        self._count(reason, line)
+
+    def _count(self, reason: str, line: int) -> None:
         reason = reason[:_LONGEST_REASON]
         if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
             reason = "another reason"
@@ -187,21 +193,19 @@ class Context(msgspec.Struct, kw_only=True):
         :param path: JSON path of the fault inside the record, as in ``$.spec.minMember``.
         :raises EventMalformed: unless ``skip_malformed``.
         """
-        fault = EventMalformed(
-            f"{path}: {what}" if path else what,
-            where=f"{self.source}:{self.outer(line)}",
-            now=now or "fix the record, or skip it with --skip-malformed (it will be counted)",
-        )
-        if not self.skip_malformed:
-            raise fault
-        self.last_fault = f"{fault.where}: {fault.what}"
-        noticed, self.noticed = self.noticed, None
-        self.skip("malformed", line=line)
-        self.noticed = noticed
-        if noticed is not None:
-            noticed(self.outer(line), f"malformed: {fault.what}")
-        if len(self.malformed) < 10:
+        what = f"{path}: {what}" if path else what
+        where = f"{self.source}:{self.outer(line)}"
+        if not self.skip_malformed or len(self.malformed) < _MOST_MALFORMED:
+            now = now or "fix the record, or skip it with --skip-malformed (it will be counted)"
+            fault = EventMalformed(what, where=where, now=now)
+            if not self.skip_malformed:
+                raise fault
             self.malformed.append(str(fault))
+        what = shortened(what)
+        self.last_fault = f"{where}: {what}"
+        self._count("malformed", line)
+        if self.noticed is not None:
+            self.noticed(self.outer(line), f"malformed: {what}")
         self.lost()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -14,6 +15,8 @@ MAX_LINES = 2_000_000
 """The most lines of one indented document."""
 
 _PIECE = 2**20
+
+_OPENING, _CLOSING = re.compile(rb"\{\s*"), re.compile(rb"\}\s*")
 
 
 def numbered_lines(
@@ -57,13 +60,13 @@ def json_documents(
     for number, line in numbered_lines(stream, context, limit=limit):
         if begun:
             begun += line
-            if line.rstrip() == b"}":
+            if _CLOSING.fullmatch(line):
                 yield start, bytes(begun)
                 begun = bytearray()
             elif len(begun) > limit or number - start > MAX_LINES:
                 begun = bytearray()
                 _reject_long(context, start, limit, "a document")
-        elif line.rstrip() == b"{":
+        elif _OPENING.fullmatch(line):
             start, begun = number, bytearray(line)
         else:
             yield number, line
