@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ...engine.kubernetes.expressions.selector_text import parse_selector
 from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, LogStore
+from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.truth import Entry, Truth
 from .clock import clock_of
@@ -21,6 +22,7 @@ from .moment import Moment, remarks_on
 from .points import Point, point_text, resolve
 from .read_coverage import read_coverage
 from .recent_beliefs import RecentBeliefs
+from .settled import MAY_DELETE
 from .truth import documents, truth_at
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _DOCUMENTS_AT_ONCE = 512
 _COVERAGES_KEPT = 4
+_REQUESTS_KEPT = 16
 
 
 class LogStates:
@@ -58,6 +61,7 @@ class LogStates:
         self.recent_beliefs = recent_beliefs or RecentBeliefs()
         self._truths = KeptTruths(self._fold)
         self._coverages = lru_cache(maxsize=_COVERAGES_KEPT)(self._cover)
+        self._requests = lru_cache(maxsize=_REQUESTS_KEPT)(self._has_requests)
 
     def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
@@ -100,6 +104,14 @@ class LogStates:
         """Return what the log knew completely of the cluster by a moment's position."""
         moment = self.moment(at)
         return self._coverages(moment.branch, moment.cluster, moment.known)
+
+    def may_delete(self, kinds: Collection[GroupKind], at: Point = "end") -> bool:
+        """Return whether a request known by a moment's position may delete objects of some kinds.
+
+        Most logs hold none for most kinds; then no state needs to be folded to know which are open.
+        """
+        moment = self.moment(at)
+        return self._requests(moment.branch, moment.cluster, moment.known, frozenset(kinds))
 
     def kind(self, name: str, at: Point = "end") -> GroupKind:
         """Return the (group, kind) of a name such as ``po``, also of the log's own kinds.
@@ -169,6 +181,7 @@ class LogStates:
         """Drop cached states: after an append they may be outdated."""
         self._truths.forget()
         self._coverages.cache_clear()
+        self._requests.cache_clear()
 
     def make_room(self) -> None:
         """Drop large cached states and what refers to itself, to have memory for a large answer."""
@@ -180,3 +193,16 @@ class LogStates:
 
     def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
         return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
+
+    def _has_requests(
+        self, branch: str, cluster: str, known: int, kinds: frozenset[GroupKind]
+    ) -> bool:
+        query = Query(
+            branch=branch,
+            cluster=cluster,
+            until=known,
+            kinds=MAY_DELETE,
+            objects=tuple(sorted(kinds)),
+            limit=1,
+        )
+        return any(True for _ in self.store.read(query))

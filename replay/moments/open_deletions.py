@@ -32,7 +32,7 @@ def maybe_deleted(
 
     One that exists at the end of what is known existed at the moment, as a uid never comes back.
     """
-    if not log.clock(moment).open_writes:
+    if not log.clock(moment).open_writes or not log.may_delete(places, moment):
         return []
     deletions = _deletions(log, moment, places)
     positions = tuple(sorted({position for _, position in deletions}))

@@ -16,7 +16,10 @@ from .moment import Moment
 from .read_coverage import read_coverage
 
 _DELETING = frozenset({"collection.deleted", "pod.evicted"})
-_VERB = "delete"
+_ACCEPTED, _VERB = "request.accepted", "delete"
+
+MAY_DELETE = (_ACCEPTED, *sorted(_DELETING))
+"""The kinds of events of which :func:`deletes` may be true."""
 
 
 class _Request(msgspec.Struct):
@@ -80,7 +83,7 @@ def deletes(recorded: Recorded) -> bool:
     event = recorded.event
     if event.kind in _DELETING:
         return True
-    return event.kind == "request.accepted" and _DECODE(event.payload).verb == _VERB
+    return event.kind == _ACCEPTED and _DECODE(event.payload).verb == _VERB
 
 
 def _listed_at(store: LogStore, moment: Moment) -> Mapping[str, int]:

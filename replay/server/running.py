@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from ...engine.errors import PlinianError, UsageError
 from ...engine.log.location import shown_place
 from .app import application
+from .freed_memory import leave_out_what_is_loaded
 from .patience import InPieces, PatientProtocol, PatientSocket
 from .settings import Settings, checked
 
@@ -77,6 +78,7 @@ class Serving:
 
     def run(self) -> None:
         """Answer requests until somebody stops it."""
+        leave_out_what_is_loaded()
         with self._bound:
             self._server.run(sockets=[self._bound])
 

@@ -13,6 +13,7 @@ import plinian
 from clusters import watched
 from plinian import Log
 from plinian.engine.errors import NotKnown
+from plinian.replay.moments.open_deletions import maybe_deleted
 from plinian.replay.moments.truth import build_index, truth_at
 from plinian.replay.moments.unknown import document_of
 
@@ -49,6 +50,16 @@ def test_an_object_may_be_gone_after_a_deletion_was_accepted(log: Log, tmp_path:
             ask()
     assert log.session().not_known == (unknown,)
     assert unknown in log.why("pod/ml/b").not_known
+
+
+def test_no_state_is_folded_for_kinds_that_no_request_deletes(log: Log, tmp_path: Path) -> None:
+    take_audit(log, tmp_path / "audit.log", [audited("delete", "pods", "a", ASKED)])
+    moment = log.moment("end")
+    log.forget()
+    assert maybe_deleted(log, moment, {("", "Node"): None, ("", "Service"): None}) == []
+    assert not log._truths._kept
+    (unknown,) = maybe_deleted(log, moment, {("", "Node"): None, ("", "Pod"): None})
+    assert unknown.name == "pod ml/a"
 
 
 def test_a_difference_counts_what_may_be_gone_as_changed(log: Log, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import os
@@ -16,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from serving import TOKEN, Running, ended, serving
+from serving import TOKEN, Running, ended, serving, serving_here
 
 import plinian
 from plinian.replay.cli import serving as cli_serving
@@ -196,6 +197,13 @@ def test_a_traceback_is_printed_to_its_last_line(monkeypatch: pytest.MonkeyPatch
     logger.removeHandler(handler)
     assert out.getvalue().splitlines()[-1] == "ValueError: the disk is full"
     assert "more characters" not in out.getvalue()
+
+
+def test_no_collection_after_an_answer_looks_at_what_was_loaded_before(demo_log: Path) -> None:
+    loaded: list[object] = [[]]
+    with serving_here(Settings(place=str(demo_log), port=0)) as running:
+        assert running.client.get("/readyz").status_code == 200
+        assert not any(one is loaded for one in gc.get_objects())
 
 
 def test_a_client_that_leaves_in_the_middle_prints_nothing(demo_log: Path) -> None:
