@@ -6,10 +6,10 @@ commits, and a crash leaves the whole batch or nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
@@ -64,6 +64,8 @@ class _Known(NamedTuple):
     """What the log knows of an event that it has.
 
     :param actor: whether it has one. :param kind: ends as that of the event.
+    :param position: in the log; 0 if it came with the same batch.
+    :param place: in that batch.
     """
 
     actor: bool
@@ -71,11 +73,12 @@ class _Known(NamedTuple):
     latest: int | None
     kind: str
     position: int = 0
+    place: int = 0
 
     @classmethod
-    def of(cls, event: Event, position: int) -> _Known:
+    def of(cls, event: Event, place: int) -> _Known:
         """Return what a new event tells."""
-        return cls(bool(event.actor), event.earliest, event.latest, event.kind, position)
+        return cls(bool(event.actor), event.earliest, event.latest, event.kind, 0, place)
 
     def lacks_times_of(self, event: Event) -> bool:
         """Return whether an event without an actor bounds the time closer, or says what happened.
@@ -114,6 +117,20 @@ class Fresh(NamedTuple):
         self.keys.extend(other.keys[begin:end])
 
 
+class _Selection(NamedTuple):
+    """What is to be appended of a batch.
+
+    :param places: of the new events in the batch.
+    :param met: versions that the log has: by their place in the batch, the position.
+    :param repeated: versions that the batch has twice: by their place in it, that of the first.
+    """
+
+    fresh: Fresh
+    places: list[int]
+    met: Mapping[int, int] = MappingProxyType({})
+    repeated: Mapping[int, int] = MappingProxyType({})
+
+
 def append(
     database: Database,
     names: Names,
@@ -133,7 +150,7 @@ def append(
     head = head_of(database, branch)
     if expected is not None and expected != head.position:
         raise PositionConflict(expected=expected, last=head.position)
-    fresh, indices, met = _select(database, names, events, branch=branch, head=head)
+    fresh, indices, met, repeated = _select(database, names, events, branch=branch, head=head)
     if fresh.events:
         drop_invalid_checkpoints(
             database, names, fresh.events, fresh.effects, derived, branch=branch, head=head
@@ -146,6 +163,7 @@ def append(
         known=len(events) - len(indices),
         besides=_besides(fresh.events, events, indices),
         met=met,
+        repeated=repeated,
     )
 
 
@@ -162,10 +180,8 @@ def _besides(
 
 def _select(
     database: Database, names: Names, events: Sequence[Event], *, branch: str, head: Head
-) -> tuple[Fresh, list[int], dict[int, int]]:
-    """Return the events to append, and the places of those among the given ones.
-
-    The third are versions that the log has: by their place among the given ones, the position.
+) -> _Selection:
+    """Return the events to append, and which of the given ones they are.
 
     For an event that the log has, an event is added only if the given one brings an actor that the
     log lacks, or times that are closer.
@@ -175,21 +191,25 @@ def _select(
     keys = _keys(names, events, effects, objects)
     known = _known(database, names, keys, branch=branch, head=head)
     if not known and len(frozenset(keys)) == len(keys):  # Most batches are all new.
-        return Fresh(list(events), effects, objects, keys), list(range(len(keys))), {}
+        return _Selection(Fresh(list(events), effects, objects, keys), list(range(len(keys))))
     fresh = Fresh([], [], [], [])
     places: list[int] = []
     met: dict[int, int] = {}
+    repeated: dict[int, int] = {}
     timed: list[tuple[int, Event]] = []
     for place, (event, effect, object_id, key) in enumerate(
         zip(events, effects, objects, keys, strict=True)
     ):
         if key not in known:
-            known[key] = _Known.of(event, head.position + len(fresh.events) + 1)
+            known[key] = _Known.of(event, place)
             places.append(place)
             fresh.add(event, effect, object_id, key)
             continue
         if effect == Effect.VERSION:
-            met[place] = known[key].position
+            if known[key].position:
+                met[place] = known[key].position
+            else:
+                repeated[place] = known[key].place
         news = _news(event, effect, known[key])
         if news is not None and news.kind == _TIMED:
             timed.append((len(fresh.events), news))
@@ -199,14 +219,9 @@ def _select(
             if news_key not in known:
                 known[news_key] = known[key]
                 fresh.add(news, news_key.effect, object_id, news_key)
-    if not timed:
-        return fresh, places, met
-    fresh, added = _with_times(database, names, fresh, timed, branch=branch, head=head)
-    shifted = {
-        place: position + bisect_right(added, position - head.position - 1)
-        for place, position in met.items()
-    }
-    return fresh, places, shifted
+    if timed:
+        fresh = _with_times(database, names, fresh, timed, branch=branch, head=head)
+    return _Selection(fresh, places, met, repeated)
 
 
 def _with_times(
@@ -217,13 +232,12 @@ def _with_times(
     *,
     branch: str,
     head: Head,
-) -> tuple[Fresh, list[int]]:
+) -> Fresh:
     """Return the events with the times of known versions, those that the log does not have.
 
     Each stands where its input brings it, so positions do not depend on how large batches are.
 
     :param timed: times, each with the place in ``fresh`` before which it stands, in order.
-    :returns: the events, and these places of the times that were added.
     """
     objects = names.object_ids([(event.cluster, event.reference) for _, event in timed])
     keys = [
@@ -231,17 +245,16 @@ def _with_times(
         for (_, event), number in zip(timed, objects, strict=True)
     ]
     known = dict.fromkeys(_known(database, names, keys, branch=branch, head=head))
-    found, added, done = Fresh([], [], [], []), [], 0
+    found, done = Fresh([], [], [], []), 0
     for (place, event), number, key in zip(timed, objects, keys, strict=True):
         if key in known:
             continue
         known[key] = None
         found.add_part(fresh, done, place)
         found.add(event, key.effect, number, key)
-        added.append(place)
         done = place
     found.add_part(fresh, done, None)
-    return found, added
+    return found
 
 
 def _effects(events: Sequence[Event]) -> list[int]:

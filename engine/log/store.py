@@ -35,8 +35,10 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     :param besides: how many events were appended besides, by kind, because a known version came
         with something new: ``version.attributed`` with its actor, ``version.timed`` with its
         latest time.
-    :param met: versions that the log had, also by an event of the same append: by their index in
-        the sequence given, the position.
+    :param met: versions that the log had before: by their index in the sequence given, the
+        position.
+    :param repeated: versions that the sequence given has twice: by their index in it, that of the
+        first.
     """
 
     first: int
@@ -45,6 +47,7 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     besides: Mapping[str, int] = {}
     met: Mapping[int, int] = {}
+    repeated: Mapping[int, int] = {}
 
     @property
     def attributed(self) -> int:

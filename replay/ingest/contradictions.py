@@ -28,9 +28,11 @@ def contradicted(
     """
     positions = sorted(set(appended.met.values()))
     held = store.payloads(positions, branch) if positions else {}
-    for place, position in appended.met.items():
+    before = {place: held[position] for place, position in appended.met.items()}
+    before |= {place: batch[first].payload for place, first in appended.repeated.items()}
+    for place in sorted(before):
         event = batch[place]
-        if event.payload != held[position] and contradict(event.payload, held[position]):
+        if event.payload != before[place] and contradict(event.payload, before[place]):
             yield msgspec.structs.replace(event, kind=CONTRADICTED, revision=None, schema=1)
 
 

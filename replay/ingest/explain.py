@@ -12,7 +12,7 @@ from ...engine.ingest.objects.kept import stored
 from ...engine.ingest.reading.compression import BUFFER, Source
 from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
-from ...engine.ingest.registry import why_unknown
+from ...engine.ingest.unrecognised import why_unknown
 from ...engine.ingest.unwrapping import recognise_document
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ...engine.ingest.order import EventOrder
 from ...engine.ingest.reading.formats import Context, Format, InitialList
 from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
 from ...engine.ingest.reading.sizes import in_batches
-from ...engine.ingest.registry import recognise, why_unknown
+from ...engine.ingest.registry import recognise
 from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import year_of
@@ -336,6 +336,8 @@ class _Reading:
     def _skip_document(self, document: Document, context: Context) -> None:
         if self._received.belongs_to_another(document.source):
             return
+        from ...engine.ingest.unrecognised import why_unknown  # noqa: PLC0415 -- seldom needed
+
         why, now = why_unknown(document.head)
         for removed in reversed(context.removed):
             why = f"without {removed}, {why}"

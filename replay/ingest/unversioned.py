@@ -6,15 +6,14 @@ inputs arrive would decide.
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
+
+from xxhash import xxh3_128_digest
 
 from ...engine.errors import EventMalformed
 from ...engine.events import KINDS, Effect, Event, Reference
 from ...engine.ingest.objects.identity import FIRST_REVISION
 from ...engine.log.store import LogStore, Query
-
-_DIGEST_BYTES = 16
 
 
 class _Seen(NamedTuple):
@@ -60,7 +59,7 @@ class UnversionedObjects:
 
 
 def _seen(event: Event) -> _Seen:
-    content = hashlib.blake2b(event.payload, digest_size=_DIGEST_BYTES).digest()
+    content = xxh3_128_digest(event.payload)
     return _Seen(event.reference, content, f"{event.source}:{event.line}")
 
 

@@ -6,10 +6,10 @@ A complete list shows that an object which it lacks does not exist.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
+from xxhash import xxh3_64_hexdigest
 
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import JoinedList, ListObserved, ListsJoined
@@ -27,7 +27,6 @@ PAGE: Final = "completeness of a list: it is a page of a larger one"
 """The reason for which a page of a list does not count as a complete list."""
 
 _GENERIC = "List"
-_DIGEST_BYTES = 8
 
 
 class ListMetadata(msgspec.Struct):
@@ -121,7 +120,7 @@ def list_event(
         )
     )
     # So is what a list without a revision holds: on a quiet cluster, two of them have one bound.
-    uid = "" if exact else blake2b(payload, digest_size=_DIGEST_BYTES).hexdigest()
+    uid = "" if exact else xxh3_64_hexdigest(payload)
     return Event(
         kind="list.observed",
         reference=Reference(group, kind, namespace, uid=uid),

@@ -68,7 +68,8 @@ def fill_in(document: Document, context: Context) -> None:
 
     An object with a field of a wrong type is left as it is: another check reports that.
     """
-    api_version, kind, metadata = (document.get(key) for key in ("apiVersion", "kind", "metadata"))
+    api_version, kind = document.get("apiVersion"), document.get("kind")
+    metadata = document.get("metadata")
     if not (isinstance(api_version, str) and isinstance(kind, str) and isinstance(metadata, dict)):
         return  # It is no object.
     pair = api_version.rpartition("/")[0], kind
@@ -77,8 +78,8 @@ def fill_in(document: Document, context: Context) -> None:
     if pair in NOUNS and pair not in CLUSTER_SCOPED and not metadata.get("namespace"):
         metadata["namespace"] = "default"
         context.assume(pair, ("default", name), *_NAMESPACE)
-    named = str(metadata.get("namespace") or ""), name
     if fill is not None:
+        named = str(metadata.get("namespace") or ""), name
         for path, value in fill(document):
             context.assume(pair, named, path, value)
 
@@ -106,22 +107,24 @@ def _pod_spec(spec: Any) -> Iterator[Filled]:
     """Source: SetDefaults_Pod, defaultHostNetworkPorts."""
     if not isinstance(spec, dict):
         return
-    requests = ports = False
-    for container in _containers(spec):
-        requests = _request_limits(container.get("resources")) or requests
-        if spec.get("hostNetwork") is True:
-            ports = _open_host_ports(container.get("ports")) or ports
-    if requests:
+    containers = _containers(spec)
+    if True in [_request_limits(container.get("resources")) for container in containers]:
         yield _REQUESTS
-    if ports:
+    if spec.get("hostNetwork") is not True:
+        return
+    if True in [_open_host_ports(container.get("ports")) for container in containers]:
         yield _HOST_PORTS
 
 
-def _containers(spec: Document) -> Iterator[Document]:
-    for field in ("containers", "initContainers"):
-        some = spec.get(field)
-        if isinstance(some, list):
-            yield from (one for one in some if isinstance(one, dict))
+def _containers(spec: Document) -> list[Document]:
+    fields = spec.get("containers"), spec.get("initContainers")
+    return [
+        container
+        for containers in fields
+        if isinstance(containers, list)
+        for container in containers
+        if isinstance(container, dict)
+    ]
 
 
 def _request_limits(resources: Any) -> bool:

@@ -7,7 +7,6 @@ resourceVersion counts as the first of all versions: any other version of the ob
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import msgspec
@@ -52,6 +51,8 @@ def identify(document: dict[str, Any], context: Context) -> bool:
 
 def generated_uid(group: str, kind: str, namespace: str, name: str) -> str:
     """Return the uid of an object without one: the same wherever it is found."""
+    import hashlib  # noqa: PLC0415 -- takes long to load, and few objects lack a uid
+
     named = canonical_json([group, kind, namespace, name])
     return GENERATED + hashlib.blake2b(named, digest_size=_DIGEST_BYTES).hexdigest()
 
