@@ -64,8 +64,7 @@ class _Known(NamedTuple):
     """What the log knows of an event that it has.
 
     :param actor: whether it has one. :param kind: ends as that of the event.
-    :param position: in the log; 0 if it came with the same batch.
-    :param place: in that batch.
+    :param position: in the log; 0 if it came with the same batch. :param place: in that batch.
     """
 
     actor: bool
@@ -181,11 +180,7 @@ def _besides(
 def _select(
     database: Database, names: Names, events: Sequence[Event], *, branch: str, head: Head
 ) -> _Selection:
-    """Return the events to append, and which of the given ones they are.
-
-    For an event that the log has, an event is added only if the given one brings an actor that the
-    log lacks, or times that are closer.
-    """
+    """Return what to append; a known event that brings an actor or closer times gives another."""
     effects = _effects(events)
     objects = names.object_ids([(event.cluster, event.reference) for event in events])
     keys = _keys(names, events, effects, objects)
@@ -206,10 +201,8 @@ def _select(
             fresh.add(event, effect, object_id, key)
             continue
         if effect == Effect.VERSION:
-            if known[key].position:
-                met[place] = known[key].position
-            else:
-                repeated[place] = known[key].place
+            before = known[key]
+            (met if before.position else repeated)[place] = before.position or before.place
         news = _news(event, effect, known[key])
         if news is not None and news.kind == _TIMED:
             timed.append((len(fresh.events), news))

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import in_terminals
+import loaded_plinian
 import pytest
 import yaml
 from in_terminals import shown_in
@@ -244,14 +246,28 @@ def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:
     assert set(WITH_EXAMPLES) >= ARTICLES
 
 
+@pytest.fixture(scope="module")
+def loaded_at() -> Iterator[str]:
+    """Return the address of a server that has loaded Plinian."""
+    program = [sys.executable, loaded_plinian.__file__, "--serve"]
+    with tempfile.TemporaryDirectory() as folder:  # Addresses have to be short.
+        address, environment = f"{folder}/at", tour.surroundings(Path(folder))
+        with subprocess.Popen([*program, address], stdout=subprocess.PIPE, env=environment) as run:
+            assert run.stdout is not None
+            assert run.stdout.readline() == b"ready\n"
+            yield address
+            run.kill()
+
+
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_examples_show_what_plinian_prints_today_and_fit_a_terminal(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, tmp_path: Path, loaded_at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One test for both, as the same run shows both."""
     monkeypatch.setenv(in_terminals.PLACE, str(tmp_path))
+    monkeypatch.setenv(loaded_plinian.ADDRESS, loaded_at)
     text = text_of(path)
-    program = Path(in_terminals.__file__)
+    program = Path(loaded_plinian.__file__)
     fresh = tour.rerun(text, beside=(ROOT / path).parent, program=program)
     assert fresh == text, f"run: python tools/tour.py {path}"
     assert [fault for shown in shown_in(tmp_path) for fault in faults(shown)] == []

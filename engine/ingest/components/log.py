@@ -65,9 +65,8 @@ class SchedulerLog:
 
     def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
         """Recognise klog headers, and a text that only Volcano's components log."""
-        return OWN_LINES.search(head) is not None and any(
-            _begins_entry(line) for line in head.split(b"\n", 200)[:200]
-        )
+        headed = any(_begins_entry(line) for line in head.split(b"\n", 200)[:200])
+        return headed and OWN_LINES.search(head) is not None
 
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield what was logged, in the log's order.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
 from typing import Any, BinaryIO, Final
 
@@ -68,6 +67,10 @@ _RECORD = re.compile(
 )
 """A field of a record with text of a log, or with an audit event."""
 
+_ANY_FIELD = re.compile(rb'"([^"\\]{1,100})"\s*:\s*' + _TEXT_OF_A_LOG)
+_ANY_VALUE = re.compile(rb"(?:[\[,]|\A)\s*" + _TEXT_OF_A_LOG)
+"""Text of a log in an array, or in all of a document."""
+
 _OBJECT = re.compile(rb'"apiVersion"\s*:')
 _MOST_FIELDS = 5
 
@@ -85,19 +88,7 @@ def is_log_record(head: bytes) -> bool:
         return True
     if _OBJECT.search(head) is not None:
         return False  # An object of a cluster, which may hold a log.
-    return _any_field().search(head) is not None or _any_value().search(head) is not None
-
-
-@cache
-def _any_field() -> re.Pattern[bytes]:
-    """Return the pattern of a field with text of a log; few inputs need it to be compiled."""
-    return re.compile(rb'"([^"\\]{1,100})"\s*:\s*' + _TEXT_OF_A_LOG)
-
-
-@cache
-def _any_value() -> re.Pattern[bytes]:
-    """Return the pattern of a value with text of a log: in an array, or all of a document."""
-    return re.compile(rb"(?:[\[,]|\A)\s*" + _TEXT_OF_A_LOG)
+    return _ANY_FIELD.search(head) is not None or _ANY_VALUE.search(head) is not None
 
 
 class LogRecords:
@@ -187,7 +178,7 @@ class LogRecords:
 
 def _fields_in(head: bytes) -> tuple[str, ...]:
     """Return the fields in which the text of a log begins, the first first."""
-    found = (match[1].decode(errors="replace") for match in _any_field().finditer(head))
+    found = (match[1].decode(errors="replace") for match in _ANY_FIELD.finditer(head))
     return tuple(islice(dict.fromkeys(found), _MOST_FIELDS))
 
 
