@@ -13,7 +13,6 @@ import msgspec
 from ..events import KINDS, Event, Recorded, Reference
 from ..events.upcast import upcast
 from . import branches, columns, derived, sources
-from .append import append
 from .database import Database
 from .inspection import mended
 from .names import Names
@@ -93,6 +92,7 @@ class SqlLog:
         If the database restarts meanwhile they are appended when it is back: what the log has by
         then is left out. With ``expected`` that is not known of a commit without an answer.
         """
+        from .append import append  # noqa: PLC0415 -- most commands only read
 
         def once() -> Appended:
             with self._writing():

@@ -26,7 +26,6 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference, may_come_back
 from ..events.complete_lists import LastList, is_older, lacked_by
 from ..events.payloads import ListObserved
-from .collections import collection_of
 from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
@@ -304,6 +303,8 @@ class Fold:
 
     def _collect(self, about: Reference, position: int, key: int) -> None:
         """Touch the objects that the deletion of a collection selects, or may select."""
+        from .collections import collection_of  # noqa: PLC0415 -- few logs have such a deletion
+
         chosen = collection_of(self._payload(position))
         for record in self.records.values():
             reference = record.reference

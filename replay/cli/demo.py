@@ -48,7 +48,8 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     from ...engine.log.location import shown_place
     from .. import demo as recording
     from ..moments.log import opened
-    from ..render.differences import diff_lines, history_lines
+    from ..render.differences import diff_lines
+    from ..render.histories import history_lines
 
     if files is not None:
         sys.stdout.writelines(f"{path}\n" for path in recording.copy_inputs(files))

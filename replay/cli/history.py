@@ -56,7 +56,7 @@ def history(
 
     from ..moments.names import name_of
     from ..moments.related_objects import belonging
-    from ..render import differences as forms
+    from ..render import histories as forms
     from ..render.documents import json_text
     from ..render.related_objects import belonging_lines
     from .open_log import opened

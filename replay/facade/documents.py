@@ -36,7 +36,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
         "moments.diff.Diff": ("render.differences", "diff_json"),
-        "moments.history.History": ("render.differences", "history_json"),
+        "moments.history.History": ("render.histories", "history_json"),
         "moments.status.Status": ("moments.status", "status_document"),
     }
 )
@@ -93,7 +93,7 @@ def _log_answers(found: Any) -> Any:
 
 
 def _object_history(found: Any) -> Any:
-    from ..render.differences import history_json  # noqa: PLC0415
+    from ..render.histories import history_json  # noqa: PLC0415
 
     return {**history_json(found), "belonging": found.belonging}
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Reference
-from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
+from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
 from ..moments.coverage import refuse, unknown_at, usual_kinds
@@ -169,7 +169,7 @@ class StoredLog(Log):
         *,
         at: Point = "end",
         namespace: str | None = None,
-        selector: str | Selector = EVERYTHING,
+        selector: str | Selector = "",
         fields: str | FieldSelector = "",
         strict: bool = False,
         clean: bool = False,

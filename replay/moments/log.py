@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from ...engine.events import Recorded
-from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
 from .kinds import ObjectName, kind_named
@@ -19,6 +18,7 @@ from .points import Point
 from .truth import state_digest
 
 if TYPE_CHECKING:
+    from ...engine.kubernetes.expressions.selectors import Selector
     from .diff import Diff
     from .field_selectors import FieldSelector
     from .history import History
@@ -48,7 +48,7 @@ class Log(LogStates):
         *,
         at: Point = "end",
         namespace: str | None = None,
-        selector: str | Selector = EVERYTHING,
+        selector: str | Selector = "",
         fields: str | FieldSelector = "",
     ) -> list[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.

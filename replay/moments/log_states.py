@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.expressions.selector_text import parse_selector
-from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, LogStore
 from ...engine.log.store import Query
@@ -26,6 +24,7 @@ from .settled import MAY_DELETE
 from .truth import documents, truth_at
 
 if TYPE_CHECKING:
+    from ...engine.kubernetes.expressions.selectors import Selector
     from ...engine.state.coverage import Coverage
     from .field_selectors import FieldSelector
 
@@ -139,7 +138,7 @@ class LogStates:
         *,
         at: Point = "end",
         namespace: str | None = None,
-        selector: str | Selector = EVERYTHING,
+        selector: str | Selector = "",
         fields: str | FieldSelector = "",
     ) -> list[Entry]:
         """Return the objects of a kind with their facts, by namespace and name.
@@ -148,14 +147,16 @@ class LogStates:
         :param selector: labels, as in ``app=web,tier in (a,b)``.
         :param fields: fields, as in ``spec.nodeName=n1,status.phase!=Running``.
         """
-        if isinstance(selector, str):
-            selector = parse_selector(selector)
+        if isinstance(selector, str) and selector:
+            from ...engine.kubernetes.expressions import selector_text  # noqa: PLC0415
+
+            selector = selector_text.parse_selector(selector)
         if isinstance(kind, str):
             kind = self.kind(kind, at)
         found = self.truth(at).of(*kind)
         if namespace is not None and kind not in CLUSTER_SCOPED:
             found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
-        if selector.requirements:
+        if isinstance(selector, tuple):
             found = [entry for entry in found if selector.matches(entry.fact.labels)]
         if not fields:
             return found

@@ -17,7 +17,7 @@ from ...engine.state.truth import Entry
 from ..moments.history import Happening
 from .amounts import age, resource_list
 from .columns import TableContext, counted, short_names, table_of
-from .differences import version_table
+from .histories import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
 _WIDTH = 20

@@ -1,4 +1,4 @@
-"""Differences and histories as text and as JSON of a stable shape."""
+"""Differences as text and as JSON of a stable shape."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import msgspec
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
-from ...engine.kubernetes.units import format_time
 from ..moments.changes import Change
 from ..moments.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
-from ..moments.history import Happening, History
-from ..moments.times import span_text
 from ..moments.unknown import document_of
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
@@ -124,75 +121,6 @@ def value_text(value: Any) -> str:
     if value is msgspec.UNSET:
         return NONE
     return msgspec.json.encode(value, order="sorted").decode()
-
-
-def history_json(found: History) -> dict[str, Any]:
-    """Return a history as ``history -o json`` prints it; times are RFC 3339."""
-    happenings: list[dict[str, Any]] = []
-    for one in found.happenings:
-        fields: dict[str, Any] = msgspec.to_builtins(one)
-        for name in ("earliest", "latest", "time", "recorded_at"):
-            if fields[name] is not None:
-                fields[name] = format_time(fields[name])
-        happenings.append(fields)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "History",
-        "object": msgspec.to_builtins(found.object),
-        "uids": list(found.uids),
-        "unsure": msgspec.to_builtins(found.unsure),
-        "not_known": list(map(document_of, found.not_known)),
-        "happenings": happenings,
-    }
-
-
-def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a history for people: one paragraph per event, grouped by objects of the same name."""
-    several = len(found.uids) > 1
-    if several:
-        yield f"{len(found.uids)} objects had this name, one after the other.\n\n"
-    uid = ""
-    for one in found.happenings:
-        if one.uid and one.uid != uid:
-            yield style.bold(f"{object_text(found.object)}  uid {one.uid}") + "\n"
-            uid = one.uid
-        yield from _happening_lines(one, style)
-
-
-def version_table(found: Sequence[Happening]) -> Table:
-    """Return the last versions of an object as a table: position, time, change, actor."""
-    headers = ("POSITION", "VERSION", "TIME", "KIND", "WHO", "CHANGED")
-    rows = [
-        [
-            f"@{one.position}",
-            one.resource_version or NONE,
-            span_text(one.span),
-            one.kind,
-            one.actor or NONE,
-            one.note or _paths(one.changes),
-        ]
-        for one in found
-    ]
-    return Table(headers, rows, keep=("KIND", "CHANGED"), shorten=("WHO",))
-
-
-def _paths(fields: Sequence[Change]) -> str:
-    paths = [change.path for change in fields]
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more or NONE
-
-
-def _happening_lines(one: Happening, style: Style) -> Iterator[str]:
-    version = f"rv:{one.resource_version}" if one.resource_version else ""
-    who = f"by {one.actor}" if one.actor else ""
-    head = "  ".join(
-        part for part in (f"@{one.position}", version, span_text(one.span), one.kind, who) if part
-    )
-    mark = style.removed if one.kind.endswith(".deleted") else style.changed
-    yield f"  {mark(head)}\n"
-    if one.note:
-        yield f"      {one.note}\n"
-    yield from change_lines(one.changes, style=style, indent="      ")
 
 
 def side_lines(found: Diff) -> Iterator[str]:

@@ -23,7 +23,8 @@ from clusters import initial_end, watched
 from plinian import Log
 from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.moments.diff import Diff
-from plinian.replay.render.differences import history_lines, side_lines
+from plinian.replay.render.differences import side_lines
+from plinian.replay.render.histories import history_lines
 
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"
 
