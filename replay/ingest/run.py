@@ -28,6 +28,7 @@ from ...engine.ingest.reading.sizes import in_batches
 from ...engine.ingest.registry import recognise
 from ...engine.ingest.unwrapping import recognise_document
 from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
+from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.assumptions import assumed_sentences
@@ -171,6 +172,7 @@ class _Reading:
         self._unversioned = UnversionedObjects()
         self._asserted = AssertedLists() if options.complete else None
         self._fine: set[str] = set()  # Texts that a log can store.
+        self._noted: dict[str, dict[str, None]] = {}  # The files of each note.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years last."""
@@ -191,7 +193,8 @@ class _Reading:
         self._place_asserted(paths)
         parts, notes = split_lists(runs, begun)
         self.parts |= parts
-        self.summary.notes += notes
+        of_files = [_said_of(note, tuple(files)) for note, files in self._noted.items()]
+        self.summary.notes = [*of_files, *self.summary.notes, *notes]
 
     def _place_asserted(self, paths: Sequence[str]) -> None:
         """Add the lists that are complete because the caller said so."""
@@ -388,9 +391,8 @@ class _Reading:
             first = context.first_skipped[reason]
             summary.skip(reason, f"{context.source}:{first}" if first else context.source, count)
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
-        summary.notes += [f"{context.source}: {note}" for note in context.notes]
-        filled = assumed_sentences(context.assumed_fields())
-        summary.notes += [f"{context.source}: {sentence}" for sentence in filled]
+        for note in (*context.notes, *assumed_sentences(context.assumed_fields())):
+            self._noted.setdefault(note, {})[context.source] = None
         if self._asserted is not None:
             self._asserted.broken.merge(context.broken)
         self.parts |= dict.fromkeys(context.pages, PAGE)
@@ -404,6 +406,12 @@ class _Reading:
     def _advance(self, size: int) -> None:
         self._done += size
         self._progress("read", self._done, max(self._total, self._done))
+
+
+def _said_of(note: str, files: Sequence[str]) -> str:
+    """Return a note with the files that it is about."""
+    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+    return f"{files[0]}{more}: {note}"
 
 
 def _append(

@@ -157,3 +157,17 @@ def test_lists_cannot_be_complete_and_partial(tmp_path: Path) -> None:
         pytest.raises(UsageError, match="complete and partial"),
     ):
         ingest(log, ["x"], IngestOptions(complete=True, partial_lists=True))
+
+
+def test_what_is_said_of_many_files_is_said_once(tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    (folder / "nodes.json").write_bytes(compact(listed(node("a"), kind="NodeList")))
+    for name in ("jobs.json", "pods.json", "services.json"):
+        (folder / name).write_bytes(compact(listed(kind="List")))
+    with open_log(tmp_path / "log.db") as store:
+        summary = ingest(store, [str(folder)], IngestOptions())
+    text = "the list on line 1 is empty: it has no items"
+    assert [note for note in summary.notes if text in note] == [
+        f"{folder / 'jobs.json'} and 2 more files: {text}"
+    ]
