@@ -165,7 +165,7 @@ def test_what_is_said_of_many_files_is_said_once(tmp_path: Path) -> None:
     (folder / "nodes.json").write_bytes(compact(listed(node("a"), kind="NodeList")))
     for name in ("jobs.json", "pods.json", "services.json"):
         (folder / name).write_bytes(compact(listed(kind="List")))
-    with open_log(tmp_path / "log.db") as store:
+    with open_log(tmp_path / "log.db", create=True) as store:
         summary = ingest(store, [str(folder)], IngestOptions())
     text = "the list on line 1 is empty: it has no items"
     assert [note for note in summary.notes if text in note] == [
