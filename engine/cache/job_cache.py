@@ -337,10 +337,6 @@ class JobCache:
         """Return the task of a job by its UID, or None."""
         return self._find(job, uid)[1]
 
-    def clean_up_next(self) -> None:
-        """Let the worker take the next job from the queue, and drop the job if it is empty."""
-        self.finish_clean_up(self.deleted_jobs.take())
-
     def finish_clean_up(self, item: DeletedJob) -> None:
         """Let the worker finish the item that it took, with the state of now."""
         self._cleanup.finish(item)

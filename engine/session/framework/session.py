@@ -15,7 +15,7 @@ import numpy as np
 
 from ...model.resource import Resource
 from ...model.subtraction import subtraction
-from ...model.tables import IS_ALLOCATED, NO_JOB, TOLERANCE, Floats, Status
+from ...model.tables import NO_JOB, TOLERANCE, Floats, Status
 from ..jobs.allocated_hypernodes import AllocatedHypernodes, HypernodeMemory
 from ..jobs.jobs import JobTable
 from ..jobs.sub_jobs import SubJobs
@@ -305,9 +305,3 @@ def fits(request: Floats, room: Floats) -> bool:
     Source: ``api/resource_info.go:LessEqual`` with dimensions that the room lacks as zero.
     """
     return bool(np.all((request < room) | (np.abs(request - room) < TOLERANCE)))
-
-
-def allocated_mask(session: Session) -> np.ndarray[Any, Any]:
-    """Return, by task row, whether the task held resources when the session was opened."""
-    mask: np.ndarray[Any, Any] = IS_ALLOCATED[session.snapshot.tasks.status]
-    return mask

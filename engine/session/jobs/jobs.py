@@ -139,10 +139,6 @@ class JobTable:
             return self.ready[job] + self._free[job]
         return self.ready[job]
 
-    def allocated_task_num(self, job: int) -> int:
-        """Return how many tasks hold resources."""
-        return self.ready[job] - self.counts[job][Status.SUCCEEDED]
-
     def waiting_task_num(self, job: int) -> int:
         """Return how many tasks are pipelined."""
         return self.counts[job][Status.PIPELINED]
@@ -180,14 +176,6 @@ class JobTable:
     def check_task_pipelined(self, job: int) -> bool:
         """Return whether each role has its minimum of ready or pipelined tasks."""
         return not self._checks_roles(job) or self._has_minima(job, _READY_OR_PIPELINED)
-
-    def check_task_starving(self, job: int) -> bool:
-        """Return whether a role lacks tasks; true if roles are not checked."""
-        info = self.info[job]
-        if info.min_available < info.task_min_available_total:
-            return True
-        counted = _READY_OR_PIPELINED if self._behaviours.best_effort_is_ready else _PLACED
-        return not self._has_minima(job, counted)
 
     def min_resources(self, job: int) -> Resource:
         """Return the PodGroup's minResources; empty if there are none. Not to be changed."""

@@ -14,7 +14,7 @@ from ...facade.documents import document
 from ...facade.log import Log
 from ...moments.assumptions import assumptions_at
 from ...moments.moment import Moment
-from ...moments.scheduler_confs import ConfText, confs_at, has_no_conf
+from ...moments.scheduler_confs import ConfText, has_no_conf
 from ...render.session import number_text
 from ...sessions.session import SessionRun
 from ..reach import reach_cache
@@ -167,11 +167,6 @@ def assumptions(log: Log, moment: Moment, *, own: bool, release: str) -> tuple[s
         f"the log holds no configuration of the scheduler: {release} runs with its built-in one",
         *filled,
     )
-
-
-def has_conf(log: Log, moment: Moment) -> bool:
-    """Return whether the log has a configuration of the scheduler by a moment."""
-    return bool(confs_at(log.store, moment))
 
 
 class Names:
