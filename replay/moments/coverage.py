@@ -46,9 +46,6 @@ API servers send a bookmark about once a minute, and lists are fetched one after
 _OF_OBJECTS = frozenset({Why.DELETION, Why.CONTRADICTION, Why.UNDECODABLE})
 """What is not known of single objects."""
 
-_NEARBY = 50
-"""Within this many revisions an event's time may be used for a revision without a time."""
-
 
 def unknown_at(
     log: LogStates,

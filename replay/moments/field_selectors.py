@@ -155,9 +155,6 @@ class FieldSelector(NamedTuple):
         return min(left, default="")
 
 
-EVERY_FIELD = FieldSelector()
-
-
 def parse_field_selector(text: str) -> FieldSelector:
     """Read a selector such as ``spec.nodeName=n1,status.phase!=Running``.
 

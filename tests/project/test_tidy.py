@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
+from callers import uncalled
 from circles import circles, imports_of
 from hypothesis import HealthCheck, settings
 
@@ -63,6 +64,26 @@ def test_the_engine_keeps_the_law_of(law: Law) -> None:
 def test_no_module_of_what_is_shipped_imports_itself_through_others() -> None:
     shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
     assert circles(imports_of(shipped)) == []
+
+
+NAMING = (".py", ".html", ".js", ".toml", ".md", ".cfg", ".ini", ".sql")
+"""How files end that may name what is shipped."""
+
+
+def test_nothing_is_shipped_that_nothing_names() -> None:
+    shipped = [source for source in sources() if source.path.parts[0] in SHIPPED]
+    everything = (ROOT / path for path in files() if path.endswith(NAMING))
+    texts = (path.read_text("utf-8") for path in everything)
+    assert list(map(str, uncalled(shipped, texts))) == []
+
+
+def test_what_nothing_names_is_noticed() -> None:
+    text = "FIRST = 1\ndef second(): return third()\nclass Fourth:\n  def fifth(self): pass\n"
+    found = uncalled([laws.parse("engine/x.py", text)], [text, "FIRST Fourth"])
+    assert list(map(str, found)) == [
+        "engine/x.py:2: nothing names second: remove it",
+        "engine/x.py:4: nothing names fifth: remove it",
+    ]
 
 
 def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:

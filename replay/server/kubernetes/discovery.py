@@ -13,7 +13,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .resources import READ, REVIEWS, Catalog, Resource
+from .resources import REVIEWS, Catalog, Resource
 from .status import JSON, StatusError
 from .subresources import subresources_of
 
@@ -190,7 +190,3 @@ def _discovered(
 
 def _response_kind(kind: str, resource: Resource) -> dict[str, str]:
     return {"group": resource.group, "version": resource.version, "kind": kind}
-
-
-READ_ONLY = READ
-"""What can be done with every resource of the past."""
