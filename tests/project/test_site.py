@@ -121,7 +121,13 @@ def missing_paths(text: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+ABOUT_THE_CODE = [
+    *("CONTRIBUTING.md", "docs/architecture.md"),
+    *(path for path in DOCUMENTS if re.match(r"docs/decisions/\d", path)),
+]
+
+
+@pytest.mark.parametrize("page", ABOUT_THE_CODE)
 def test_paths_that_pages_about_the_code_name_exist(page: str) -> None:
     assert missing_paths(text_of(page)) == []
 
