@@ -224,7 +224,7 @@ class _Look:
             before=self._time_near(gap.before),
             after_within=after,
             before_within=None if gap.before is None else self._clock.span_of(gap.before),
-            again=self._seen_again(gap, pair, next(iter(names), None)),
+            shown_again=self._seen_again(gap, pair, next(iter(names), None)),
             broken=self._coverage.broken_in(pair, gap),
         )
 

@@ -69,7 +69,7 @@ def _unknown(
     later = {one.object: one for one in log.truth(end).records()}
     gone = [one for one in records if one.object not in later]
     open_ = [one for one in records if one.object in later and later[one.object].ending]
-    for some, went in ((gone, _went(log, end, pair, (request, gone))), (open_, None)):
+    for some, gone_at in ((gone, _shown_gone(log, end, pair, (request, gone))), (open_, None)):
         if some:
             yield Unknown(
                 pair=pair,
@@ -77,13 +77,13 @@ def _unknown(
                 gap=Gap(why=Why.DELETION, after=max(one.revision for one in some)),
                 after=request.event.latest,
                 after_within=own_span(request),
-                went=went,
+                shown_gone=gone_at,
                 objects=tuple(sorted(full_name(one.reference) for one in some)),
                 actor=request.event.actor,
             )
 
 
-def _went(
+def _shown_gone(
     log: LogStates, end: Moment, pair: Pair, asked: tuple[Recorded, Sequence[Record]]
 ) -> Span:
     """Return when the first list after a request was made that lacks all of some objects.

@@ -26,9 +26,9 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param broken: a list that would have shown it, had no record of it been skipped.
     :param fault: of an object that cannot be decoded: which field, and what follows, in words.
     :param after: and :param before: times of the gap's ends, microseconds; ``_within``: bounds.
-    :param again: when the next list shows the same state; None if none does.
-    :param went: of objects that somebody deleted, when the first list without them was made; None
-        if nothing shows that they are gone, and without bounds if another event does.
+    :param shown_again: when the next list shows the same state; None if none does.
+    :param shown_gone: of objects that somebody deleted, when the first list without them was made;
+        None if nothing shows that they are gone, and without bounds if another event does.
     :param objects: namespaces and names, if only these objects are not known, as somebody deleted
         them. :param actor: who did, empty if not known; ``after`` is when.
     """
@@ -40,8 +40,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     before: int | None = None
     after_within: Span | None = None
     before_within: Span | None = None
-    again: Span | None = None
-    went: Span | None = None
+    shown_again: Span | None = None
+    shown_gone: Span | None = None
     objects: tuple[str, ...] = ()
     actor: str = ""
     broken: ListBroken | None = None
@@ -91,8 +91,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 return f"not known between {after} and {before}: {why}"
             case Why.AFTER:
                 why = broken if gap.interrupted else "no list, watch or full audit log after it"
-                if self.again is not None:
-                    shown = span_words(self.again)
+                if self.shown_again is not None:
+                    shown = span_words(self.shown_again)
                     why = f"no watch or full audit log before the list of {shown}"
                     why += ", which shows the same"
                 return f"not known after {after}: {why}"
@@ -112,10 +112,10 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def _result(self) -> str:
         """What a log shows of the result of a request to delete."""
-        went = self.went
-        if went is None:
+        gone = self.shown_gone
+        if gone is None:
             return "no later list or watch shows the result"
-        shown = f"the list of {span_words(went)}" if is_known(went) else "a later event"
+        shown = f"the list of {span_words(gone)}" if is_known(gone) else "a later event"
         return f"{shown} shows that {'it' if len(self.objects) == 1 else 'they'} went"
 
     @property
@@ -128,7 +128,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             return "find out which input is true; plinian events --kind version.contradicted"
         if self.gap.why is Why.UNDECODABLE:
             return f"mend the field of {self.name} in the input, and ingest that into a new log"
-        if self.gap.why is Why.DELETION and self.went is None:
+        if self.gap.why is Why.DELETION and self.shown_gone is None:
             return f"ingest a list of {plural} that was made later, or a watch of {plural}"
         if self.gap.why is Why.NEVER:
             return f"ingest a list of {plural}, or a complete watch of {plural}"
@@ -144,8 +144,8 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
     gap = unknown.gap
     after = unknown.after_within or UNDATED
     before = unknown.before_within or UNDATED
-    again = unknown.again or UNDATED
-    went = unknown.went or UNDATED
+    again = unknown.shown_again or UNDATED
+    gone = unknown.shown_gone or UNDATED
     return {
         "group": unknown.pair[0],
         "kind": unknown.pair[1],
@@ -159,10 +159,10 @@ def document_of(unknown: Unknown) -> dict[str, Any]:
         "before_time": _time(unknown.before),
         "before_earliest": _time(before.earliest),
         "before_latest": _time(before.latest),
-        "again_earliest": _time(again.earliest),
-        "again_latest": _time(again.latest),
-        "went_earliest": _time(went.earliest),
-        "went_latest": _time(went.latest),
+        "shown_again_earliest": _time(again.earliest),
+        "shown_again_latest": _time(again.latest),
+        "shown_gone_earliest": _time(gone.earliest),
+        "shown_gone_latest": _time(gone.latest),
         "message": f"{unknown.name}: {unknown.reason}",
         "remedy": unknown.remedy,
     }

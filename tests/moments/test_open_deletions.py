@@ -112,7 +112,7 @@ def test_before_a_later_list_the_warning_says_what_that_list_shows(
     assert unknown.reason.endswith(f", and the list of {LATER} shows that they went")
     assert unknown.remedy.startswith("ingest a watch of pods")
     document = document_of(unknown)
-    assert document["went_latest"] == "2026-05-04T10:10:00.999999Z"
+    assert document["shown_gone_latest"] == "2026-05-04T10:10:00.999999Z"
 
 
 def test_what_a_later_list_still_has_was_not_gone(log: Log, tmp_path: Path) -> None:

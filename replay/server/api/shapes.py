@@ -37,9 +37,9 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Named": "kind:string namespace:string name:string",
         "Gap": "group:string kind:string namespaces:[string] why:string after:integer? "
         "after_time:string? after_earliest:string? after_latest:string? before:integer? "
-        "before_time:string? before_earliest:string? before_latest:string? again_earliest:string? "
-        "again_latest:string? went_earliest:string? went_latest:string? message:string "
-        "remedy:string",
+        "before_time:string? before_earliest:string? before_latest:string? "
+        "shown_again_earliest:string? shown_again_latest:string? shown_gone_earliest:string? "
+        "shown_gone_latest:string? message:string remedy:string",
         "Unsure": "count:integer first:integer last:integer",
         "Step": "action:string what:string about:string by:string outcome:string numbers:{any}",
         "Behaviour": f"{_BEHAVIOUR}values:[string?]",
