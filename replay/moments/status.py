@@ -57,7 +57,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     source: str
-    format: str = msgspec.field(name="tells")
+    format: str
     events: int
     first_revision: int | None
     last_revision: int | None

@@ -353,7 +353,7 @@ def test_status_says_what_a_log_holds_and_lacks(run: Run, log_of: Callable[..., 
     ]
     (found,) = json.loads(run("status", "--log", log, "-o", "json").stdout)["clusters"]
     assert yaml.safe_load(run("status", "--log", log, "-o", "yaml").stdout)["clusters"] == [found]
-    assert [one["tells"] for one in found["inputs"]] == ["list", "watch", "watch"]
+    assert [one["format"] for one in found["inputs"]] == ["list", "watch", "watch"]
     by_kind = {one["kind"]: one["complete"] for one in found["coverage"]}
     assert [(one["first"], one["last"]) for one in by_kind["Node"]] == [(10, 20)]
     assert by_kind["Pod"][0]["open"]

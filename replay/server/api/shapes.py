@@ -44,7 +44,7 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "Step": "action:string what:string about:string by:string outcome:string numbers:{any}",
         "Behaviour": f"{_BEHAVIOUR}values:[string?]",
         # log
-        "Input": "source:string tells:string events:integer first_revision:integer? "
+        "Input": "source:string format:string events:integer first_revision:integer? "
         "last_revision:integer? redacted:boolean",
         "Times": "first:string? first_earliest:string? first_latest:string? last:string? "
         "last_earliest:string? last_latest:string? bounded:integer revisions:integer "
