@@ -167,9 +167,10 @@ def answers(log: Log, place: str) -> dict[str, str]:
 
 
 def ingested(place: Path, calls: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return what is answered after ingests with their index; ``logs`` has logs without any."""
     with plinian.open(place, create=True) as log:
         for some in calls:
-            log.ingest(some, no_checkpoint=True, year=2026)
+            log.ingest(some, year=2026)
         return answers(log, str(place))
 
 
