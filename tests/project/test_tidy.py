@@ -25,7 +25,8 @@ IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases, plugins_apart, fram
 @cache
 def sources() -> tuple[laws.Source, ...]:
     """Return all Python files of the tree."""
-    gc.disable()  # It would walk these millions of nodes again and again, and frees none of them.
+    # Collections would walk these millions of nodes again and again, and free none of them.
+    gc.disable()
     try:
         return tuple(
             laws.parse(path, (ROOT / path).read_text("utf-8"))
@@ -33,6 +34,7 @@ def sources() -> tuple[laws.Source, ...]:
             if path.endswith(".py")
         )
     finally:
+        gc.freeze()
         gc.enable()
 
 

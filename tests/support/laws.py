@@ -75,11 +75,12 @@ REGISTRIES = re.compile(
 
 
 class Source(NamedTuple):
-    """A Python file: its path from the root, its text, and its syntax tree."""
+    """A Python file: its path from the root, its text, its syntax tree, and all nodes of that."""
 
     path: PurePosixPath
     text: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
 
     @property
     def module(self) -> str:
@@ -105,7 +106,8 @@ class Finding(NamedTuple):
 
 def parse(path: str, text: str) -> Source:
     """Return the source file of that path and text."""
-    return Source(PurePosixPath(path), text, ast.parse(text))
+    tree = ast.parse(text)
+    return Source(PurePosixPath(path), text, tree, tuple(ast.walk(tree)))
 
 
 def lengths(source: Source) -> Iterator[Finding]:
@@ -120,7 +122,7 @@ def lengths(source: Source) -> Iterator[Finding]:
     for number, line in enumerate(lines, start=1):
         if len(line) > COLUMNS:
             yield Finding(source.path, number, f"{len(line)} columns: break the line")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = _extent(node) - (_extent(node.body[0]) if ast.get_docstring(node) else 0)
             if source.path.parts[:2] == ("replay", "cli"):
@@ -139,7 +141,7 @@ def imported(source: Source) -> Iterator[tuple[int, str, bool]]:
     package = source.module
     if source.path.name != "__init__.py":
         package = package.rpartition(".")[0]
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, False
@@ -179,7 +181,7 @@ def clocks(source: Source) -> Iterator[Finding]:
     """Let the core read no clock, not even through ``datetime``."""
     if not within(source.module, "plinian.engine") or within(source.module, "plinian.engine.log"):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -217,8 +219,8 @@ def releases(source: Source) -> Iterator[Finding]:
         return
     if inside in READ_RELEASES or any(within(inside, part) for part in KNOW_RELEASES):
         return
-    told = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(source.tree):
+    told = {id(node.value) for node in source.nodes if isinstance(node, ast.Expr)}
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
             if re.search(r"\bv1\.\d", node.value):
                 yield Finding(source.path, node.lineno, f"names a release: {node.value[:40]!r}")
@@ -232,7 +234,7 @@ def names(source: Source) -> Iterator[Finding]:
     """Names say what a thing is for; some words say nothing."""
     if source.path.stem in BANNED_MODULES:
         yield Finding(source.path, 1, f"{source.path.stem} says nothing: name the module's subject")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(
             node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         ) and BANNED_WORDS.search(node.name):
@@ -271,7 +273,7 @@ def module_state(source: Source) -> Iterator[Finding]:
         if isinstance(value, literals) or _called(value) in MUTABLE_CALLS:
             what = f"{ast.unparse(targets[0])} can change: use a tuple, frozenset, MappingProxyType"
             yield Finding(source.path, node.lineno, what)
-    for inner in ast.walk(source.tree):
+    for inner in source.nodes:
         if isinstance(inner, ast.Global):
             yield Finding(source.path, inner.lineno, "global: pass the value instead")
 
@@ -299,7 +301,7 @@ def prints(source: Source) -> Iterator[Finding]:
     """Only the command line and the renderers write to a terminal."""
     if source.path.parts[:2] in {("replay", "cli"), ("replay", "render")}:
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if _called(node) == "print" and isinstance(node, ast.Call):
             yield Finding(source.path, node.lineno, "print outside replay/cli and replay/render")
 
@@ -322,7 +324,7 @@ def time_limits(source: Source) -> Iterator[Finding]:
 
     The profile in ``tests/conftest.py`` has none. Settings of a test replace its health checks.
     """
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Call) or ast.unparse(node.func) != "settings":
             continue
         given = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
@@ -335,7 +337,7 @@ def time_limits(source: Source) -> Iterator[Finding]:
 def set_order(source: Source) -> Iterator[Finding]:
     """Nothing depends on the order of a set, which changes with the hash seed; sort it first."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    scopes = [node for node in ast.walk(source.tree) if isinstance(node, functions)]
+    scopes = [node for node in source.nodes if isinstance(node, functions)]
     for scope in (source.tree, *scopes):
         nodes = [scope, *_own_nodes(scope)]
         known = _names_of_sets(nodes)
