@@ -104,22 +104,32 @@ def test_the_hook_of_the_repository_checks_what_a_project_gives_it(
     assert CliRunner().invoke(app, [*words, *used["args"]]).exit_code == 1
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder with logs and files, and go there."""
-    monkeypatch.chdir(tmp_path)
-    plinian.demo("demo.db").close()
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with logs and files, which no command changes."""
+    folder = tmp_path_factory.mktemp("made")
+    plinian.demo(folder / "demo.db").close()
     queue = (
         "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
         "metadata: {name: a, uid: u, resourceVersion: '7'}\nspec: {weight: 1}\n"
     )
-    Path("good.yaml").write_text(queue, "utf-8")
-    Path("warned.yaml").write_text(f"{queue.replace('weight: 1', 'capability: {gpu: 1}')}", "utf-8")
-    Path("bad.yaml").write_text(queue.replace("weight: 1", "weight: many"), "utf-8")
-    with plinian.open("empty.db", create=True) as log:
-        log.ingest("good.yaml")
-    return tmp_path
+    (folder / "good.yaml").write_text(queue, "utf-8")
+    warned = queue.replace("weight: 1", "capability: {gpu: 1}")
+    (folder / "warned.yaml").write_text(warned, "utf-8")
+    (folder / "bad.yaml").write_text(queue.replace("weight: 1", "weight: many"), "utf-8")
+    with plinian.open(folder / "empty.db", create=True) as log:
+        log.ingest(folder / "good.yaml")
+    return folder
 
+
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to that folder."""
+    monkeypatch.chdir(made)
+    return made
+
+
+SOME = f"--at {TIME} -j 1 --sample 15"
 
 CODES: dict[str, dict[int, tuple[str, ...]]] = {
     "lint": {
@@ -137,12 +147,10 @@ CODES: dict[str, dict[int, tuple[str, ...]]] = {
     },
     "upgrade-check": {
         0: (
-            f"upgrade-check --from v1.12.1 --to v1.15.1 --log demo.db --at {TIME} -j 1",
-            f"upgrade-check --from v1.12.1 --to v1.12.1 --log demo.db --at {TIME} -j 1 --exit-code",
+            f"upgrade-check --from v1.12.1 --to v1.15.1 --log demo.db {SOME}",
+            f"upgrade-check --from v1.12.1 --to v1.12.1 --log demo.db {SOME} --exit-code",
         ),
-        1: (
-            f"upgrade-check --from v1.12.1 --to v1.15.1 --log demo.db --at {TIME} -j 1 --exit-code",
-        ),
+        1: (f"upgrade-check --from v1.12.1 --to v1.15.1 --log demo.db {SOME} --exit-code",),
         2: ("upgrade-check --from v1.12.1 --to v1.15.1 --log empty.db -j 1",),
     },
     "fidelity": {

@@ -85,7 +85,11 @@ class _Automaton:
         if isinstance(pattern.pattern, bytes):
             samples = {char for char in samples if ord(char) < 256} | {"\xe9"}
         self._alphabet = frozenset(samples)
-        self._flags = pattern.flags
+        flags = re.RegexFlag(pattern.flags)
+        self._dotall = bool(flags & re.DOTALL)
+        self._multiline = bool(flags & re.MULTILINE)
+        self._any_case = bool(flags & re.IGNORECASE)
+        self._ascii = flags & re.ASCII or (0 if flags & re.UNICODE else re.ASCII)
         self._chars: list[Chars] = []
         self._edges: Edges = {}
         self._twice: set[tuple[int, int]] = set()
@@ -142,7 +146,7 @@ class _Automaton:
         if value is codes.AT_BEGINNING_STRING:
             return _NOTHING._replace(begins=_TEXT)
         if value is codes.AT_BEGINNING:
-            return _NOTHING._replace(begins=_LINE if self._flags & re.MULTILINE else _TEXT)
+            return _NOTHING._replace(begins=_LINE if self._multiline else _TEXT)
         return _NOTHING
 
     def _branches(self, parts: list[_Part]) -> _Part:
@@ -175,15 +179,14 @@ class _Automaton:
 
     def _takes(self, code: Any, value: Any, char: str) -> bool:
         if code is codes.ANY:
-            return bool(self._flags & re.DOTALL) or char != "\n"
+            return self._dotall or char != "\n"
         if code is codes.IN:
             negated = value[0][0] is codes.NEGATE
             return negated != any(self._takes(*one, char) for one in value[negated:])
         if code is codes.CATEGORY:
-            flags = self._flags & re.ASCII or (0 if self._flags & re.UNICODE else re.ASCII)
-            return re.match(_CATEGORIES[value], char, flags) is not None
+            return re.match(_CATEGORIES[value], char, self._ascii) is not None
         cases = {char}
-        if self._flags & re.IGNORECASE:
+        if self._any_case:
             cases = {char, char.lower(), char.upper()}
         if code is codes.RANGE:
             return any(value[0] <= ord(one[0]) <= value[1] for one in cases)
@@ -299,6 +302,8 @@ def _by_end(
 _ANYWHERE = frozenset({"search", "sub", "subn", "findall", "finditer"})
 _SEARCHES = _ANYWHERE - {"sub", "subn"}
 _DIRECT = _ANYWHERE | {"match", "fullmatch", "split"}
+_USES = re.compile(rf"\b(?:{'|'.join(sorted(_DIRECT))}|compile)\b")
+"""What a module has that makes or uses a pattern; others need no look at their syntax."""
 
 
 @cache
@@ -312,7 +317,7 @@ def own_patterns() -> tuple[tuple[str, re.Pattern[Any], bool], ...]:
     anywhere = set[int]()
     for module in modules:
         source = Path(module.__file__ or "").read_text("utf-8")
-        anywhere |= {id(vars(module).get(name)) for name in _sought(ast.parse(source))}
+        anywhere |= {id(vars(module).get(name)) for name in _sought(source)}
     return tuple(
         (f"{module.__name__}.{name}", pattern, id(pattern) in anywhere)
         for module in modules
@@ -332,9 +337,11 @@ def _patterns_in(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
             yield from _patterns_in(one, depth - 1)
 
 
-def _sought(tree: ast.AST) -> Iterator[str]:
+def _sought(source: str) -> Iterator[str]:
     """Yield the names of what is looked for anywhere, or split by."""
-    for node in ast.walk(tree):
+    if not _USES.search(source):
+        return
+    for node in ast.walk(ast.parse(source)):
         anywhere = isinstance(node, ast.Attribute) and node.attr in {*_ANYWHERE, "split"}
         if isinstance(node, ast.Attribute) and anywhere and isinstance(node.value, ast.Name):
             yield node.value.id
@@ -342,15 +349,17 @@ def _sought(tree: ast.AST) -> Iterator[str]:
 
 def faults(source: str) -> list[str]:
     """Return where a module has patterns that :func:`own_patterns` would not see."""
-    tree = ast.parse(source)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    if not _USES.search(source):
+        return []
+    nodes = tuple(ast.walk(ast.parse(source)))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     owners = {id(node): one.name for one in functions for node in ast.walk(one)}
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    named = [node for node in nodes if isinstance(node, ast.Name)]
     # A function that is called as the module is loaded, and only then, is as good as its begin.
     at_begin = {node.id for node in named} - {node.id for node in named if id(node) in owners}
     uses_re = "re" in {node.id for node in named}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             continue
         of, does, owner = node.value.id, node.attr, owners.get(id(node))
