@@ -24,7 +24,7 @@ import msgspec
 
 from plinian.engine.machine.layout import WAIT, Step
 from plinian.engine.machine.natural import Violation
-from plinian.engine.machine.search import Progress
+from plinian.engine.machine.search import Found, Progress
 from plinian.engine.machine.shrink import Shrinker
 from plinian.engine.machine.walks import Plan, Strategy, Walks
 from plinian.engine.volcano.releases import RELEASES
@@ -172,7 +172,7 @@ def outcome(entry: Entry, release: str, known: Sequence[Step] = ()) -> str:
         return BREAKS if _breaks_in(entry, release, order) else HOLDS
     if known and _breaks_in(entry, release, known):
         return BREAKS
-    return BREAKS if found_order(entry, release) else HOLDS
+    return BREAKS if _found(entry, world(entry, release)) else HOLDS
 
 
 def _simulated(entry: Entry, release: str) -> str:
@@ -210,14 +210,20 @@ def step_in(words: str) -> Step:
 
 def found_order(entry: Entry, release: str) -> tuple[Step, ...] | None:
     """Search for an order that breaks the invariant; return it shrunk."""
-    expected, (_, _, machine, start, _, check) = entry.expected, world(entry, release)
-    walks = Walks(machine, start, check, Plan(expected.strategy, expected.seed))
-    all_found = walks.run(_until(expected.walks))
-    found = next((one for one in all_found if _is_shown(entry, one.violation)), None)
+    searched = world(entry, release)
+    found = _found(entry, searched)
     if found is None:
         return None
-    shrunk = Shrinker(machine, start, check).shrink(found)
-    return tuple(map(machine.step, shrunk.steps))
+    shrunk = Shrinker(searched.machine, searched.start, searched.check).shrink(found)
+    return tuple(map(searched.machine.step, shrunk.steps))
+
+
+def _found(entry: Entry, searched: World) -> Found | None:
+    """Search for an order that breaks the invariant; return it as it was found."""
+    plan = Plan(entry.expected.strategy, entry.expected.seed)
+    walks = Walks(searched.machine, searched.start, searched.check, plan)
+    all_found = walks.run(_until(entry.expected.walks))
+    return next((one for one in all_found if _is_shown(entry, one.violation)), None)
 
 
 def _until(walks: int) -> Callable[[Progress], bool]:

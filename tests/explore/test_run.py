@@ -139,17 +139,21 @@ def test_a_report_fits_a_hundred_columns_but_for_its_token(found: Exploration) -
     assert any("deletes PodGroup" in line for line in lines)
 
 
-def test_a_search_that_ends_by_itself_saw_every_state() -> None:
+@pytest.fixture(scope="module")
+def complete() -> Exploration:
+    """Search until every state was seen."""
     world, plan = prepared(case_of(one_pod()), Plan("v1.12.1"), "none")
-    result = explore_world(world, plan, 600)
-    assert result.complete
-    assert result.anomalies == ()
-    assert result.states > 10
+    return explore_world(world, plan, 600)
 
 
-def test_the_kinds_of_steps_that_were_made_and_not_made_are_told() -> None:
-    world, plan = prepared(case_of(one_pod()), Plan("v1.12.1"), "none")
-    covered = explore_world(world, plan, 600).coverage
+def test_a_search_that_ends_by_itself_saw_every_state(complete: Exploration) -> None:
+    assert complete.complete
+    assert complete.anomalies == ()
+    assert complete.states > 10
+
+
+def test_the_kinds_of_steps_that_were_made_and_not_made_are_told(complete: Exploration) -> None:
+    covered = complete.coverage
     assert {"user acts", "podgroups sees Pod", "kubelets start", "scheduler session"} <= {
         *covered.made
     }
