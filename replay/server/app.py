@@ -17,6 +17,7 @@ from .api.routes import routes as api_routes
 from .branch.branch import Branch
 from .faults import json_failure, json_fault
 from .guard import Guard
+from .kept import KeptAnswers
 from .kubernetes import routes as kubernetes
 from .mcp.door import routes as mcp_routes
 from .plain_json import PlainJSON
@@ -55,7 +56,7 @@ def application(settings: Settings, names: Collection[str] = ()) -> Starlette:
         },
         lifespan=living,
     )
-    app.state.served = Served(settings, readers, Works(readers))
+    app.state.served = Served(settings, readers, Works(readers), KeptAnswers())
     return app
 
 

@@ -6,17 +6,19 @@ from typing import NamedTuple
 
 from starlette.requests import HTTPConnection
 
+from .kept import KeptAnswers
 from .readers import Readers
 from .settings import Settings
 from .works import Works
 
 
 class Served(NamedTuple):
-    """What handlers of requests use."""
+    """What handlers of requests use. :param kept: pages that were sent."""
 
     settings: Settings
     readers: Readers
     works: Works
+    kept: KeptAnswers
 
 
 def served(request: HTTPConnection) -> Served:

@@ -42,7 +42,7 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         }
         for name, value in request.query_params.multi_items():
             texts.setdefault(name, []).append(value)
-        settings, readers, _ = served(request)
+        settings, readers, *_ = served(request)
         reply = Reply(settings, readers)
         found = await _unless_gone(request, reply.to(operation, texts))
         if found is None:
@@ -54,7 +54,7 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
 
 async def _about(request: Request) -> Response:
     """Say which log is served, up to where it goes, and which questions can be asked."""
-    settings, readers, _ = served(request)
+    settings, readers, *_ = served(request)
     last = await readers.ask(lambda log: log.moment("end").known)
     return PlainJSON(
         {

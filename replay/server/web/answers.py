@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ....engine.errors import PlinianError
 from ....engine.version import __version__
 from ...facade.log import Log
+from ..kept import Sent
 from ..settings import Settings
 from ..withheld import Withheld, confs_of
 from ..works import Watch
@@ -74,9 +75,12 @@ class Found(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
+def look_up(
+    log: Log, asked: Asked, kept: Callable[[str], Sent | None] = lambda _: None
+) -> Moved | Same | Sent | Later | Found:
     """Return the answer, or why there is none yet.
 
+    :param kept: gives the answer of a tag that was sent before, if it is kept.
     :raises PointUnknown: the position, or the one to compare with, is beyond the end of the log.
     """
     last = log.store.last(log.branch)
@@ -91,6 +95,9 @@ def look_up(log: Log, asked: Asked) -> Moved | Same | Later | Found:
     tag = _tag(asked, digest)
     if asked.tag == tag:
         return Same(tag)
+    sent = kept(tag)
+    if sent is not None:
+        return sent
     record = _record(log, asked, look)
     site = site_of(log, asked.settings, look, asked.page, PAGES, digest=digest)
     return Found(tag, look, record, site, inputs_of(log))

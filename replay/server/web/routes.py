@@ -20,6 +20,7 @@ from ...facade.log import Log
 from ...pages.templates import rendered
 from ..faults import fault_document, is_passing, status_of
 from ..guard import TOKEN_PREFIX
+from ..kept import KeptAnswers, Sent
 from ..login import COOKIE
 from ..served import served
 from ..withheld import Withheld, inputs_named
@@ -92,9 +93,10 @@ async def _answered(
     request: Request, page: Page, show: Callable[[Page, Found], Response], *, whole: bool
 ) -> Response:
     """Return the answer of a page; ``whole`` waits for work in the background."""
-    readers, asked = served(request).readers, _asked(request, page)
+    (_, readers, _, kept), asked = served(request), _asked(request, page)
     long = page.long or request.query_params.get("pane") in page.long_panes
-    found = await readers.ask(lambda log: _shown(log, asked, show), long=long and not asked.is_work)
+    long = long and not asked.is_work
+    found = await readers.ask(lambda log: _shown(log, asked, show, kept, long=long), long=long)
     if isinstance(found, Moved):
         query = f"?{request.url.query}" if request.url.query else ""
         place = f"{request.scope.get(PREFIX, '')}/@{found.position}{quote(asked.rest)}{query}"
@@ -108,14 +110,26 @@ async def _answered(
 
 
 def _shown(
-    log: Log, asked: Asked, show: Callable[[Page, Found], Response]
+    log: Log,
+    asked: Asked,
+    show: Callable[[Page, Found], Response],
+    kept: KeptAnswers,
+    *,
+    long: bool,
 ) -> Moved | Same | Later | Response:
     """Return the answer as it is sent: what it was made of can be large, and does not leave here.
 
-    Other requests are answered meanwhile.
+    Other requests are answered meanwhile. What took long is kept.
     """
-    found = look_up(log, asked)
-    return _sent(found, show(asked.page, found)) if isinstance(found, Found) else found
+    found = look_up(log, asked, kept.find)
+    if isinstance(found, Sent):
+        return found.again()
+    if not isinstance(found, Found):
+        return found
+    answer = _sent(found, show(asked.page, found))
+    if long:
+        kept.keep(found.tag, answer)
+    return answer
 
 
 def _sent(found: Found, answer: Response) -> Response:
