@@ -1,8 +1,8 @@
 """A hook of MkDocs: pages outside ``docs/``, and anchors as code forges make them.
 
-The README, CONTRIBUTING, CHANGELOG and the licence are pages of the site as well, and files that
-pages link to outside ``docs/`` are copied. ``mkdocs.yml`` names this file; MkDocs calls what begins
-with ``on_``.
+The README, CONTRIBUTING, CHANGELOG, SECURITY, CODE_OF_CONDUCT and the licence are pages of the
+site as well, and files that pages link to outside ``docs/`` are copied. ``mkdocs.yml`` names this
+file; MkDocs calls what begins with ``on_``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ OUTSIDE = (
     ("README.md", "about.md"),
     ("CONTRIBUTING.md", "contributing.md"),
     ("CHANGELOG.md", "changelog.md"),
+    ("SECURITY.md", "security.md"),
+    ("CODE_OF_CONDUCT.md", "conduct.md"),
     ("LICENSE", "licence.md"),
     ("docker-compose.yml", "docker-compose.yml"),
 )

@@ -51,7 +51,7 @@ def started() -> list[str]:
 
 def test_workflows_are_what_github_and_gitlab_read() -> None:
     github = [one for one in workflows() if "jobs" in one]
-    assert len(github) == 2
+    assert len(github) == 3
     for workflow in github:
         # "on" is true for a reader of YAML 1.1.
         assert {"name", True, "jobs"} <= set(workflow)
@@ -78,9 +78,18 @@ def test_reports_are_read_from_where_they_are_written() -> None:
         if "run" in step
         for match in re.finditer(r"> (\S+)", step["run"])
     }
-    (sarif,) = [step["with"]["sarif_file"] for step in steps() if "sarif" in step.get("uses", "")]
-    assert sarif in written
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    written.add(inputs["sarif"]["default"])
+    sarif = {step["with"]["sarif_file"] for step in steps() if "sarif" in step.get("uses", "")}
+    assert len(sarif) == 2
+    assert sarif <= written
     assert {"upgrade.xml", "check.xml", "fidelity.xml"} <= written
+
+
+def test_the_action_is_given_inputs_that_it_has() -> None:
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
+    (given,) = [step["with"] for step in steps() if "/plinian@" in step.get("uses", "")]
+    assert set(given) <= set(inputs)
 
 
 def test_the_hook_of_the_repository_checks_what_a_project_gives_it(
@@ -166,7 +175,8 @@ CODES: dict[str, dict[int, tuple[str, ...]]] = {
 
 
 def test_the_table_of_exit_codes_names_these_commands() -> None:
-    rows = re.findall(r"^\| `([\w-]+)` \|", text_of(PAGE), re.MULTILINE)
+    section = text_of(PAGE).partition("## Exit codes\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)
     assert rows == list(CODES)
 
 

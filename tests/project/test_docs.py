@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import in_terminals
 import loaded_plinian
 import pytest
 import yaml
+from command_lines import commands, misnamed, options_of
 from in_terminals import shown_in
 from terminal_words import faults
 
@@ -33,26 +31,9 @@ from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
 from plinian.engine.kubernetes.resources import KINDS_BY_RESOURCE
 from plinian.engine.log.schema import metadata
-from plinian.replay.cli.arguments import arranged
 from tree import ROOT, files
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")
-
-
-@cache
-def commands() -> dict[str, Any]:
-    """Return every command of the command line by its full name."""
-    return dict(reference.walk(reference.command_tree()))
-
-
-def options_of(command: Any) -> set[str]:
-    """Return how the options of a command are written, long and short."""
-    return {
-        written
-        for item in command.params
-        if item.param_type_name == "option"
-        for written in (*item.opts, *item.secondary_opts)
-    }
 
 
 # -- the reference is made from the code, and complete ------------------------------------------
@@ -187,21 +168,6 @@ def commands_in(text: str) -> Iterator[str]:
                 if re.match(r"(\S*/)?plinian\s", piece):
                     yield piece
     yield from re.findall(r"(?<!`)`(plinian [^`\n]+)`", FENCE.sub("", text))
-
-
-def misnamed(line: str) -> list[str]:
-    """Return what a command line names that the command line does not have."""
-    words = shlex.split(re.sub(r"\s[<>]\s.*|\s#.*|[…]", "", line))[1:]
-    words = arranged(reference.command_tree(), words)
-    plain = [word for word in words if not word.startswith("-")]
-    written = {word.partition("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)}
-    if not plain or plain[0].isupper():
-        return []
-    name = " ".join(plain[:2]) if " ".join(plain[:2]) in commands() else plain[0]
-    if name not in commands():
-        return [f"no command {name}: {line}"]
-    known = options_of(commands()[name]) | {"--help", "-h"}
-    return [f"no option {option}: {line}" for option in sorted(written - known)]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)

@@ -101,9 +101,10 @@ def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
 
 ROOT_HOLDS = frozenset(
     (
-        *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "mkdocs.yml"),
+        *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+        *("SECURITY.md", "action.yml", "mkdocs.yml"),
         *("Dockerfile", "docker-compose.yml", "pyproject.toml"),
-        *(".ci", ".dockerignore", ".gitignore", ".pre-commit-hooks.yaml"),
+        *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-hooks.yaml"),
         *("benchmarks", "docs", "engine", "migrations", "replay", "tests", "tools"),
     )
 )

@@ -14,9 +14,7 @@ from tree import files
 def checked() -> list[str]:
     """Return the files whose words are checked: pages and modules."""
     pages = [
-        path
-        for path in DOCUMENTS
-        if path in {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} or path.startswith("docs/")
+        path for path in DOCUMENTS if "/" not in path or path.startswith((".github/", "docs/"))
     ]
     code = [path for path in files() if path.endswith(".py")]
     return [path for path in pages if not path.startswith(words.NOT_CHECKED)] + [
