@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +19,7 @@ from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, 
 from .controllers.behaviours import ControllerBehaviours
 from .releases import PreRelease, Release, Row, in_landing_order, known_release
 from .session.behaviours import Behaviours
-from .session.history import HISTORY
+from .session.history import HISTORY, RECORDS_KEPT
 
 
 class Part(StrEnum):
@@ -92,9 +93,7 @@ def cache_behaviours(name: str, **changed: Any) -> CacheBehaviours:
     :raises UsageError: there is no such release.
     :raises TypeError: there is no such field.
     """
-    release = known_release(name)
-    found = CacheBehaviours(release=str(release), **_values(Part.CACHE, release))
-    return dataclasses.replace(found, **changed)
+    return dataclasses.replace(_of_cache(known_release(name)), **changed)
 
 
 def controller_behaviours(name: str, **changed: Any) -> ControllerBehaviours:
@@ -103,9 +102,17 @@ def controller_behaviours(name: str, **changed: Any) -> ControllerBehaviours:
     :raises UsageError: there is no such release.
     :raises TypeError: there is no such field.
     """
-    release = known_release(name)
-    found = ControllerBehaviours(release=str(release), **_values(Part.CONTROLLERS, release))
-    return dataclasses.replace(found, **changed)
+    return dataclasses.replace(_of_controllers(known_release(name)), **changed)
+
+
+@lru_cache(maxsize=RECORDS_KEPT)
+def _of_cache(release: Release | PreRelease) -> CacheBehaviours:
+    return CacheBehaviours(release=str(release), **_values(Part.CACHE, release))
+
+
+@lru_cache(maxsize=RECORDS_KEPT)
+def _of_controllers(release: Release | PreRelease) -> ControllerBehaviours:
+    return ControllerBehaviours(release=str(release), **_values(Part.CONTROLLERS, release))
 
 
 def _values(part: Part, release: Release | PreRelease) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -149,6 +150,21 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     return place
 
 
+def ask_once(patch: pytest.MonkeyPatch, where: str, key: Callable[..., object]) -> None:
+    """Let a function work once for each question: what differs then is the form of its answer."""
+    module, _, name = where.rpartition(".")
+    known: dict[object, Any] = {}
+    asked = getattr(import_module(module), name)
+
+    def once(*given: Any, **how: Any) -> Any:
+        question = key(*given)
+        if question not in known:
+            known[question] = asked(*given, **how)
+        return known[question]
+
+    patch.setattr(where, once)
+
+
 LINT = ("lint", "queues.yaml", "volcano-scheduler.conf", "--release", "v1.12.1")
 
 
@@ -262,8 +278,10 @@ def _conf() -> str:
 
 
 def test_check_has_a_rule_for_each_invariant_and_skips_those_that_were_not_checked(
-    demo: str,
+    demo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    where = "plinian.replay.invariants.task.check"
+    ask_once(monkeypatch, where, lambda _log, task, _progress: repr(task))
     words = ("check", "--log", demo, "--settle", "0s")
     found = sarif(*words)
     plain = json.loads(run(*words, "-o", "json").stdout)
@@ -280,7 +298,9 @@ def test_check_has_a_rule_for_each_invariant_and_skips_those_that_were_not_check
     assert run(*words, "-o", "sarif").exit_code == 0
 
 
-def test_an_upgrade_has_a_result_for_each_cause(demo: str) -> None:
+def test_an_upgrade_has_a_result_for_each_cause(demo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = "plinian.replay.compare.upgrade.upgrade_check"
+    ask_once(monkeypatch, where, lambda places, question: repr((places, question)))
     words = ("upgrade-check", "--log", demo, "--from", "v1.12.1", "--to", "v1.15.1", "-j", "1")
     words = (*words, "--at", TIME)
     plain = json.loads(run(*words, "-o", "json").stdout)

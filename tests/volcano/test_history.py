@@ -132,3 +132,11 @@ def test_one_field_may_be_changed() -> None:
     assert dataclasses.replace(changed, unknown_action=UnknownAction.IGNORED) == resolve("v1.12.1")
     with pytest.raises(TypeError):
         behaviours("v1.12.1", no_such_field=True)
+
+
+def test_the_record_of_a_release_is_worked_out_once_and_changes_are_made_to_a_copy() -> None:
+    plain = resolve("v1.12.1")
+    assert resolve("v1.12.1") is plain
+    changed = behaviours("v1.12.1", root_queue=not plain.root_queue)
+    assert changed.root_queue is not plain.root_queue
+    assert resolve("v1.12.1") == plain != changed

@@ -7,6 +7,7 @@ release has is the one that holds.
 from __future__ import annotations
 
 import dataclasses
+from functools import lru_cache
 from typing import Any
 
 from ..releases import RELEASES, PreRelease, Release, Row, in_landing_order, parse_release
@@ -34,6 +35,8 @@ from .behaviours import Behaviours
 SUPPORTED: tuple[Release, ...] = RELEASES
 """Releases whose rows are complete, and their sessions can be run: all."""
 
+RECORDS_KEPT = 128
+"""Records of releases that are kept: all releases, and some pre-releases."""
 
 HISTORY: tuple[Row, ...] = in_landing_order(
     *(*configuration.ROWS, *enqueue.ROWS, *allocate.ROWS, *backfill.ROWS),
@@ -50,6 +53,7 @@ def rows_of(release: Release | PreRelease) -> dict[str, Row]:
     return {row.behaviour: row for row in HISTORY if row.is_in(release)}
 
 
+@lru_cache(maxsize=RECORDS_KEPT)
 def record(release: Release | PreRelease) -> Behaviours:
     """Return the record that the table gives for a release."""
     values = {name: row.value for name, row in rows_of(release).items()}
