@@ -1,7 +1,7 @@
 """Creates a log: its tables, and the rows that every log begins with; all or nothing.
 
-In a new SQLite file the tables are created from a text that is shipped, because the tools for
-migrations take longer to load than an ingest of some thousand lines. A test checks that text and
+New tables are created from a text that is shipped, for each database, because the tools for
+migrations take longer to load than an ingest of some thousand lines. Tests check that text and
 migrations create the same tables.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from importlib.resources import files
+from typing import Literal
 
 from ..errors import LogUnavailable
 from ..version import __version__
@@ -46,10 +48,15 @@ def create_log(location: Location) -> None:
     _migrate(location)
 
 
-def shipped_tables() -> tuple[str, ...]:
-    """Return the statements that create the newest tables in an SQLite file."""
-    text = (files(__package__) / "sqlite_tables.sql").read_text("utf-8")
+def shipped_tables(database: Literal["sqlite", "postgres"]) -> tuple[str, ...]:
+    """Return the statements that create the newest tables in a database."""
+    text = (files(__package__) / f"{database}_tables.sql").read_text("utf-8")
     return tuple(text.removesuffix(";\n").split(_BETWEEN))
+
+
+def as_text(statements: Iterable[str]) -> str:
+    """Return the text that is shipped of some statements."""
+    return _BETWEEN.join(statements) + ";\n"
 
 
 def tables_text(location: Location) -> str:
@@ -66,8 +73,7 @@ def tables_text(location: Location) -> str:
             "SELECT printf('INSERT INTO sqlite_stat1 VALUES (%Q, %Q, %Q)', tbl, idx, stat)"
             " FROM sqlite_stat1 ORDER BY tbl, idx"
         )
-    statements = [str(row[0]).strip() for row in (*made, ("ANALYZE",), *counts)]
-    return _BETWEEN.join(statements) + ";\n"
+    return as_text(str(row[0]).strip() for row in (*made, ("ANALYZE",), *counts))
 
 
 def first_rows() -> dict[str, dict[str, object]]:
@@ -93,7 +99,7 @@ def _fill_file(location: Location) -> bool:
     with closing(SqliteDatabase(location)) as database, database.writing():
         if database.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             return False
-        for statement in shipped_tables():
+        for statement in shipped_tables("sqlite"):
             database.run(statement)
         database.run("INSERT INTO alembic_version (version_num) VALUES (?)", (REVISION,))
         for table, row in first_rows().items():
@@ -107,11 +113,16 @@ def _migrate(location: Location) -> None:
     """Create a log on a server, or on tables that exist."""
     from sqlalchemy import text  # noqa: PLC0415 -- takes long to load
 
-    from .migrating import connected, migrate  # noqa: PLC0415
+    from .migrating import connected, has_tables, migrate, run_together  # noqa: PLC0415
     from .schema import metadata  # noqa: PLC0415
 
     with connected(location, create=True) as connection:
-        migrate(connection)
+        if location.database == "postgres" and not has_tables(connection):
+            run_together(connection, shipped_tables("postgres"))
+            revised = text("INSERT INTO alembic_version (version_num) VALUES (:revision)")
+            connection.execute(revised, {"revision": REVISION})
+        else:
+            migrate(connection)
         if connection.execute(text("SELECT 1 FROM log")).first():
             return
         for table, row in first_rows().items():

@@ -8,7 +8,7 @@ they are read).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,16 @@ from sqlalchemy.pool import NullPool
 from ..errors import LogNewer, LogNotFound, LogUnavailable, UsageError
 from .location import Location, parse_location
 
-__all__ = ["MigrationInfo", "connected", "downgrade", "info", "migrate", "upgrade"]
+__all__ = [
+    "MigrationInfo",
+    "connected",
+    "downgrade",
+    "has_tables",
+    "info",
+    "migrate",
+    "run_together",
+    "upgrade",
+]
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # As in engine/log/postgres.py.
 
@@ -85,6 +94,24 @@ def info(url: str) -> MigrationInfo:
 def migrate(connection: Connection, revision: str = "head") -> None:
     """Upgrade the tables in a transaction that the caller commits."""
     _run(connection, command.upgrade, revision)
+
+
+def has_tables(connection: Connection) -> bool:
+    """Say whether anything is in the Postgres schema of a connection."""
+    found = connection.scalar(
+        text(
+            "SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
+            " WHERE nspname = current_schema() LIMIT 1"
+        )
+    )
+    return found is not None
+
+
+def run_together(connection: Connection, statements: Iterable[str]) -> None:
+    """Run statements without parameters, which are sent to a Postgres server at once."""
+    connection.exec_driver_sql(
+        ";\n".join(statements), execution_options={"no_parameters": True}
+    ).close()
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def check_shape(path: Path) -> None:
 
 def _wanted() -> set[Entry]:
     with closing(sqlite3.connect(":memory:")) as made:
-        for statement in shipped_tables():
+        for statement in shipped_tables("sqlite"):
             made.execute(statement)
         made.execute(PACK_TABLE)
         return set(made.execute(_ENTRIES))

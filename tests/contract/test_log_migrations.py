@@ -10,11 +10,12 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from pods import message, pods
+from postgres_tables import migrating_statements
 from sqlite_tables import migrated_tables
 
 from plinian.engine.errors import LogNewer, LogNotFound, LogOlder, UsageError
 from plinian.engine.log import Checkpoint, FactBlock, Query, open_log
-from plinian.engine.log.creation import tables_text
+from plinian.engine.log.creation import as_text, shipped_tables, tables_text
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.migrating import connected, downgrade, info, migrate, upgrade
 from plinian.engine.log.schema import metadata
@@ -99,6 +100,21 @@ def test_new_files_get_the_tables_that_the_migrations_make(tmp_path: Path) -> No
     open_log(founded, create=True).close()
     made = tables_text(parse_location(str(founded)))
     assert made == migrated_tables(tmp_path), "run: python tools/sqlite_tables.py"
+
+
+@pytest.mark.postgres
+def test_new_schemas_get_the_tables_that_the_migrations_make(postgres_log_url: str) -> None:
+    made = migrating_statements(postgres_log_url)
+    assert as_text(shipped_tables("postgres")) == made, "run: python tools/postgres_tables.py URL"
+
+
+@pytest.mark.postgres
+def test_a_schema_with_a_table_of_somebody_else_gets_a_log_too(postgres_log_url: str) -> None:
+    with connected(parse_location(postgres_log_url), create=True) as connection:
+        connection.exec_driver_sql("CREATE TABLE theirs (id int)")
+    with open_log(postgres_log_url, create=True) as log:
+        assert log.append(pods(1)).last == 1
+    _run(postgres_log_url, "SELECT id FROM theirs")
 
 
 def test_a_file_with_tables_that_was_never_founded_is_founded(tmp_path: Path) -> None:
