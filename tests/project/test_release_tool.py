@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 
 import release
 import release_sbom
+from pages import text_of
 from plinian.engine.version import __version__
 from tree import ROOT, files
 
@@ -180,6 +181,11 @@ def test_a_changelog_that_is_not_ready_stops_a_release(changelog: str, fault: st
     (found,) = release.faults_of_changelog(changelog, __version__)
     assert fault in found
     assert list(release.faults_of_changelog(CHANGELOG, __version__)) == []
+
+
+def test_the_changelog_of_the_project_has_a_section_of_this_version() -> None:
+    lacks = release.faults_of_changelog(text_of("CHANGELOG.md"), __version__)
+    assert [fault for fault in lacks if "move what is under" not in fault] == []
 
 
 def test_sections_end_where_the_next_begins() -> None:
