@@ -12,10 +12,11 @@ from typing import Any, cast
 
 import click
 
+from ..questions.table import QUESTIONS, question_named
 from .arguments import arranged
 from .command import Group
 
-COMMANDS: Mapping[str, str] = MappingProxyType(
+_LISTED: Mapping[str, str] = MappingProxyType(
     {
         "ingest": "Append files, folders and archives to a log.",
         "status": "Show what a log holds and lacks.",
@@ -32,7 +33,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "fidelity": "Run recorded sessions again, and compare them with the record.",
         "bisect": "Find the first moment or release with another answer.",
         "why": "Say why an object waits.",
-        "blame": "Show which events make up a number.",
+        "blame": QUESTIONS["blame"].help,
         "what-if": "Run the session of a moment with something changed.",
         "upgrade-check": "Show what another release would have decided differently.",
         "simulate": "Run scenarios as releases of Volcano would run them.",
@@ -60,6 +61,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "version": "Print versions: Plinian, Python, platform.",
     }
 )
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {**_LISTED, **{name: QUESTIONS[name].help for name in QUESTIONS if name not in _LISTED}}
+)
 """The commands that help lists, each with the first sentence of its help."""
 
 COMPLETE = "__complete"
@@ -72,6 +76,10 @@ class CommandTable(Mapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:
             raise KeyError(name)
+        if name in QUESTIONS:
+            from .question_command import command_of
+
+            return command_of(question_named(name))
         attribute = name.replace("-", "_")
         module = attribute
         if name == COMPLETE:

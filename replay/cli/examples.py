@@ -1,8 +1,8 @@
-"""Examples for every command, printed at the end of its help."""
+"""Examples of commands, printed at the end of help; questions declare their own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -67,11 +67,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "play": (
             "plinian play to 10:42:07",
             "plinian play speed 5x",
-        ),
-        "blame": (
-            "plinian blame queue/gold allocated.cpu --at -5m",
-            "plinian blame node/node-1 idle.nvidia.com/gpu",
-            "plinian blame queue/gold capability.cpu",
         ),
         "history": (
             "plinian history pod/train-0 -n ml",
@@ -177,7 +172,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def epilog_of(name: str, *, after: str = "") -> str | None:
     """Return the end of a command's help: its examples, then ``after``."""
-    lines = EXAMPLES.get(name, ())
+    return epilog(EXAMPLES.get(name, ()), after=after)
+
+
+def epilog(lines: Sequence[str], *, after: str = "") -> str | None:
+    """Return the end of help with some examples: these, then ``after``."""
     if not lines:
         return after or None
     parts = ["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ...engine.errors import NotKnown
 from ..answers.answer import Why
-from ..answers.blame import blame_at
-from ..answers.blamed import Blame
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
 from ..moments.log import Log as AnyLog
@@ -16,6 +14,8 @@ from ..moments.log import Progress
 from ..moments.moment import Moment
 from ..moments.points import Point
 from ..moments.scheduler_release import release_at
+from ..questions.blame import BlameQuestion
+from ..questions.question import Question, answer_to
 from .options import (
     DEFAULT_RELEASE,
     Conf,
@@ -26,6 +26,7 @@ from .options import (
     release_of,
     several,
 )
+from .question_method import method_of
 from .stored import StoredLog
 from .variants import Changes, Tried, variants_of
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from ..plot.run import Plot
     from ..what_if.help import WouldHelp
     from ..what_if.run import WhatIf
+
+A = TypeVar("A")
 
 
 class AnsweringLog(StoredLog):
@@ -167,33 +170,15 @@ class AnsweringLog(StoredLog):
             progress=progress,
         )
 
-    def blame(
-        self,
-        named: str,
-        number: str,
-        *,
-        at: Point = "end",
-        namespace: str | None = None,
-        strict: bool = False,
-    ) -> Blame:
-        """Return which events make up a number, and which one changed it last.
+    def ask(self, question: Question[A]) -> A:
+        """Return the answer to a question.
 
-        :param named: as for :meth:`why`.
-        :param number: ``allocated.cpu``, ``inqueue.cpu`` or ``pods`` of a queue; ``used.cpu``,
-            ``idle.cpu``, ``releasing.cpu`` or ``pods`` of a node; ``allocated.cpu``, ``pods`` or
-            ``members.Running`` of a job or PodGroup; or a field, as in ``spec.capability.cpu``.
-        :param strict: raise if not all is known.
-        :raises UsageError: the object has no such number.
-        :raises ObjectNotFound: there is no such object at that moment.
-        :raises NotKnown: not all is known, and ``strict`` is set.
+        :raises NotKnown: the question is strict, and the log lacks what it needs.
+        :raises PlinianError: as the question says.
         """
-        from ..moments.coverage import refuse  # noqa: PLC0415 -- only needed here
+        return answer_to(question, self)
 
-        moment = self.moment(at)
-        found = blame_at(self, self.object(named, moment), number, moment, namespace=namespace)
-        if strict:
-            refuse(found.not_known)
-        return found
+    blame = method_of(BlameQuestion)
 
     def report(
         self,

@@ -13,11 +13,14 @@ from click.testing import Result
 import reference
 from plinian.replay.cli.arguments import command_of
 from plinian.replay.cli.examples import EXAMPLES
+from plinian.replay.questions.table import QUESTIONS, question_named
 
 Run = Callable[..., Result]
 
 COMMANDS = dict(reference.walk(reference.command_tree()))
 EVERY = ("", *COMMANDS)
+EXAMPLES_OF = {**EXAMPLES, **{name: question_named(name).examples for name in QUESTIONS}}
+"""The examples of each command; questions declare their own."""
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -29,7 +32,7 @@ def test_every_help_has_an_example_and_cuts_no_first_line(run: Run, name: str) -
     assert "plinian" in examples
     listed = head.partition("Commands:\n")[2]
     assert not [line for line in listed.splitlines() if line.rstrip().endswith("...")]
-    for line in EXAMPLES[name]:
+    for line in EXAMPLES_OF[name]:
         assert f"  {line}\n" in result.stdout
 
 
@@ -53,10 +56,12 @@ def test_a_first_line_that_is_too_long_would_be_noticed() -> None:
 
 
 def test_no_example_is_of_a_command_that_is_not_there() -> None:
-    assert set(EXAMPLES) == set(EVERY)
+    assert set(EXAMPLES_OF) == set(EVERY)
 
 
-@pytest.mark.parametrize(("name", "line"), [(n, line) for n in EXAMPLES for line in EXAMPLES[n]])
+@pytest.mark.parametrize(
+    ("name", "line"), [(name, line) for name, lines in EXAMPLES_OF.items() for line in lines]
+)
 def test_an_example_names_its_command_and_options_that_it_has(name: str, line: str) -> None:
     words = shlex.split(line.replace("<(", " "))
     rest = words[words.index("plinian") + 1 :]

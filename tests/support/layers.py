@@ -45,7 +45,14 @@ ORDER = (
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.invariants"),
     *("replay.explore", "replay.answers", "replay.what_if", "replay.forecast"),
     *("replay.render", "replay.review", "replay.series", "replay.plot", "replay.report"),
-    *("replay.pages", "replay.pack", "replay.facade", "replay.server", "replay.server.web"),
+    *(
+        "replay.pages",
+        "replay.pack",
+        "replay.questions",
+        "replay.facade",
+        "replay.server",
+        "replay.server.web",
+    ),
     *("replay.server.kubernetes", "replay.server.branch", "replay.server.api"),
     *("replay.server.mcp", "replay.cli", ""),
 )

@@ -167,24 +167,4 @@ THE_STATE = (
         ask=method("history", "named"),
         takes=(NAMED, AT, NAMESPACE, IGNORE, STRICT),
     ),
-    Operation(
-        name="blame",
-        about="Which events make up a number of a queue or a node, and which changed it last.",
-        method="Log.blame",
-        command=("blame",),
-        ask=method("blame", "named", "number"),
-        takes=(
-            NAMED,
-            Parameter(
-                name="number",
-                about="The number: allocated.cpu or pods of a queue, used.cpu or idle.cpu of a "
-                "node, or a field, as in spec.capability.cpu.",
-                required=True,
-                option="",
-            ),
-            AT,
-            NAMESPACE,
-            STRICT,
-        ),
-    ),
 )

@@ -252,13 +252,17 @@ RESULTS: Mapping[str, str] = MappingProxyType(
 """The shape of each answer, by the name of the question; of a list that of its members."""
 
 
+_ANY = "..."
+"""The shape of an answer that is not described: an object with any fields."""
+
+
 def result_schema(name: str, *, is_list: bool, ref: str, closed: bool = False) -> dict[str, Any]:
     """Return the JSON schema of the result of a question.
 
     :param ref: the place of other shapes, with ``{name}`` in it.
     :param closed: fields that no shape names are errors; for tests that all are named.
     """
-    shape = _schema(RESULTS[name], ref, closed=closed)
+    shape = _schema(RESULTS.get(name, _ANY), ref, closed=closed)
     return {"type": "array", "items": shape} if is_list else shape
 
 
@@ -274,7 +278,7 @@ def shape_schemas(
 
 def shapes_in(name: str) -> Iterator[str]:
     """Yield the names of the shapes that the answer to a question consists of, each once."""
-    waiting, found = [RESULTS[name]], set[str]()
+    waiting, found = [RESULTS.get(name, _ANY)], set[str]()
     while waiting:
         for _, _, kind in map(_parted, _fields(waiting.pop())):
             of = kind.strip("[]{}?")

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ...questions.table import QUESTIONS, question_named
 from .about_sessions import SEARCHES, SEARCHES_OF_SESSIONS, THE_SCHEDULER
 from .about_state import THE_LOG, THE_STATE
 from .asking import releases_method
 from .operation import Operation
 from .parameters import Parameter
+from .question_operation import operation_of
 
 RELEASES_OF_VOLCANO = (
     Operation(
@@ -68,7 +70,7 @@ RELEASES_OF_VOLCANO = (
 )
 
 OPERATIONS = (
-    *(*THE_LOG, *THE_STATE, *THE_SCHEDULER),
+    *(*THE_LOG, *THE_STATE, *map(operation_of, map(question_named, QUESTIONS)), *THE_SCHEDULER),
     *(*SEARCHES, *SEARCHES_OF_SESSIONS, *RELEASES_OF_VOLCANO),
 )
 

@@ -1,0 +1,58 @@
+"""The method of a log that asks a question, made from its declaration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ..moments.log import Log
+from ..questions.question import Question, answer_to, declared_fields
+
+P = ParamSpec("P")
+A = TypeVar("A")
+
+
+def method_of(kind: Callable[P, Question[A]]) -> Callable[Concatenate[Log, P], A]:
+    """Return a method that takes the fields of a question and returns its answer.
+
+    Type checkers see the fields with their types; help shows them with what they are.
+    """
+
+    def ask(log: Log, /, *given: P.args, **named: P.kwargs) -> A:
+        return answer_to(kind(*given, **named), log)
+
+    assert isinstance(kind, type)
+    assert issubclass(kind, Question)
+    ask.__name__ = ask.__qualname__ = kind.command.replace("-", "_").replace(" ", "_")
+    ask.__doc__ = _text(kind)
+    ask.__signature__ = _signature(kind)  # type: ignore[attr-defined]
+    return ask
+
+
+def _signature(kind: type[Question[Any]]) -> inspect.Signature:
+    """Return the signature of the record, with the log before its fields."""
+    usual, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    fields = [
+        inspect.Parameter(
+            field.name,
+            usual if field.is_required else named,
+            default=inspect.Parameter.empty if field.is_required else field.default,
+            annotation=field.type_text,
+        )
+        for field in declared_fields(kind)
+    ]
+    returned = kind.answer.__annotations__["return"]
+    return inspect.Signature(
+        [inspect.Parameter("self", usual), *fields], return_annotation=returned
+    )
+
+
+def _text(kind: type[Question[Any]]) -> str:
+    """Return the help of a question, what its fields are, and which errors it raises."""
+    fields = declared_fields(kind)
+    lines = [f":param {field.name}: {field.about.help}" for field in fields]
+    _, raises, errors = (inspect.getdoc(kind.answer) or "").partition(":raises ")
+    if any(field.name == "strict" for field in fields):
+        lines.append(":raises NotKnown: not all is known, and ``strict`` is set.")
+    return "\n".join([inspect.getdoc(kind) or "", "", *lines, raises + errors])

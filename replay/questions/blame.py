@@ -1,0 +1,68 @@
+"""Which events make up a number of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from .question import Field, QuestionInNamespace
+
+if TYPE_CHECKING:
+    from ..answers.blamed import Blame
+    from ..moments.log import Log
+    from ..render.tables import Style
+
+
+class BlameQuestion(QuestionInNamespace["Blame"], frozen=True):
+    """Show which events make up a number.
+
+    Of a sum: the pods or PodGroups that it counts, each with the event since which it does; of a
+    field: its values, with the events that set them. And the event that changed the number last,
+    also if it took something away.
+    """
+
+    command = "blame"
+    about = "Which events make up a number of an object, and which one changed it last."
+    examples = (
+        "plinian blame queue/gold allocated.cpu --at -5m",
+        "plinian blame node/node-1 idle.nvidia.com/gpu",
+        "plinian blame queue/gold capability.cpu",
+    )
+
+    named: Annotated[
+        str,
+        Field("A pod, job, podgroup, queue or node.", metavar="KIND/NAME", name="object"),
+    ]
+    number: Annotated[
+        str,
+        Field(
+            "As in allocated.cpu, inqueue.memory or pods of a queue; used.cpu, idle.cpu or "
+            "releasing.cpu of a node; allocated.cpu or members.Running of a job or PodGroup; or a "
+            "field: capability.cpu, spec.minMember.",
+            metavar="NUMBER",
+        ),
+    ]
+
+    def answer(self, log: Log) -> Blame:
+        """Return what makes up the number: :func:`plinian.replay.answers.blame.blame_at`.
+
+        :raises UsageError: the object has no such number.
+        :raises ObjectNotFound: there is no such object at that moment.
+        """
+        from ..answers.blame import blame_at  # noqa: PLC0415 -- doors read the fields only
+
+        moment = log.moment(self.at)
+        named = log.object(self.named, moment)
+        return blame_at(log, named, self.number, moment, namespace=self.namespace)
+
+    def document(self, found: Blame) -> Mapping[str, Any]:
+        """Return the answer as ``-o json`` prints it."""
+        from ..answers.blame import blame_document  # noqa: PLC0415
+
+        return blame_document(found)
+
+    def lines(self, found: Blame, style: Style) -> Iterator[str]:
+        """Yield the answer for people."""
+        from ..render.blame import blame_lines  # noqa: PLC0415
+
+        return blame_lines(found, style=style)

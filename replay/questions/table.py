@@ -1,0 +1,33 @@
+"""Which questions there are; each is a module that is imported when the question is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .question import Question
+
+
+class Listed(NamedTuple):
+    """A question in the table. :param name: of its class. :param help: the first sentence of it."""
+
+    name: str
+    help: str
+
+
+QUESTIONS: Mapping[str, Listed] = MappingProxyType(
+    {
+        "blame": Listed("BlameQuestion", "Show which events make up a number."),
+    }
+)
+"""All questions, by the names of their commands; the module here has the same name."""
+
+
+def question_named(name: str) -> type[Question[Any]]:
+    """Return the class of a question."""
+    module = import_module(f"{__package__}.{name.replace('-', '_')}")
+    found: type[Question[Any]] = getattr(module, QUESTIONS[name].name)
+    return found
