@@ -61,14 +61,24 @@ def others_in(tree: ast.AST) -> set[str]:
 
 
 @cache
-def imported(*tops: str) -> frozenset[str]:
-    """Return the packages that the code below some folders imports."""
+def packages() -> Mapping[str, list[str]]:
+    """Return the packages that bring each top-level module."""
+    return packages_distributions()
+
+
+@cache
+def imported_below(top: str) -> frozenset[str]:
+    """Return the packages that the code below a folder imports."""
     modules: set[str] = set()
     for path in files():
-        if path.endswith(".py") and path.split("/")[0] in tops:
+        if path.endswith(".py") and path.split("/")[0] == top:
             modules |= others_in(ast.parse((ROOT / path).read_text("utf-8")))
-    of: Mapping[str, list[str]] = packages_distributions()
-    return frozenset(normal(name) for one in modules for name in of.get(one, ())[:1]) - {"plinian"}
+    return frozenset(normal(name) for one in modules for name in packages().get(one, ())[:1])
+
+
+def imported(*tops: str) -> frozenset[str]:
+    """Return the packages of others that the code below some folders imports."""
+    return frozenset().union(*map(imported_below, tops)) - {"plinian"}
 
 
 def extras() -> dict[str, set[str]]:

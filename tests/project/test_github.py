@@ -108,8 +108,17 @@ def test_inputs_of_the_action_are_described_and_used_and_never_part_of_a_script(
     assert [name for name in inputs if f"`{name}`" not in said] == []
 
 
-def run(name: str, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of a step as a runner does, with the defaults of inputs that are not given."""
+PLINIAN = f'exec "{sys.executable}" -m plinian "$@"'
+SHOWS_ITS_WORDS = "printf '<%s> ' \"$@\"; echo"
+
+
+def run(
+    name: str, folder: Path, program: str = PLINIAN, **inputs: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the script of a step as a runner does, with the defaults of inputs that are not given.
+
+    :param program: what the command plinian is, as a line of a shell.
+    """
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash on this machine")
@@ -118,9 +127,8 @@ def run(name: str, folder: Path, **inputs: str) -> subprocess.CompletedProcess[s
     used = {key: re.sub(r"\W|inputs", "", value) for key, value in step(name)["env"].items()}
     scripts = folder / "scripts"
     scripts.mkdir(exist_ok=True)
-    program = scripts / "plinian"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m plinian "$@"\n', "utf-8")
-    program.chmod(0o755)
+    (scripts / "plinian").write_text(f"#!/bin/sh\n{program}\n", "utf-8")
+    (scripts / "plinian").chmod(0o755)
     path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step(name)["run"]],
@@ -143,12 +151,42 @@ def test_the_action_lints_files_and_fails_as_lint_does(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "::error file=of a team/bad.yaml" in done.stdout
     assert json.loads((tmp_path / "plinian.sarif").read_text("utf-8"))["runs"][0]["results"]
-    assert run("lint", tmp_path, paths="good.yaml").returncode == 0
-    assert run("lint", tmp_path, paths="good.yaml", strict="true", sarif="b.sarif").returncode == 1
-    rules = json.loads((tmp_path / "b.sarif").read_text("utf-8"))["runs"][0]["results"]
-    ignored = "\n".join({one["ruleId"] for one in rules})
-    done = run("lint", tmp_path, paths="good.yaml", strict="true", ignore=ignored)
-    assert done.returncode == 0
+
+
+def shown(name: str, folder: Path, **inputs: str) -> list[str]:
+    """Return the words after plinian of each line that a step prints or writes."""
+    done = run(name, folder, SHOWS_ITS_WORDS, **inputs)
+    assert done.returncode == 0, done.stderr
+    files = [inputs[key] for key in ("sarif", "junit") if key in inputs]
+    written = "".join((folder / one).read_text("utf-8") for one in files)
+    return [line.strip() for line in f"{done.stdout}{written}".splitlines()]
+
+
+def test_inputs_of_the_action_become_options_of_lint(tmp_path: Path) -> None:
+    asked = {"paths": "a b\n\n-c.yaml\n", "sarif": "a.sarif"}
+    assert shown("lint", tmp_path, **asked) == [
+        "<lint> <--output> <github> <--> <a b> <-c.yaml>",
+        "<lint> <--output> <sarif> <--> <a b> <-c.yaml>",
+    ]
+    asked |= {"releases": "v1.12.1\nv1.15.1", "ignore": "x", "conf": "$(c)", "strict": "true"}
+    options = (
+        "<--release> <v1.12.1> <--release> <v1.15.1> <--ignore> <x> <--conf> <$(c)> <--strict>"
+    )
+    assert shown("lint", tmp_path, **asked) == [
+        f"<lint> {options} <--output> <github> <--> <a b> <-c.yaml>",
+        f"<lint> {options} <--output> <sarif> <--> <a b> <-c.yaml>",
+    ]
+
+
+def test_inputs_of_the_action_become_options_of_upgrade_check(tmp_path: Path) -> None:
+    asked = {"log": "a b.db", "from": "v1.12.1", "to": "v1.15.1", "junit": "a.xml"}
+    options = "<--log> <a b.db> <--from> <v1.12.1> <--to> <v1.15.1> <--exit-code>"
+    assert shown("upgrade-check", tmp_path, **asked) == [
+        f"<upgrade-check> {options} <--output> <junit>"
+    ]
+    assert shown("upgrade-check", tmp_path, **asked, at="rv:7") == [
+        f"<upgrade-check> {options} <--at> <rv:7> <--output> <junit>"
+    ]
 
 
 def test_the_action_checks_an_upgrade(tmp_path: Path) -> None:
