@@ -42,6 +42,7 @@ WITH_THREADS = {
     "replay/server/api/routes.py": "no thread: tasks of the event loop",
     "replay/server/mcp/door.py": "no thread: a task of the event loop",
     "replay/server/mcp/stdio.py": "a thread has the event loop, and the first one only waits",
+    "replay/server/kept.py": "a lock around the answers that threads keep",
     "replay/server/kubernetes/state.py": "a lock around what threads keep of states",
     "replay/server/kubernetes/parts.py": "a lock around what threads keep of answers",
     "replay/server/kubernetes/watching.py": "one thread, which alone has the watches and its log",
