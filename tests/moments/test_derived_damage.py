@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -31,15 +33,31 @@ def indexed(store: LogStore) -> None:
         )
 
 
-@pytest.fixture
-def place(log_place: str) -> str:
+def make(place: str) -> None:
     """Make a log with a branch, both with an index of several blocks."""
-    with open_log(log_place, create=True) as store:
+    with open_log(place, create=True) as store:
         store.append([*pods(*range(1, 25)), bound("web-1", "n1", at=9)])
         store.append([*pods(*range(30, 60)), listing(61, "web-1", "web-2"), *pods(62, 63, 64, 65)])
         store.create_branch("branch", fork=45)
         store.append(pods(*range(70, 90)), branch="branch")
         indexed(store)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make such a log to copy."""
+    path = tmp_path_factory.mktemp("undamaged") / "log.db"
+    make(str(path))
+    return path
+
+
+@pytest.fixture
+def place(log_place: str, file: Path) -> str:
+    """Return the place of such a log, which a test may damage."""
+    if log_place.startswith("postgresql:"):
+        make(log_place)
+    else:
+        shutil.copyfile(file, log_place)
     return log_place
 
 
@@ -68,9 +86,15 @@ def answers(place: str) -> tuple[list[Any], list[str]]:
     return found, remarks
 
 
+@pytest.fixture(scope="module")
+def of_file(file: Path) -> tuple[list[Any], list[str]]:
+    """Return what copies of the file answer; logs on a server have other times of appending."""
+    return answers(str(file))
+
+
 @pytest.fixture
-def expected(place: str) -> list[Any]:
-    found, remarks = answers(place)
+def expected(place: str, of_file: tuple[list[Any], list[str]]) -> list[Any]:
+    found, remarks = answers(place) if place.startswith("postgresql:") else of_file
     assert remarks == []
     return found
 
