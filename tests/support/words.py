@@ -76,13 +76,27 @@ def prose(page: str) -> str:
 
 
 def texts(code: str) -> Iterator[tuple[int, str]]:
-    """Yield the string literals, docstrings and comments of a module with their first lines."""
+    """Yield the string literals, docstrings and comments of a module with their first lines.
+
+    Comments are left out where none has such a word.
+    """
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, _NAMES.sub(_without_name, node.value)
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], _NAMES.sub(_without_name, token.string)
+    if _may_be_in_comments(code):
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], _NAMES.sub(_without_name, token.string)
+
+
+def _may_be_in_comments(code: str) -> bool:
+    """Say whether what looks like a comment has such a word; to read tokens takes much longer."""
+    ends = "\n".join(line[line.index("#") :] for line in code.splitlines() if "#" in line)
+    return any(
+        pattern.search(text)
+        for text in (ends, _NAMES.sub(_without_name, ends))
+        for pattern, _ in _PATTERNS
+    )
 
 
 def _without_name(match: re.Match[str]) -> str:
