@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
@@ -12,6 +14,9 @@ from ...engine.volcano.conf import CONFIGURATION
 from ...engine.volcano.conf_yaml import Shape, Struct
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+_TEXTS_KEPT = 8
+"""Outlines of texts that are kept: rules ask of each release."""
 
 Path = tuple[str | int, ...]
 
@@ -31,7 +36,7 @@ class OddKey(NamedTuple):
 class ConfOutline(NamedTuple):
     """The lines by path, unknown keys, and repeated keys."""
 
-    lines: dict[Path, int]
+    lines: Mapping[Path, int]
     unknown: tuple[OddKey, ...]
     repeated: tuple[OddKey, ...]
 
@@ -42,6 +47,7 @@ class ConfOutline(NamedTuple):
         return self.lines.get(path, 1)
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def outline(text: str) -> ConfOutline:
     """Return the outline of a configuration; empty for text that is not YAML."""
     loader = _LOADER(text)
@@ -54,7 +60,7 @@ def outline(text: str) -> ConfOutline:
     walk = _Walk()
     if node is not None:
         walk.enter(node, CONFIGURATION, ())
-    return ConfOutline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
+    return ConfOutline(MappingProxyType(walk.lines), tuple(walk.unknown), tuple(walk.repeated))
 
 
 class _Walk:

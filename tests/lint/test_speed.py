@@ -12,6 +12,7 @@ from typing import Any
 
 from linting import RELEASES, TREE, conf_of, group, queue
 
+from plinian.replay.lint.conf_outline import outline
 from plinian.replay.lint.findings import FilePlace
 from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import Manifest
@@ -85,3 +86,9 @@ def test_work_that_grows_with_the_square_is_seen_in_the_count_of_lines() -> None
         return sum(1 for one in range(size) for other in range(size) if one < other)
 
     assert growth(pairs, 20) > 3.5
+
+
+def test_the_outline_of_a_text_is_made_once_for_all_rules_and_releases() -> None:
+    before = outline.cache_info().misses
+    lint(LintInputs([], [conf_of(f"{TREE}# not seen before\n")]), RELEASES)
+    assert outline.cache_info().misses == before + 1

@@ -254,8 +254,11 @@ class ControllerRun:
         return found
 
     def _queue(self, view: View, name: str, queue: WorkQueue[Any]) -> dict[str, Any]:
+        held = queue.waiting()
+        if not held.items():
+            return {}
         since = self._now - queue.now
-        waiting = queue.waiting().of(lambda item: view.item(name, item))
+        waiting = held.of(lambda item: view.item(name, item))
         failures: Counter[str] = Counter()
         for item, times in waiting.failures:
             failures[item] += times  # Requests that are different may look alike.

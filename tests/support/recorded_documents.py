@@ -69,7 +69,9 @@ def without(document: Document, names: Container[str]) -> Document:
 
 def difference(before: Document | None, after: Document) -> Document:
     """Return a merge patch that makes one document of another, without times and versions."""
-    return _difference(plain(before or {}), plain(after))
+    held = before or {}
+    same = {name for name, value in after.items() if name in held and held[name] == value}
+    return _difference(plain(without(held, same)), plain(without(after, same)))
 
 
 def _difference(before: Document, after: Document) -> Document:
