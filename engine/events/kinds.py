@@ -84,6 +84,11 @@ class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
     name: str = ""
     uid: str = ""
 
+    @property
+    def full_name(self) -> str:
+        """Namespace and name; of an object without a namespace its name."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A fact that was observed, before it has a place in the log.

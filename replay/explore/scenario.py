@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.errors import InputError, PlinianError
+from ...engine.ingest.reading.json_text import DECODE_FAULTS
 from ...engine.kubernetes.api_server import ADDED, DELETED, MODIFIED, Document, place_of
 from ...engine.kubernetes.objects import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS, distinct_kind
@@ -116,7 +117,7 @@ def parse_machine_case(data: bytes) -> MachineCase:
         read = msgspec.json.decode(data, type=_File)
     except msgspec.ValidationError as fault:
         raise InputError(f"not a scenario: {fault}", now=_SEE) from fault
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except DECODE_FAULTS as fault:
         raise InputError(f"not JSON: {fault}", now="is the file cut short?") from fault
     if read.mode != MODE:
         raise InputError(

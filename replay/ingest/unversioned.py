@@ -65,7 +65,7 @@ def _seen(event: Event) -> _Seen:
 
 def _contradiction(one: _Seen, other: str) -> EventMalformed:
     reference = one.reference
-    named = "/".join(part for part in (reference.namespace, reference.name) if part)
+    named = reference.full_name
     return EventMalformed(
         f"{reference.kind} {named} has no resourceVersion, and differs from the one at {other}, "
         "which has none either: which of them is newer is not known",

@@ -89,7 +89,7 @@ def version_text(event: Event) -> str:
 
 def object_version_text(about: Reference, revision: int | str) -> str:
     """Return a version of an object as notes name it."""
-    name = "/".join(part for part in (about.namespace, about.name) if part)
+    name = about.full_name
     return f"{plain_name(about.group, about.kind)} {name} at rv:{revision}"
 
 

@@ -19,7 +19,7 @@ from ...engine.state.coverage import Gap, Pair, Why
 from .clock import span_of_read
 from .contradictions import contradictions
 from .moment import Moment
-from .open_deletions import full_name, maybe_deleted
+from .open_deletions import maybe_deleted
 from .undecodable import undecodable
 from .unknown import Unknown
 
@@ -91,7 +91,7 @@ def _contradicted(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
             gap=Gap(why=Why.CONTRADICTION, after=revision),
-            objects=(full_name(about),),
+            objects=(about.full_name,),
         )
         for about, revision in sorted(held & found.keys())
         if (about.group, about.kind) in places
@@ -120,7 +120,7 @@ def _undecodable(
             pair=(about.group, about.kind),
             namespaces=(about.namespace,) if about.namespace else (),
             gap=Gap(why=Why.UNDECODABLE, after=record.revision),
-            objects=(full_name(about),),
+            objects=(about.full_name,),
             fault=undecodable(about, payloads[position]),
         )
         for position, record in sorted(held.items(), key=lambda item: item[1].reference)

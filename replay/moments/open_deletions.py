@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...engine.events import Recorded, Reference
+from ...engine.events import Recorded
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import Query
 from ...engine.state.clock import UNDATED, Span
@@ -46,11 +46,6 @@ def maybe_deleted(
     ]
 
 
-def full_name(reference: Reference) -> str:
-    """Return namespace and name of an object."""
-    return "/".join(part for part in (reference.namespace, reference.name) if part)
-
-
 def _deletions(log: LogStates, moment: Moment, places: Mapping[Pair, str | None]) -> _Deletions:
     found: dict[tuple[Pair, int], list[Record]] = {}
     for record in log.truth(moment).records():
@@ -78,7 +73,7 @@ def _unknown(
                 after=request.event.latest,
                 after_within=own_span(request),
                 shown_gone=gone_at,
-                objects=tuple(sorted(full_name(one.reference) for one in some)),
+                objects=tuple(sorted(one.reference.full_name for one in some)),
                 actor=request.event.actor,
             )
 

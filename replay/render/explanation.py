@@ -45,7 +45,7 @@ def explanation_lines(found: Explanation, *, style: Style = PLAIN) -> Iterator[s
 
 def _object(one: BecameEvent) -> str:
     about = one.object
-    name = "/".join(part for part in (about.namespace, about.name) if part)
+    name = about.full_name
     return " ".join(part for part in (about.kind.lower(), name) if part) or "<none>"
 
 

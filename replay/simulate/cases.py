@@ -15,6 +15,7 @@ import msgspec
 import zstandard
 
 from ...engine.errors import EventMalformed, InputDamaged, InputError, PlinianError
+from ...engine.ingest.reading.json_text import DECODE_FAULTS
 from ...engine.ingest.scenario.external_inputs import RECORD_TYPES, parse_record
 from ...engine.kubernetes.store import Document, fault_of
 from ...engine.kubernetes.units import SECOND_US, parse_time
@@ -142,7 +143,7 @@ def parse_case(data: bytes) -> Case:
         case = msgspec.json.decode(data, type=Case)
     except msgspec.ValidationError as fault:
         case = _parse_nullable(data, fault)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except DECODE_FAULTS as fault:
         raise InputError(f"not JSON: {fault}") from fault
     for fault_text in _faults(case):
         raise InputError(f"not a scenario: {fault_text}", now=_SEE)
@@ -155,7 +156,7 @@ def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
         return msgspec.convert(document, type=Case)
     except msgspec.ValidationError:
         raise InputError(f"not a scenario: {fault}", now=_SEE) from fault
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
+    except DECODE_FAULTS as broken:
         raise InputError(f"not JSON: {broken}") from broken
 
 
