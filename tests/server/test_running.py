@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from serving import TOKEN, Running, ended, serving, serving_here
+from serving import TOKEN, Running, ended, run, serving, serving_here
 
 import plinian
 from plinian.replay.cli import serving as cli_serving
@@ -84,13 +84,7 @@ def test_a_client_that_goes_away_within_a_body_is_no_fault(demo_log: Path, tmp_p
 
 
 def _refused(*options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "plinian", "serve", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run("serve", *options)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     return done.stderr

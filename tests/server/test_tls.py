@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 from certificates import Pair, pair_in
-from serving import ended, serving
+from serving import ended, run, serving
 
 ABOUT = "/plinian/v1/about"
 
@@ -62,8 +60,7 @@ def test_only_clients_with_a_certificate_are_answered(
 
 
 def _refused(*options: str) -> str:
-    words = [sys.executable, "-m", "plinian", "serve", "--port", "0", *options]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = run("serve", "--port", "0", *options)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     return done.stderr
