@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options, serving
 from .command import command
 from .shell import note
+
+if TYPE_CHECKING:
+    from ..server.lines import Form, Level
 
 
 @command("mcp")
@@ -27,6 +31,8 @@ from .shell import note
 @serving.tls_cert
 @serving.tls_key
 @serving.tls_client_ca
+@serving.log_format
+@serving.log_level
 @options.release_or_image
 @options.cluster
 @options.branch
@@ -41,6 +47,8 @@ def mcp(
     tls_cert: Path | None,
     tls_key: Path | None,
     tls_client_ca: Path | None,
+    form: Form | None,
+    level: Level,
     release: str | None,
     cluster: str | None,
     branch: str,
@@ -69,10 +77,11 @@ def mcp(
         token="" if token_file is None else token_in(token_file),
         tls=tls_of(tls_cert, tls_key, tls_client_ca),
     )
+    logger = serving.logger_of(settings, form, level)
     if not http:
         from ..server.mcp.stdio import serve_stdio
 
-        serve_stdio(settings)
+        serve_stdio(settings, logger)
         return
     from ..server.running import serve
 
@@ -81,4 +90,4 @@ def mcp(
         where = f"{listening.origin}{PATH}"
         note(f"plinian: serving {shown_place(log)} to agents at {where} (Ctrl-C ends it)")
 
-    serve(settings, names=names, ready=ready)
+    serve(settings, names=names, ready=ready, logger=logger)

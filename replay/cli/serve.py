@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options, serving
 from .command import command
 from .shell import note
+
+if TYPE_CHECKING:
+    from ..server.lines import Form, Level
 
 
 @command("serve")
@@ -42,6 +46,8 @@ from .shell import note
     help="Accept writes to the Kubernetes API, and append them to the branch of --branch.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@serving.log_format
+@serving.log_level
 @options.release_or_image
 @options.cluster
 @options.branch
@@ -60,6 +66,8 @@ def serve(
     shift_times: str | None,
     writable: bool,
     show: bool,
+    form: Form | None,
+    level: Level,
     release: str | None,
     cluster: str | None,
     branch: str,
@@ -93,13 +101,15 @@ def serve(
         writable=writable,
     )
 
+    logger = serving.logger_of(settings, form, level)
+
     def ready(listening: Settings, remarks: Sequence[str]) -> None:
         serving.warn(listening, remarks)
         note(f"plinian: serving {shown_place(log)} at {listening.origin}/ (Ctrl-C ends it)")
         if show:
             serving.open_in_browser(f"{listening.origin}/")
 
-    run(settings, names=names, ready=ready)
+    run(settings, names=names, ready=ready, logger=logger)
 
 
 def _time_of(text: str) -> int:

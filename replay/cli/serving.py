@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import DEFAULT_RELEASE
-from .shell import note
+from .shell import as_message, note
 
 if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from ..server.lines import Form, Level
     from ..server.settings import Settings
 
 DEFAULT_PORT = 8001
@@ -72,6 +75,23 @@ tls_client_ca = click.option(
     metavar="FILE",
     help="Accept only clients whose certificate one of these signed, in PEM.",
 )
+log_format = click.option(
+    "--log-format",
+    "form",
+    type=click.Choice(("text", "json")),
+    help="How a request and an error are written to standard error: a line of text, or of JSON; "
+    "text on a terminal, else JSON.",
+)
+log_level = click.option(
+    "--log-level",
+    "level",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    default="info",
+    show_default=True,
+    help="The least important lines that are written: debug also has health checks and the files "
+    "of pages, info all other requests, warning those that the server could not answer, error only "
+    "its own errors.",
+)
 server = click.option(
     "--server",
     default="http://127.0.0.1:8001",
@@ -106,6 +126,17 @@ def warn(listening: Settings, remarks: Sequence[str] = ()) -> None:
 
     for line in (*warnings(listening), *remarks):
         note(f"plinian: WARNING: {line}")
+
+
+def logger_of(settings: Settings, form: Form | None, level: Level) -> FilteringBoundLogger:
+    """Return the logger of a server, to standard error.
+
+    :param form: None is text on a terminal, else JSON.
+    """
+    from ..server.lines import logger_to
+
+    used: Form = form or ("text" if sys.stderr.isatty() else "json")
+    return logger_to(sys.stderr, settings, form=used, level=level, lay_out=as_message)
 
 
 def release_named(release: str | None, place: str, cluster: str | None, branch: str) -> str | None:

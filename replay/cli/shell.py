@@ -74,12 +74,16 @@ def note(text: str) -> None:
 
 def _tell(line: str) -> None:
     """Write a line to standard error; also while a progress bar wraps it."""
+    sys.stderr.write(as_message(line.removesuffix("\n")))
+
+
+def as_message(line: str) -> str:
+    """Return a line as standard error shows it: on a terminal it goes on between words."""
     from ..render.screen import one_line
     from ..render.tables import Style, paragraph
 
     width = _columns(sys.stderr) if sys.stderr.isatty() else None
-    text = one_line(line.removesuffix("\n"))
-    sys.stderr.write("".join(paragraph(text, Style(width=width, whole=True))))
+    return "".join(paragraph(one_line(line), Style(width=width, whole=True)))
 
 
 def write_lines(lines: Iterable[str]) -> None:

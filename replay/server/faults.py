@@ -96,10 +96,17 @@ def told_to_client(fault: PlinianError) -> dict[str, str]:
 
 
 def report(fault: Exception) -> None:
-    """Print to the terminal of the server what a client does not read."""
+    """Print to the terminal of the server what a client does not read.
+
+    What is no error of ours is printed with its traceback.
+    """
     where = getattr(fault, "where", "")
     text = f"{where}: {fault.what}" if isinstance(fault, PlinianError) and where else str(fault)
-    logging.getLogger(__name__).warning("plinian: %s", ascii(text)[1:-1])
+    logger = logging.getLogger(__name__)
+    if isinstance(fault, PlinianError):
+        logger.warning("%s", ascii(text)[1:-1])
+    else:
+        logger.error("%s", ascii(text)[1:-1], exc_info=fault)
 
 
 async def json_fault(_request: Request, fault: Exception) -> Response:

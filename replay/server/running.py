@@ -9,16 +9,18 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from structlog.typing import FilteringBoundLogger
 
 from ...engine.errors import PlinianError, UsageError
 from ...engine.log.location import shown_place
 from .app import application
 from .freed_memory import leave_out_what_is_loaded
+from .lines import logger_to, logging_to
 from .patience import InPieces, PatientProtocol, PatientSocket
+from .request_log import RequestLog
 from .settings import Settings, checked
 
 GRACE_SECONDS = 2
@@ -39,17 +41,19 @@ def serve(
     *,
     names: Collection[str] = (),
     ready: Callable[[Settings, Sequence[str]], None],
+    logger: FilteringBoundLogger | None = None,
 ) -> None:
     """Serve a log until the process is interrupted.
 
     :param names: names by which the server may be addressed.
     :param ready: called once it listens, with the settings and the port that it has, and with what
         will not be answered, as sentences.
+    :param logger: takes the lines of the server; None prints warnings to standard error.
     :raises UsageError: other machines reach the address, and no token protects it.
     :raises LogNotFound: there is no log.
     :raises AddressUnavailable: the port is in use, or the address is not this machine's.
     """
-    Serving(settings, names=names, ready=ready).run()
+    Serving(settings, names=names, ready=ready, logger=logger).run()
 
 
 class Serving:
@@ -61,17 +65,18 @@ class Serving:
         *,
         names: Collection[str] = (),
         ready: Callable[[Settings, Sequence[str]], None],
+        logger: FilteringBoundLogger | None = None,
     ) -> None:
         """Take the port.
 
-        :param names: as of :func:`serve`; so are ``ready`` and what is raised.
+        :param names: as of :func:`serve`; so are ``ready``, ``logger`` and what is raised.
         """
         remarks = look(checked(settings))
         self._bound = _bound(settings)
         settings = settings._replace(port=self._bound.getsockname()[1])
         app = application(settings, names)
         self._server = _Server(
-            _config(settings, app),
+            _config(settings, app, logger or logger_to(sys.stderr, settings)),
             ready=lambda: ready(settings, remarks),
             ending=app.state.served.readers.close,
         )
@@ -87,17 +92,17 @@ class Serving:
         self._server.should_exit = True
 
 
-def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
+def _config(settings: Settings, app: Starlette, logger: FilteringBoundLogger) -> uvicorn.Config:
     tls = settings.tls
     return uvicorn.Config(
-        InPieces(app),
+        RequestLog(InPieces(app), logger),
         http=PatientProtocol,
         ws=PatientSocket,
         ws_max_size=MOST_MESSAGE_BYTES,
         ws_per_message_deflate=False,  # Who watches is on this machine, or near.
         loop="asyncio",
-        log_config=_logging(),
-        access_log=False,  # A path can hold the token.
+        log_config=logging_to(logger),
+        access_log=False,  # RequestLog writes requests, without the token.
         server_header=False,
         date_header=True,
         proxy_headers=False,
@@ -110,31 +115,6 @@ def _config(settings: Settings, app: Starlette) -> uvicorn.Config:
         ssl_ca_certs=None if tls is None else tls.clients or None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if tls is not None and tls.clients else ssl.CERT_NONE,
     )
-
-
-class LineHandler(logging.StreamHandler[Any]):
-    """Writes records to standard error line by line: a screen shortens long texts, not many lines.
-
-    So a traceback keeps its last line, which says what is wrong.
-    """
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
-        for line in f"{self.format(record)}\n".splitlines(keepends=True):
-            sys.stderr.write(line)
-        sys.stderr.flush()
-
-
-def _logging() -> dict[str, Any]:
-    """Return how the server logs: warnings, each whole."""
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "handlers": {"lines": {"()": LineHandler}},
-        "root": {"handlers": ["lines"], "level": "WARNING"},
-        # Less than an error is about requests that a client got wrong.
-        "loggers": {"uvicorn": {"handlers": ["lines"], "level": "ERROR", "propagate": False}},
-    }
 
 
 class _Server(uvicorn.Server):

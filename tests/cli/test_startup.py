@@ -25,7 +25,7 @@ NO_LOG = (
 
 RARE = (
     *("sqlalchemy", "alembic", "psycopg", "pyarrow", "rich", "yaml", "pydantic", "re2"),
-    *("jinja2", "markupsafe"),
+    *("jinja2", "markupsafe", "structlog"),
     *("importlib.metadata", "concurrent.futures", "multiprocessing", "numpy.ma", "email"),
 )
 """What takes long to load, and what few commands need."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
-import logging
 import os
 import signal
 import socket
@@ -22,8 +20,7 @@ from serving import TOKEN, Running, ended, run, serving, serving_here
 import plinian
 from plinian.replay.cli import serving as cli_serving
 from plinian.replay.cli.main import app
-from plinian.replay.render.screen import Screen
-from plinian.replay.server.running import LineHandler, Serving, _bound
+from plinian.replay.server.running import Serving, _bound
 from plinian.replay.server.settings import Settings
 
 
@@ -171,26 +168,6 @@ def test_answers_on_a_connection_that_stays_open_are_not_held_back() -> None:
     # asyncio switches Nagle's algorithm off only for sockets that name their protocol.
     with _bound(Settings("log.db", port=0)) as bound:
         assert bound.proto == socket.IPPROTO_TCP
-
-
-def test_a_traceback_is_printed_to_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", Screen(out, messages=True))
-    handler, logger = LineHandler(), logging.getLogger("a server that fails")
-    logger.addHandler(handler)
-
-    def deep(left: int) -> None:
-        if left:
-            deep(left - 1)
-        raise ValueError("the disk is full")
-
-    try:
-        deep(60)
-    except ValueError:
-        logger.exception("Exception in ASGI application\n%s", "a line of details\n" * 300)
-    logger.removeHandler(handler)
-    assert out.getvalue().splitlines()[-1] == "ValueError: the disk is full"
-    assert "more characters" not in out.getvalue()
 
 
 def test_no_collection_after_an_answer_looks_at_what_was_loaded_before(demo_log: Path) -> None:

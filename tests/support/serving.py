@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import httpx
 from click.testing import CliRunner
+from structlog.typing import FilteringBoundLogger
 
 from plinian.replay.cli.main import app
 from plinian.replay.server.running import Serving
@@ -44,9 +45,13 @@ class Running(NamedTuple):
 
 
 def serving(place: Path | str, *options: str) -> Running:
-    """Start a server of a file or of a URL, and return once it listens."""
+    """Start a server of a file or of a URL, and return once it listens.
+
+    Nobody reads what it says of each request, unless the options ask for that.
+    """
+    words = ["serve", "--log", str(place), "--port", "0", "--log-level", "warning", *options]
     process = subprocess.Popen(
-        [sys.executable, "-m", "plinian", "serve", "--log", str(place), "--port", "0", *options],
+        [sys.executable, "-m", "plinian", *words],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -67,10 +72,12 @@ def ended(running: Running) -> None:
 
 
 @contextmanager
-def serving_here(settings: Settings) -> Iterator[Running]:
+def serving_here(
+    settings: Settings, logger: FilteringBoundLogger | None = None
+) -> Iterator[Running]:
     """Serve in a thread of this process: most of what a server of its own takes is its start."""
     listens: Queue[int] = Queue()
-    server = Serving(settings, ready=lambda known, _: listens.put(known.port))
+    server = Serving(settings, ready=lambda known, _: listens.put(known.port), logger=logger)
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(server.run)
         try:

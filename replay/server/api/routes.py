@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from ....engine.version import __version__
 from ..plain_json import PlainJSON
+from ..request_log import GONE
 from ..served import served
 from .answer import ROOT
 from .openapi import document_of_api
@@ -22,8 +23,6 @@ from .table import OPERATIONS
 T = TypeVar("T")
 
 _JSON = "application/json"
-_GONE = 499
-"""What servers write down for a client that went away; no client reads it."""
 
 
 def routes() -> Sequence[BaseRoute]:
@@ -46,7 +45,7 @@ def _answering(operation: Operation) -> Callable[[Request], Awaitable[Response]]
         reply = Reply(settings, readers)
         found = await _unless_gone(request, reply.to(operation, texts))
         if found is None:
-            return Response(status_code=_GONE)
+            return Response(status_code=GONE)
         return Response(found, media_type=_JSON)
 
     return answer

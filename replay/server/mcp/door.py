@@ -129,11 +129,14 @@ def _sessions(request: Request) -> StreamableHTTPSessionManager:
         StreamableHTTPSessionManager,
     )
 
+    from .request_lines import RequestNotes  # noqa: PLC0415 -- likewise
     from .tools import server_of  # noqa: PLC0415 -- likewise
 
     found = served(request)
+    server = server_of(found.settings, found.readers)
+    server.middleware.append(RequestNotes())
     return StreamableHTTPSessionManager(
-        app=server_of(found.settings, found.readers),
+        app=server,
         json_response=True,
         stateless=True,
         max_request_body_size=MOST_ASKED,

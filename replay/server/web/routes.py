@@ -7,7 +7,6 @@ browser shows again what it has, until something is appended.
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
 
@@ -22,6 +21,7 @@ from ..faults import fault_document, is_passing, status_of
 from ..guard import TOKEN_PREFIX
 from ..kept import KeptAnswers, Sent
 from ..login import COOKIE
+from ..request_log import failed
 from ..served import served
 from ..withheld import Withheld, inputs_named
 from .answers import Asked, Found, Later, Moved, Same, look_up
@@ -72,8 +72,8 @@ def _html_of(page: Page) -> Callable[[Request], Awaitable[Response]]:
             return await _answered(request, page, _html, whole=False)
         except PlinianError as fault:
             return await _fault_page(request, fault)
-        except Exception:  # noqa: BLE001 -- the page says it, the terminal has the details
-            traceback.print_exc()
+        except Exception as fault:  # noqa: BLE001 -- the page says it, a line has the details
+            failed(request.scope, fault)
             return await _fault_page(request, _own_fault(request))
 
     return answer

@@ -1,0 +1,104 @@
+"""What lines say of a request of an agent: which method, which tool, and whether it was answered.
+
+Over HTTP that is part of the line of the HTTP request; over standard input it is a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+from structlog.typing import FilteringBoundLogger
+
+from ..lines import REQUEST
+from ..request_log import noted, shortened
+
+_Context = ServerRequestContext[Any]
+
+_NAMED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"tools/call": ("tool", "name"), "resources/read": ("resource", "uri")}
+)
+"""What a method asks for, and the parameter that names it."""
+
+
+class RequestNotes:
+    """Lets the line of an HTTP request say what the agent asked."""
+
+    async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Answer as the server does."""
+        scope = getattr(ctx.request, "scope", {})
+        noted(scope, **_asked("rpc", ctx), result="error")
+        result = await call_next(ctx)
+        noted(scope, result=_status(result))
+        return result
+
+
+class RequestLines:
+    """Writes a line for each request, when it ends.
+
+    :param clock: seconds, which begin anywhere.
+    """
+
+    def __init__(
+        self, logger: FilteringBoundLogger, clock: Callable[[], float] = perf_counter
+    ) -> None:
+        self._logger, self._clock = logger, clock
+
+    async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Answer as the server does."""
+        if ctx.request_id is None:
+            return await call_next(ctx)
+        begun, status = self._clock(), "error"
+        fault: Exception | None = None
+        try:
+            result = await call_next(ctx)
+            status = _status(result)
+        except (MCPError, ValidationError):
+            raise  # The agent asked for what there is not.
+        except Exception as found:
+            fault = found
+            raise
+        finally:
+            fields = {
+                **_asked("method", ctx),
+                "status": status,
+                "ms": round((self._clock() - begun) * 1000, 1),
+                "agent": _agent(ctx),
+            }
+            if fault is None:
+                self._logger.info(REQUEST, **fields)
+            else:
+                self._logger.error(REQUEST, **fields, exc_info=fault)
+        return result
+
+
+def _asked(method: str, context: _Context) -> dict[str, str]:
+    """Return the method that an agent calls, and the tool or the resource."""
+    found = {method: shortened(context.method)}
+    what, key = _NAMED.get(context.method, ("", ""))
+    value = (context.params or {}).get(key)
+    if isinstance(value, str):
+        found[what] = shortened(value)
+    return found
+
+
+def _status(result: HandlerResult) -> str:
+    match result:
+        case types.CallToolResult(is_error=True) | {"isError": True}:
+            return "error"
+        case _:
+            return "ok"
+
+
+def _agent(context: _Context) -> str:
+    """Return what the agent calls itself; empty before it has."""
+    client = context.session.client_params
+    if client is None:
+        return ""
+    return shortened(f"{client.client_info.name}/{client.client_info.version}")
