@@ -149,7 +149,7 @@ def test_a_large_answer_is_sent_whole_to_a_client_that_reads_slowly(
 def test_an_interrupt_ends_it_although_connections_are_open_and_a_search_runs(
     demo_log: Path,
 ) -> None:
-    running = serving(demo_log)
+    running = serving(demo_log, "--log-level", "error")
     address = ("127.0.0.1", running.port)
     idle = [socket.create_connection(address) for _ in range(3)]
     idle[1].sendall(HEAD)
