@@ -41,7 +41,7 @@ _NUMBERS: Mapping[Level, int] = MappingProxyType(
 REQUEST = "request"
 """The event of a line about a request; all others are sentences."""
 
-_IN_URL = re.compile(r"(://[^\s:/@]*:)[^\s@]+(?=@)")
+_IN_URL = re.compile(r"(://[^\s:/@]{0,100}:)[^\s@/]{1,200}(?=@)")
 _FRACTION = re.compile(r"\.[0-9]+")
 
 

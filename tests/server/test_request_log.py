@@ -451,22 +451,29 @@ def test_over_standard_input_lines_go_to_standard_error_alone(demo_log: Path) ->
     assert all({*BASIC, "ms"} <= set(line) for line in lines)
 
 
-def test_a_tool_that_fails_has_its_whole_traceback(
-    demo_log: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("method", "params", "broken"),
+    [
+        ("tools/call", {"name": "log", "arguments": {}}, "texts_of"),
+        ("resources/read", {"uri": "plinian://a"}, "_question"),
+    ],
+)
+def test_a_question_of_an_agent_that_fails_has_its_whole_traceback(
+    demo_log: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    params: dict[str, Any],
+    broken: str,
 ) -> None:
     out = io.StringIO()
     settings = _settings(str(demo_log), token="")
-    monkeypatch.setattr(tools, "texts_of", _raises)
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "log", "arguments": {}},
-    }
+    monkeypatch.setattr(tools, broken, _raises)
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     with serving_here(settings, logger_to(out, settings, form="json", level="info")) as running:
         accepted = {"Accept": "application/json, text/event-stream"}
         assert running.client.post("/mcp", json=message, headers=accepted).status_code == 200
     fault, request = _parsed(out.getvalue())
     assert fault["level"] == "error"
     assert fault["exception"].endswith("ValueError: the disk is full: " + "x" * 3000)
-    assert (request["tool"], request["result"]) == ("log", "error")
+    assert (request["rpc"], request["result"]) == (method, "error")
+    assert (request.get("tool") or request["resource"]) in params.values()

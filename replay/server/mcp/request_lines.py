@@ -12,8 +12,6 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
 from structlog.typing import FilteringBoundLogger
 
 from ..lines import REQUEST
@@ -55,26 +53,17 @@ class RequestLines:
         if ctx.request_id is None:
             return await call_next(ctx)
         begun, status = self._clock(), "error"
-        fault: Exception | None = None
         try:
             result = await call_next(ctx)
             status = _status(result)
-        except (MCPError, ValidationError):
-            raise  # The agent asked for what there is not.
-        except Exception as found:
-            fault = found
-            raise
         finally:
-            fields = {
+            self._logger.info(
+                REQUEST,
                 **_asked("method", ctx),
-                "status": status,
-                "ms": round((self._clock() - begun) * 1000, 1),
-                "agent": _agent(ctx),
-            }
-            if fault is None:
-                self._logger.info(REQUEST, **fields)
-            else:
-                self._logger.error(REQUEST, **fields, exc_info=fault)
+                status=status,
+                ms=round((self._clock() - begun) * 1000, 1),
+                agent=_agent(ctx),
+            )
         return result
 
 

@@ -26,6 +26,7 @@ from .limits import LIMIT, MOST_BYTES
 MOST_LINKS = 5
 _SCHEME = "plinian://"
 _JSON = "application/json"
+_FAILED = "the server failed to answer; its terminal says more"
 
 INSTRUCTIONS = """\
 Plinian holds the recorded past of a Kubernetes cluster that runs the batch scheduler Volcano. All \
@@ -121,7 +122,7 @@ async def _called(
         return _failed(_words(fault))
     except Exception:
         logging.getLogger(__name__).exception("the tool %r failed", name)
-        return _failed("the server failed to answer; its terminal says more")
+        return _failed(_FAILED)
     answer = json.loads(found)
     text = types.TextContent(text=found.decode("ascii"))
     links = _links(answer, arguments)
@@ -163,7 +164,7 @@ def _templates() -> list[types.ResourceTemplate]:
 async def _read(reply: Reply, uri: str) -> str:
     """Return a resource as JSON.
 
-    :raises MCPError: there is none.
+    :raises MCPError: there is none, or the server failed.
     """
     from mcp.shared.exceptions import MCPError  # noqa: PLC0415
 
@@ -172,6 +173,9 @@ async def _read(reply: Reply, uri: str) -> str:
         return (await reply.to(BY_NAME[name], texts)).decode("ascii")
     except PlinianError as fault:
         raise MCPError(types.INVALID_PARAMS, _words(fault)) from fault
+    except Exception as fault:
+        logging.getLogger(__name__).exception("the resource %r failed", uri)
+        raise MCPError(types.INTERNAL_ERROR, _FAILED) from fault
 
 
 def _question(uri: str) -> tuple[str, dict[str, list[str]]]:
