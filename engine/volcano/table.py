@@ -82,9 +82,10 @@ def part_of(behaviour: str) -> Part:
     return _PARTS[behaviour]
 
 
-def rows_in(part: Part, release: Release | PreRelease) -> dict[str, Row]:
+@lru_cache(maxsize=RECORDS_KEPT * len(Part))
+def rows_in(part: Part, release: Release | PreRelease) -> Mapping[str, Row]:
     """Return, by behaviour, the row of a part that holds for a release."""
-    return {row.behaviour: row for row in TABLE[part] if row.is_in(release)}
+    return MappingProxyType({row.behaviour: row for row in TABLE[part] if row.is_in(release)})
 
 
 def cache_behaviours(name: str, **changed: Any) -> CacheBehaviours:
