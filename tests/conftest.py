@@ -23,7 +23,7 @@ from postgres import NoPostgres, server_url, stop_server
 _SCHEMAS = count(1)
 
 LOADED = (
-    *("writers", "limited_memory", "plinian.replay.cli.main", "plinian.replay.render.summary"),
+    *("writers", "plinian.replay.cli.main", "plinian.replay.render.summary"),
     *("plinian.replay.moments.truth", "plinian.replay.render.progress"),
     *("plinian.engine.log.creation", "plinian.engine.log.migrating", "plinian.engine.log.postgres"),
     "sqlalchemy.dialects.sqlite",

@@ -9,13 +9,13 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import xor
 from pathlib import Path
 
 import pytest
-from forking import Forking
+from forking import Forking, forking
 
 from clusters import pod, watched
 
@@ -189,6 +189,13 @@ BOTH = [(case, "stop") for case in sorted(CASES)]
 BOTH += [
     (case, "skip") for case in sorted(CASES) if case.startswith(("a lone", "aliases", "an aud"))
 ]
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    """Start processes that have the modules of an ingest loaded, and no others."""
+    with forking(tmp_path_factory.mktemp("said"), "limited_memory") as started:
+        yield started
 
 
 @pytest.mark.slow
