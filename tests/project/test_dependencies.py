@@ -28,7 +28,7 @@ PROGRAMS = {"build", "mkdocs", "mypy", "pytest-timeout", "pytest-xdist", "ruff",
 SETUPTOOLS = {"setuptools"}
 """Builds the wheel."""
 
-PART_OF = {"pillow": "matplotlib", "packaging": "build"}
+PART_OF = {"pillow": "matplotlib", "packaging": "build", "docker": "testcontainers"}
 """Imported by tools and tests, and brought along by what is declared."""
 
 

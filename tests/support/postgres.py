@@ -87,14 +87,21 @@ def _container(folder: Path) -> str:
     # Asking the engine is fast; testcontainers would wait long for one that does not answer.
     if _fails([engine, "info"], seconds=_ANSWERS_SECONDS):
         raise NoPostgres(f"{engine} has no engine that answers")
-    name = f"plinian-test-{os.getpid()}"
-    port = _free_port()
-    command = [engine, "run", "--rm", "-d", "--name", name, "-p", f"127.0.0.1:{port}:5432"]
+    from docker.errors import DockerException  # noqa: PLC0415 -- few machines have an engine
+    from testcontainers.core.config import testcontainers_config  # noqa: PLC0415
+    from testcontainers.core.container import DockerContainer  # noqa: PLC0415
+
+    # Its own cleaner would end the server with the worker that started it; others need it longer.
+    testcontainers_config.ryuk_disabled = True
     image = os.environ.get("PLINIAN_TEST_POSTGRES_IMAGE", "postgres:17-alpine")
-    if _fails([*command, "-e", "POSTGRES_HOST_AUTH_METHOD=trust", image], seconds=300):
-        raise NoPostgres(f"{engine} cannot run {image}")
-    (folder / "stop").write_text(f"{engine}\0rm\0-f\0{name}")
-    return _answering(f"postgresql://postgres@127.0.0.1:{port}/postgres")
+    server = DockerContainer(image).with_exposed_ports(5432)
+    try:
+        server.with_env("POSTGRES_HOST_AUTH_METHOD", "trust").start()
+    except DockerException as fault:
+        raise NoPostgres(f"{engine} cannot run {image}: {fault}") from fault
+    (folder / "stop").write_text(f"{engine}\0rm\0-f\0{server.get_wrapped_container().id}")
+    place = f"{server.get_container_host_ip()}:{server.get_exposed_port(5432)}"
+    return _answering(f"postgresql://postgres@{place}/postgres")
 
 
 def _local_server(folder: Path) -> str:
