@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import plinian
-from plinian.replay.facade.options import DEFAULT_RELEASE
 from plinian.replay.fidelity.report import Cause, Counts, Fidelity
+from plinian.replay.questions.defaults import DEFAULT_RELEASE
 
 HEADER = (
     "| recording | release | sessions | as recorded | at once | bindings | of these ties "

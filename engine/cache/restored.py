@@ -58,7 +58,6 @@ _AT_ONCE = 1024
 _STATUSES = tuple(Status)
 _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
 _ENCODE = msgspec.msgpack.Encoder().encode
-_NONE_WAIT = Waiting[Any]([], [], [], [], 0, 0)
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
 
 
@@ -77,13 +76,14 @@ def seen_by_sessions(data: bytes) -> bytes:
 
     That is all but what waits for the cache's workers.
     """
+    none_waits = Waiting[Any]([], [], [], [], 0, 0)
     without = msgspec.structs.replace(
         _DECODE(data),
         past_jobs=[],
-        deleted_jobs=_NONE_WAIT,
-        error_tasks=_NONE_WAIT,
-        node_queue=_NONE_WAIT,
-        hypernode_queue=_NONE_WAIT,
+        deleted_jobs=none_waits,
+        error_tasks=none_waits,
+        node_queue=none_waits,
+        hypernode_queue=none_waits,
     )
     return _ENCODE(without)
 

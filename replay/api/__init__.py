@@ -112,6 +112,9 @@ if TYPE_CHECKING:
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
     from .replay.plot.run import Plot
+    from .replay.questions.blame import BlameQuestion
+    from .replay.questions.drift import DriftQuestion
+    from .replay.questions.question import Question
     from .replay.server.web.files import web_page
     from .replay.sessions.session import SessionAnswer
     from .replay.tabular.tabular import Records
@@ -126,6 +129,7 @@ __all__ = [
     "Belief",
     "Bisection",
     "Blame",
+    "BlameQuestion",
     "BranchInfo",
     "CaseResult",
     "CaseSession",
@@ -137,6 +141,7 @@ __all__ = [
     "DerivedDamaged",
     "Diff",
     "Drift",
+    "DriftQuestion",
     "Event",
     "EventMalformed",
     "Explanation",
@@ -179,6 +184,7 @@ __all__ = [
     "PointTooEarly",
     "PointUnknown",
     "PositionConflict",
+    "Question",
     "Recorded",
     "Records",
     "Reference",
@@ -251,6 +257,9 @@ _PLACES = MappingProxyType(
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
         "replay.facade.checking": "invariants",
         "replay.facade.documents": "document",
+        "replay.questions.blame": "BlameQuestion",
+        "replay.questions.drift": "DriftQuestion",
+        "replay.questions.question": "Question",
         "replay.invariants.task": "CheckReport",
         "replay.explore.replaying": "Replay",
         "replay.explore.run": "Anomaly Exploration",

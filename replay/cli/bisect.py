@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import UNNAMED, check_confs, chosen
 from .command import command
@@ -78,7 +79,7 @@ def _question(name: str, what: str, metavar: str = "NS/NAME") -> Callable[[Any],
 @click.option(
     "--release",
     metavar="RELEASE",
-    help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
+    help=f"The release of Volcano. By default {DEFAULT_RELEASE}; with --panic on "
     f"a log that records crashes, the newest release that panics at a recorded crash.",
 )
 @options.conf
@@ -151,7 +152,7 @@ def bisect(
         {"--step": step, "--from": start, "--conf": conf},
         {"--linear": linear, "--halve": halve},
     )
-    named = [release or options.DEFAULT_RELEASE] if releases is None else _ends(releases)
+    named = [release or DEFAULT_RELEASE] if releases is None else _ends(releases)
     taken = chosen(named, assume=assume)
     asked = None if releases is None else releases_between("..".join(taken.names))
     given = None if conf is None else conf_file(conf)

@@ -7,6 +7,7 @@ from functools import partial
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .command import command, group
 from .shell import note, shows_progress, style
@@ -21,7 +22,7 @@ from .shell import note, shows_progress, style
     multiple=True,
     metavar="RELEASE",
     help="Also store the scheduler's cache of this release of Volcano; may be repeated. "
-    f"By default {options.DEFAULT_RELEASE}.",
+    f"By default {DEFAULT_RELEASE}.",
 )
 @click.option("--no-beliefs", is_flag=True, help="Do not store the scheduler's cache.")
 def build(
@@ -40,7 +41,7 @@ def build(
     from ..moments.truth import build_index
     from ..render.progress import phases
 
-    asked = [] if no_beliefs else [resolve(one) for one in release or [options.DEFAULT_RELEASE]]
+    asked = [] if no_beliefs else [resolve(one) for one in release or [DEFAULT_RELEASE]]
     with open_log(log) as store, phases(visible=shows_progress()) as move:
         for damage in store.mend_derived():
             note(f"plinian: {damage}")

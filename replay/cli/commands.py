@@ -27,7 +27,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
         "diff": "Show what differs between two moments.",
         "digest": "Print the digest of the state at a moment.",
         "belief": "Show the scheduler's cache at a moment.",
-        "drift": "Show where the scheduler's cache differs from the API server.",
+        "drift": QUESTIONS["drift"].help,
         "check": "Check invariants at a moment, or over a whole log.",
         "session": "Run one scheduling session at a moment.",
         "fidelity": "Run recorded sessions again, and compare them with the record.",

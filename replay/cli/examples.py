@@ -81,7 +81,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian belief --at rv:1042 --release v1.12.1",
             "plinian belief jobs ml/bert",
         ),
-        "drift": ("plinian drift --at rv:1042 --release v1.8.2",),
         "check": (
             "plinian check --release v1.8.2",
             "plinian check --at -5m --invariant I-04 --invariant gang-atomicity",

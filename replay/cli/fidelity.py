@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...engine.kubernetes.counts import counted
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import UNNAMED, check_confs, chosen, note_rejected
 from .command import command
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--release",
     metavar="RELEASE",
-    help=f"The release of Volcano that ran; by default {options.DEFAULT_RELEASE}.",
+    help=f"The release of Volcano that ran; by default {DEFAULT_RELEASE}.",
 )
 @options.conf
 @options.jobs
@@ -89,7 +90,7 @@ def fidelity(
     from .pictures import check_plot, write_answer_plot
 
     check_plot(output, plot=plot)
-    taken = chosen([release or options.DEFAULT_RELEASE], assume=assume)
+    taken = chosen([release or DEFAULT_RELEASE], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
+
 DEFAULT_LOG = "plinian.db"
 END = "end"
 """The point after the last event."""
@@ -94,8 +96,6 @@ strict = click.option(
     help="Fail (exit code 2) if the log does not know all that the command needs.",
     is_flag=True,
 )
-
-DEFAULT_RELEASE = "v1.12.1"
 
 release = click.option(
     "--release",

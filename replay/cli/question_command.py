@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from ..questions.question import DeclaredField, Question, declared_fields, lacking
+from ..questions.question import (
+    DeclaredField,
+    Question,
+    QuestionOfScheduler,
+    declared_fields,
+    lacking,
+)
 from . import options
-from .coverage_warnings import note_assumed, warn_unknown
+from .assumption import ChosenReleases, chosen
+from .coverage_warnings import note_assumed, warn_sessions, warn_unknown
 from .examples import epilog
-from .shell import guarded, style, write_lines
+from .shell import guarded, note, shows_progress, style, write_lines
 
-_BEFORE = (options.log,)
-_AFTER = (options.text_wide_json_or_yaml, options.as_known_at, options.cluster, options.branch)
+if TYPE_CHECKING:
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+
+Kind: TypeAlias = type[Question[Any]]
+
+_SELDOM = frozenset({"assume", "strict"})
+"""Fields that few people need: help shows them after the output form."""
 
 
-def command_of(kind: type[Question[Any]]) -> click.Command:
+class _Form(NamedTuple):
+    """How an answer is written. :param exit_code: exit with 1 if it says that anything differs."""
+
+    output: str
+    no_headers: bool
+    exit_code: bool
+
+
+def command_of(kind: Kind) -> click.Command:
     """Return the command that asks a question of a log, and prints the answer.
 
-    Whoever reads the log may narrow it: to a branch, a cluster, and what was known at a position.
+    The log may be narrowed: to a branch, a cluster, and what was known at a position.
     """
 
     def run(
@@ -32,28 +53,41 @@ def command_of(kind: type[Question[Any]]) -> click.Command:
         as_known_at: str | None,
         cluster: str | None,
         branch: str,
+        no_headers: bool = False,
+        exit_code: bool = False,
         **given: Any,
     ) -> None:
         from .open_log import opened
 
+        taken = _releases(kind, given)
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-            moment = opened_log.moment(given.pop("at"), as_known_at=as_known_at)
-            question = kind(**given, at=moment)
-            found = question.answer(opened_log)
-            warn_unknown(lacking(found), strict=given["strict"])
-            note_assumed(opened_log, moment)
-        _write(question, found, output)
+            given["at"] = opened_log.moment(given["at"], as_known_at=as_known_at)
+            ask = _ask_of_scheduler if taken.names else _ask
+            question, found = ask(kind, opened_log, given, log)
+        _write(question, found, taken, _Form(output, no_headers, exit_code))
 
     run.__doc__ = inspect.getdoc(kind)
     made: Callable[..., Any] = guarded(run)
-    for option in reversed([*_BEFORE, *map(_option, _in_order(kind)), *_AFTER]):
+    for option in reversed(_options(kind)):
         made = option(made)
     return click.command(kind.command.rpartition(" ")[2], epilog=epilog(kind.examples))(made)
 
 
-def _in_order(kind: type[Question[Any]]) -> list[DeclaredField]:
-    """Return the fields of a question: what only few need is at the end."""
-    return sorted(declared_fields(kind), key=lambda field: field.name == "strict")
+def _options(kind: Kind) -> list[Callable[[Any], Any]]:
+    """Return the options of a command: what is asked, then the form, then what few people need."""
+    fields = [field for field in declared_fields(kind) if not field.about.in_python]
+    usual = [_option(field) for field in fields if field.name not in _SELDOM]
+    seldom = [_option(field) for field in fields if field.name in _SELDOM]
+    form = options.text_wide_json_or_yaml
+    if kind.is_table:
+        usual.append(options.table_json_or_yaml)
+        form = options.no_headers
+    if kind.exit_code:
+        seldom.insert(0, click.option("--exit-code", help=kind.exit_code, is_flag=True))
+    return [options.log, *usual, form, *seldom, *_NARROWING]
+
+
+_NARROWING = (options.as_known_at, options.cluster, options.branch)
 
 
 def _option(field: DeclaredField) -> Callable[[Any], Any]:
@@ -69,13 +103,67 @@ def _option(field: DeclaredField) -> Callable[[Any], Any]:
     return click.option(*names, field.name, metavar=about.metavar, help=about.help, **kept)
 
 
-def _write(question: Question[Any], found: Any, output: str) -> None:
+def _releases(kind: Kind, given: Mapping[str, Any]) -> ChosenReleases:
+    """Return the release that a question is about; none if it is not about the scheduler."""
+    if not issubclass(kind, QuestionOfScheduler):
+        return ChosenReleases([], {})
+    return chosen([given["release"]], assume=given["assume"])
+
+
+def _ask(kind: Kind, log: Log, given: Mapping[str, Any], _place: str) -> tuple[Question[Any], Any]:
+    """Ask a question, and warn of what makes the answer uncertain."""
+    question = kind(**given)
+    found = question.answer(log)
+    warn_unknown(lacking(found), strict=given["strict"])
+    note_assumed(log, given["at"])
+    return question, found
+
+
+def _ask_of_scheduler(
+    kind: Kind, log: Log, given: Mapping[str, Any], place: str
+) -> tuple[Question[Any], Any]:
+    """Ask a question about the scheduler; its cache is stored if it takes long to rebuild."""
+    from ..render.progress import counting
+    from ..sessions.assumed import taken_release
+    from .store_beliefs import store_beliefs
+
+    moment: Moment = given["at"]
+    release = taken_release(given["release"], assume=given["assume"]).release
+    warn_sessions(log, moment, strict=given["strict"])
+    store_beliefs(place, log, moment, [release])
+    with counting(kind.work, visible=shows_progress()) as progress:
+        question = kind(**{**given, "release": release, "progress": progress})
+        return question, question.answer(log)
+
+
+def _write(question: Question[Any], found: Any, taken: ChosenReleases, form: _Form) -> None:
     from ..render.documents import json_text, plain, write_yaml
 
-    if output == "json":
-        sys.stdout.write(json_text(question.document(found), indent=2) + "\n")
-    elif output == "yaml":
-        write_yaml(sys.stdout, [plain(question.document(found))], single=True)
+    for text in question.notes(found):
+        note(text)
+    if form.output == "json":
+        document = taken.marked(dict(question.document(found)))
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    elif form.output == "yaml":
+        document = taken.marked(dict(question.document(found)))
+        write_yaml(sys.stdout, [plain(document)], single=True)
+    elif question.is_table:
+        _write_table(question, found, form)
     else:
-        lines: Iterator[str] = question.lines(found, style())
-        write_lines(lines)
+        write_lines(question.lines(found, style()))
+    if form.exit_code and question.differs(found):
+        sys.stdout.flush()
+        raise SystemExit(1)
+
+
+def _write_table(question: Question[Any], found: Any, form: _Form) -> None:
+    """Write a table for people; of an empty one, say so in a note."""
+    from ..render.short_names import short
+    from ..render.tables import write_table
+
+    table = question.table(found)
+    if table.rows:
+        shown = table if form.output == "wide" else short(table)
+        write_table(sys.stdout, shown, no_headers=form.no_headers, style=style())
+    else:
+        note(question.nothing(found))

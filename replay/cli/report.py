@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import check_confs, chosen, named_release
 from .command import command
@@ -101,7 +102,7 @@ def report(
 
         for option in (name for name, value in given.items() if value):
             raise UsageError(f"{option} is not of a page", now="leave it out, or leave out --page")
-        used = release or options.DEFAULT_RELEASE
+        used = release or DEFAULT_RELEASE
         text = web_page(log, page, at=at, release=used, branch=branch, cluster=cluster)
     _write(text.encode("utf-8", "backslashreplace"), out)
 
@@ -134,7 +135,7 @@ def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, b
     with opened(asked.log, read_only=True, branch=branch, cluster=cluster) as log:
         moment = log.moment(asked.at, as_known_at=asked.as_known_at)
         named = named_release(asked.release, log, moment)
-        taken = chosen([named or options.DEFAULT_RELEASE], assume=assume)
+        taken = chosen([named or DEFAULT_RELEASE], assume=assume)
         check_confs([given], taken.names, assume=assume)
         warn_sessions(log, moment, unconfigured=asked.conf is None, strict=strict)
         store_beliefs(asked.log, log, moment, taken.names)

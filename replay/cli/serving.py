@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import DEFAULT_RELEASE
+from ..questions.defaults import DEFAULT_RELEASE
 from .shell import as_message, note
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import ChosenReleases, check_confs, chosen, named_release, note_session
 from .command import group_command
@@ -102,7 +103,7 @@ def session(
     with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         known = None if named else named_release(None, opened_log, moment)
-        taken = named or chosen([known or options.DEFAULT_RELEASE], assume=assume)
+        taken = named or chosen([known or DEFAULT_RELEASE], assume=assume)
         releases = taken.names
         given: list[ConfText | None] = [*conf_files(conf)] or [None]
         check_confs(given, releases, assume=assume)

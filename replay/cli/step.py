@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from . import options
+from ..questions.defaults import DEFAULT_RELEASE
 from .command import command
 from .shell import note, say, style, write_lines
 
@@ -45,7 +45,7 @@ def step(run: str, release: str | None) -> None:
         walk = Walk(world_of(token.case, release or token.release), token.steps)
     else:
         case = read_machine_case(Path(run))
-        walk = Walk(world_of(case, release or options.DEFAULT_RELEASE))
+        walk = Walk(world_of(case, release or DEFAULT_RELEASE))
     note(HELP.rstrip())
     _show(walk)
     for line in sys.stdin:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import check_confs, chosen, named_release
 from .command import command
@@ -198,7 +199,7 @@ def what_if(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         named = named_release(taken, opened_log, moment)
-        original = named or options.DEFAULT_RELEASE
+        original = named or DEFAULT_RELEASE
         check_confs([given, tried_conf], sorted({original, tried or original}), assume=assume)
         _note_unread(opened_log, moment, variants)
         warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)

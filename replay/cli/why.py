@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..questions.defaults import DEFAULT_RELEASE
 from . import options
 from .assumption import check_confs, chosen, named_release
 from .command import command
@@ -111,7 +112,7 @@ def why(
     with opened_or_read(log, inputs, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         asked = named_release(release, opened_log, moment)
-        taken = chosen([asked or options.DEFAULT_RELEASE], assume=assume)
+        taken = chosen([asked or DEFAULT_RELEASE], assume=assume)
         check_confs([given], taken.names, assume=assume)
         warn_sessions(opened_log, moment, unconfigured=conf is None, strict=strict)
         if not inputs:

@@ -15,9 +15,9 @@ from ..moments.moment import Moment
 from ..moments.points import Point
 from ..moments.scheduler_release import release_at
 from ..questions.blame import BlameQuestion
+from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.question import Question, answer_to
 from .options import (
-    DEFAULT_RELEASE,
     Conf,
     FilePath,
     Names,

@@ -18,6 +18,7 @@ from ..compare.log_bisection import over_case
 from ..compare.questions import question_of
 from ..compare.subjects import case_subject
 from ..parallel import Progress
+from ..questions.defaults import DEFAULT_RELEASE
 from ..simulate import batch
 from ..simulate.cases import Case, CaseFile, parse_case, read_case
 from ..simulate.results import case_result
@@ -27,7 +28,6 @@ from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from ..what_if.names import checked_patches
 from .options import (
-    DEFAULT_RELEASE,
     Conf,
     FilePath,
     Names,

@@ -35,9 +35,10 @@ from ..explore.walk import Walk
 from ..explore.windows import ToldWrite, windows_in
 from ..explore.world import world_of
 from ..moments.log import Log, opened
+from ..questions.defaults import DEFAULT_RELEASE
 from ..render.race_files import files_of
 from .cases import Document
-from .options import DEFAULT_RELEASE, FilePath, Names, release_of, several
+from .options import FilePath, Names, release_of, several
 
 
 def explore(

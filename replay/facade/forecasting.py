@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..moments.points import Point
+from ..questions.defaults import DEFAULT_RELEASE
 from .answering import AnsweringLog
-from .options import DEFAULT_RELEASE, Conf, FilePath, Names, several
+from .options import Conf, FilePath, Names, several
 from .variants import Changes, Tried, variants_of
 
 if TYPE_CHECKING:

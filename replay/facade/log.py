@@ -12,9 +12,10 @@ from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..moments.log import Progress
 from ..moments.points import Point
+from ..questions.defaults import DEFAULT_RELEASE
+from ..questions.drift import DriftQuestion
 from .forecasting import ForecastingLog
 from .options import (
-    DEFAULT_RELEASE,
     Conf,
     FilePath,
     Names,
@@ -23,6 +24,7 @@ from .options import (
     release_of,
     several,
 )
+from .question_method import method_of
 
 if TYPE_CHECKING:
     from ..compare.bisection import Bisection
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
     from ..invariants.task import CheckReport
     from ..lint.task import Report
-    from ..moments.drift import Drift
     from ..moments.session_list import ListedSession
     from ..moments.status import Status
     from ..series.tables import Row
@@ -375,27 +376,7 @@ class Log(ForecastingLog):
         )
         return Belief(moment.label, behaviours.release, cache)
 
-    def drift(
-        self,
-        *,
-        at: Point = "end",
-        release: str = DEFAULT_RELEASE,
-        assume: bool = False,
-        progress: Progress | None = None,
-        strict: bool = False,
-    ) -> Drift:
-        """Return where the scheduler's cache differs from the API server, and since which event.
-
-        Parameters and errors are those of :meth:`belief`.
-        :param strict: refuse to answer if the log lacks what sessions need.
-        """
-        from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..moments.drift import drift_at  # noqa: PLC0415
-
-        behaviours = resolve(release_of(release, assume=assume))
-        moment = self.moment(at)
-        self._check(moment, "", strict=strict)
-        return drift_at(self.store, moment, behaviours, progress=progress)
+    drift = method_of(DriftQuestion)
 
     def check(
         self,

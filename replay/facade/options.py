@@ -16,9 +16,6 @@ from ..sessions.assumed import rejections, taken_release
 if TYPE_CHECKING:
     from ..moments.scheduler_confs import ConfText
 
-DEFAULT_RELEASE = "v1.12.1"
-"""The default release."""
-
 FilePath: TypeAlias = str | PathLike[str]
 
 Conf: TypeAlias = "str | PathLike[str] | ConfText"

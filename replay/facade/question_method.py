@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -38,7 +39,7 @@ def _signature(kind: type[Question[Any]]) -> inspect.Signature:
             field.name,
             usual if field.is_required else named,
             default=inspect.Parameter.empty if field.is_required else field.default,
-            annotation=field.type_text,
+            annotation=_type_of(kind, field.name),
         )
         for field in declared_fields(kind)
     ]
@@ -46,6 +47,16 @@ def _signature(kind: type[Question[Any]]) -> inspect.Signature:
     return inspect.Signature(
         [inspect.Parameter("self", usual), *fields], return_annotation=returned
     )
+
+
+def _type_of(kind: type[Question[Any]], name: str) -> str:
+    """Return the type of a field as its class writes it: the T of ``Annotated[T, Field(...)]``."""
+    declared = map(inspect.get_annotations, kind.__mro__)
+    written = next(types[name] for types in declared if name in types)
+    annotated = ast.parse(written, mode="eval").body
+    assert isinstance(annotated, ast.Subscript)
+    assert isinstance(annotated.slice, ast.Tuple)
+    return ast.unparse(annotated.slice.elts[0])
 
 
 def _text(kind: type[Question[Any]]) -> str:

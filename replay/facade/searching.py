@@ -14,8 +14,9 @@ from ..compare.questions import PANIC, Question
 from ..compare.subjects import LogSubject
 from ..moments.log import Log, Progress
 from ..moments.points import Point
+from ..questions.defaults import DEFAULT_RELEASE
 from .cases import span
-from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
+from .options import Conf, accepted_conf, conf_text, release_of
 
 
 @dataclass(frozen=True, slots=True)

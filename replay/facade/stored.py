@@ -21,8 +21,9 @@ from ..moments.manifests import manifest
 from ..moments.names import name_of, not_found
 from ..moments.points import Point
 from ..moments.unknown import Unknown
+from ..questions.defaults import DEFAULT_RELEASE
 from ..tabular.tabular import Records
-from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
+from .options import FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
     from datetime import timedelta

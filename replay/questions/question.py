@@ -8,7 +8,7 @@ question is made in one place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -25,11 +25,13 @@ from typing import (
 
 import msgspec
 
+from .defaults import DEFAULT_RELEASE
+
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..moments.log import Log, Progress
     from ..moments.points import Point
     from ..moments.unknown import Unknown
-    from ..render.tables import Style
+    from ..render.tables import Style, Table
 
 A = TypeVar("A")
 
@@ -39,13 +41,15 @@ class Field(NamedTuple):
 
     :param help: one sentence for people. :param metavar: what stands for its value in help.
     :param short: a letter, if its option has one. :param name: of its parameter in the JSON API
-        and for agents, if it is another than in Python.
+        and for agents, if it is another than in Python. :param in_python: only Python has it, and
+        other doors give it a value by themselves.
     """
 
     help: str
     metavar: str = ""
     short: str = ""
     name: str = ""
+    in_python: bool = False
 
 
 AT = Field(
@@ -54,20 +58,24 @@ AT = Field(
     metavar="POINT",
 )
 NAMESPACE = Field("The namespace to look in.", metavar="NAME", short="n")
+RELEASE = Field("The release of Volcano, as in v1.12.1.", metavar="RELEASE")
+ASSUME = Field(
+    "Replace an unknown release by the nearest one, and a configuration that a release rejects by "
+    "its built-in one; without this, both are errors."
+)
+PROGRESS = Field("Called with (done, total).", in_python=True)
 STRICT = Field("Fail if the log does not know all that the question needs.")
 
 
 class DeclaredField(NamedTuple):
     """A field of a question as its class declares it.
 
-    :param name: in Python. :param of: the type of one value; ``type_text``, of all, for people.
-    :param default: ``msgspec.NODEFAULT`` if it must be given. :param many: it may have several
-        values.
+    :param name: in Python. :param of: the type of one value, as doors read it. :param default:
+        ``msgspec.NODEFAULT`` if it must be given. :param many: it may have several values.
     """
 
     name: str
     about: Field
-    type_text: str
     of: type
     default: Any
     many: bool
@@ -84,13 +92,17 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
     Its fields are annotated with a :class:`Field`. Class variables say the rest: ``command``, the
     words of its command; ``about``, what it asks in one sentence, for lists of questions;
     ``examples``, commands for the end of its help; ``is_long``, whether it may take more than half
-    a second.
+    a second; ``work``, what progress counts; ``is_table``, whether people read its answers as a
+    table, and not as lines; ``exit_code``, when the command exits with 1, if that can be asked for.
     """
 
     command: ClassVar[str]
     about: ClassVar[str]
     examples: ClassVar[Sequence[str]] = ()
     is_long: ClassVar[bool] = False
+    work: ClassVar[str] = ""
+    is_table: ClassVar[bool] = False
+    exit_code: ClassVar[str] = ""
 
     def answer(self, log: Log) -> A:
         """Return the answer, of which doors write the document or the lines."""
@@ -104,12 +116,36 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Yield an answer for people."""
         raise NotImplementedError
 
+    def table(self, found: A) -> Table:
+        """Return an answer for people, of a question whose answers are tables."""
+        raise NotImplementedError
+
+    def nothing(self, found: A) -> str:
+        """Return what is said in place of a table without rows."""
+        raise NotImplementedError
+
+    def notes(self, _found: A) -> Sequence[str]:
+        """Return what is said beside an answer, on standard error."""
+        return ()
+
+    def differs(self, found: A) -> bool:
+        """Return whether the command exits with 1, if it is asked to."""
+        raise NotImplementedError
+
 
 class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
     """A question about a moment of a log; its answers have ``not_known``."""
 
     at: Annotated[Point, AT] = "end"
     strict: Annotated[bool, STRICT] = False
+
+
+class QuestionOfScheduler(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
+    """A question about the scheduler at a moment: about its cache, or what its sessions decide."""
+
+    release: Annotated[str, RELEASE] = DEFAULT_RELEASE
+    assume: Annotated[bool, ASSUME] = False
+    progress: Annotated[Progress | None, PROGRESS] = None
 
 
 class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
@@ -122,12 +158,27 @@ def answer_to(question: Question[A], log: Log) -> A:
     """Return the answer to a question; a strict one takes no uncertain answer.
 
     :raises NotKnown: it is strict, and the log lacks what it needs.
+    :raises UsageError: its release is not known, and nothing may be assumed.
     """
+    if isinstance(question, QuestionOfScheduler):
+        return _answer_of_scheduler(question, log)
     found = question.answer(log)
     if isinstance(question, QuestionOfMoment) and question.strict:
         from ..moments.coverage import refuse  # noqa: PLC0415 -- seldom needed
 
         refuse(lacking(found))
+    return found
+
+
+def _answer_of_scheduler(question: QuestionOfScheduler[A], log: Log) -> A:
+    """Return the answer to a question that needs complete lists of what the scheduler sees."""
+    from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+    from ..sessions.assumed import taken_release  # noqa: PLC0415
+
+    release = taken_release(question.release, assume=question.assume).release
+    if question.strict:
+        refuse(unknown_at(log, log.moment(question.at), SCHEDULING))
+    found: A = msgspec.structs.replace(question, release=release).answer(log)
     return found
 
 
@@ -139,7 +190,7 @@ def lacking(found: object) -> Sequence[Unknown]:
 
 def declared_fields(kind: type[Question[Any]]) -> list[DeclaredField]:
     """Return the fields of a question in their order; those that must be given are the first."""
-    hints = get_type_hints(kind, localns={"Point": _Point}, include_extras=True)
+    hints = get_type_hints(kind, localns=_LATE, include_extras=True)
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     lacking = [msgspec.NODEFAULT] * (len(names) - len(defaults))
     return [
@@ -155,11 +206,8 @@ def _declared(name: str, hint: Any, default: Any) -> DeclaredField:
     kinds = [kind for kind in (get_args(value) if is_union else (value,)) if kind is not NoneType]
     many = any(get_origin(kind) is not None for kind in kinds)
     of = next((kind for kind in kinds if kind in {bool, int}), str)
-    text = getattr(value, "__name__", str(value)).removeprefix("_")
-    return DeclaredField(name, about, text, of, default, many)
+    return DeclaredField(name, about, of, default, many)
 
 
-class _Point(str):
-    """Stands for the type of moments, whose module takes long to load."""
-
-    __slots__ = ()
+_LATE = MappingProxyType({"Point": str, "Progress": object})
+"""What stands for types whose modules take long to load, by the names that fields use."""

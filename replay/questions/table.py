@@ -21,6 +21,9 @@ class Listed(NamedTuple):
 QUESTIONS: Mapping[str, Listed] = MappingProxyType(
     {
         "blame": Listed("BlameQuestion", "Show which events make up a number."),
+        "drift": Listed(
+            "DriftQuestion", "Show where the scheduler's cache differs from the API server."
+        ),
     }
 )
 """All questions, by the names of their commands; the module here has the same name."""

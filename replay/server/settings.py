@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.log import MAIN
-from ..facade.options import DEFAULT_RELEASE
+from ..questions.defaults import DEFAULT_RELEASE
 
 DEFAULT_PORT = 8001
 """The port of ``kubectl proxy``."""

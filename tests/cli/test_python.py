@@ -22,7 +22,7 @@ from plinian.engine import errors
 from plinian.replay.cli import options, upgrade_check
 from plinian.replay.cli.main import app
 from plinian.replay.facade import log as facade
-from plinian.replay.facade.options import DEFAULT_RELEASE
+from plinian.replay.questions.defaults import DEFAULT_RELEASE
 
 Log = plinian.Log
 

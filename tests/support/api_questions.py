@@ -16,6 +16,7 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "diff": {"before": "2026-11-21T01:53:02Z", "after": TIME, "kind": ["nodes", "queues"]},
     "history": {"object": "job/gpu-2", "ignore": "status", **AT},
     "blame": {"object": "queue/gold", "number": "allocated.cpu", **AT},
+    "drift": AT,
     "why": {"object": "job/gpu-2", **AT},
     "what-would-help": {"object": "job/gpu-2", "budget": "60s", **AT},
     "what-if": {
@@ -30,7 +31,6 @@ QUESTIONS: dict[str, dict[str, str | list[str]]] = {
     "compare": {"release": ["v1.11.0", "v1.12.1"], **AT},
     "compare-moments": {"before": "rv:400", "after": TIME, "release": "v1.12.1"},
     "belief": {"release": "v1.11.0", **AT},
-    "drift": AT,
     "check": {"invariant": ["I-04", "I-07"], **AT},
     "explore": {"steps": "50", "budget": "60s", **AT},
     "bisect": {"pending": "default/gpu-2-gpu-0", "releases": "v1.11.0..v1.12.1", **AT},

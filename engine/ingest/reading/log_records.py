@@ -68,9 +68,8 @@ _RECORD = re.compile(
 """A field of a record with text of a log, or with an audit event."""
 
 _ANY_FIELD = re.compile(rb'"([^"\\]{1,100})"\s*:\s*' + _TEXT_OF_A_LOG)
-_ANY_VALUE = re.compile(rb"(?:[\[,]|\A)\s*" + _TEXT_OF_A_LOG)
-"""Text of a log in an array, or in all of a document."""
-
+_ANY_VALUE = re.compile(rb"[\[,]\s*" + _TEXT_OF_A_LOG)
+_ONLY_VALUE = re.compile(rb"\s*" + _TEXT_OF_A_LOG)
 _OBJECT = re.compile(rb'"apiVersion"\s*:')
 _MOST_FIELDS = 5
 
@@ -88,7 +87,8 @@ def is_log_record(head: bytes) -> bool:
         return True
     if _OBJECT.search(head) is not None:
         return False  # An object of a cluster, which may hold a log.
-    return _ANY_FIELD.search(head) is not None or _ANY_VALUE.search(head) is not None
+    found = _ANY_FIELD.search(head) or _ANY_VALUE.search(head) or _ONLY_VALUE.match(head)
+    return found is not None
 
 
 class LogRecords:

@@ -150,15 +150,6 @@ THE_SCHEDULER = (
         ask=method("belief", progress=True),
         takes=(AT, RELEASE, TIME),
     ),
-    Operation(
-        name="drift",
-        about="Where the scheduler's cache differs from the API server, and since which event.",
-        method="Log.drift",
-        command=("drift",),
-        runs_sessions=True,
-        ask=method("drift", progress=True),
-        takes=(AT, RELEASE, TIME),
-    ),
 )
 
 SEARCHES = (

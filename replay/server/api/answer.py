@@ -10,11 +10,11 @@ import msgspec
 from ....engine.kubernetes.units import format_time
 from ...facade.documents import document
 from ...facade.log import Log
-from ...facade.options import DEFAULT_RELEASE
 from ...moments.assumptions import assumptions_at
 from ...moments.clock import when_is
 from ...moments.moment import Moment, remarks_on
 from ...moments.unknown import document_of
+from ...questions.defaults import DEFAULT_RELEASE
 from ..limits import Limit
 from ..reach import reach_all, reach_cache
 from ..settings import Settings

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...facade.log import Log
-from ...facade.options import DEFAULT_RELEASE
 from ...moments.given_confs import given_conf
 from ...moments.moment import Moment
 from ...moments.scheduler_release import release_at
+from ...questions.defaults import DEFAULT_RELEASE
 from ..limits import Limit
 from .pages import Page
 from .parameters import Kind, Parameter

@@ -6,28 +6,45 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...questions.question import DeclaredField, Question, answer_to, declared_fields
+from ...questions.question import (
+    DeclaredField,
+    Question,
+    QuestionOfScheduler,
+    answer_to,
+    declared_fields,
+)
 from .operation import Asked, Operation
 from .parameters import Kind, Parameter
+from .words import TIME
 
 _KINDS: Mapping[type, Kind] = MappingProxyType({bool: Kind.FLAG, int: Kind.NUMBER, str: Kind.TEXT})
+
+_OF_SESSIONS = frozenset({"assume", "strict"})
+"""The parameters of all operations that run sessions, which need not name them."""
 
 
 def operation_of(kind: type[Question[Any]]) -> Operation:
     """Return the operation that asks a question of a log."""
+    about_scheduler = issubclass(kind, QuestionOfScheduler)
 
     def ask(asked: Asked) -> Any:
-        return answer_to(kind(**asked.keywords()), asked.log)
+        progress = {"progress": asked.limit.progress} if about_scheduler else {}
+        return answer_to(kind(**asked.keywords(), **progress), asked.log)
 
     name = kind.command.replace(" ", "-")
+    fields = [field for field in declared_fields(kind) if not field.about.in_python]
+    takes = [_parameter(field) for field in fields]
+    if about_scheduler:
+        takes = [*(one for one in takes if one.name not in _OF_SESSIONS), TIME]
     return Operation(
         name=name,
         about=kind.about,
         method=f"Log.{name.replace('-', '_')}",
         command=tuple(kind.command.split()),
         ask=ask,
-        takes=tuple(map(_parameter, declared_fields(kind))),
+        takes=tuple(takes),
         long=kind.is_long,
+        runs_sessions=about_scheduler,
     )
 
 

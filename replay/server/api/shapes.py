@@ -208,6 +208,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "happenings:[Happening] belonging:[Reference] not_known:[Gap] unsure:Unsure?",
         "blame": "about:string number:string at:string value:string changed:string? how:string "
         "last:Event? parts:[Part] not_known:[Gap]",
+        "drift": "at:string release:string differences:[Differing] crashes:[any]",
         "why": "asked:Asked sentence:string waits:boolean cause:string began:Event? "
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",
@@ -223,7 +224,6 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "compare-moments": _COMPARISON,
         "belief": "nodes:[NodeHeld] jobs:[JobHeld] tasks:[TaskHeld] queues:[QueueHeld] "
         "hypernodes:[any] work:[WorkHeld] panic:string*",
-        "drift": "at:string release:string differences:[Differing] crashes:[any]",
         "check": "at:string release:string checked:[string] not_checked:[NotChecked] "
         "violations:[Violation] unsettled:[Violation] sessions:integer settle_seconds:number "
         "since:string? not_known:[Gap]",

@@ -14,9 +14,9 @@ from starlette.routing import compile_path
 from ....engine.errors import UsageError
 from ....engine.log import MAIN
 from ...facade.log import Log, opened
-from ...facade.options import DEFAULT_RELEASE
 from ...pages.one_file import one_file
 from ...pages.templates import rendered, rendered_block
+from ...questions.defaults import DEFAULT_RELEASE
 from ..settings import Settings
 from ..withheld import Withheld
 from .answers import Asked, Found, Later, Moved, inputs_of, look_up

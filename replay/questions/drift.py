@@ -1,0 +1,63 @@
+"""Where the scheduler's cache differs from the API server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .question import QuestionOfScheduler
+
+if TYPE_CHECKING:
+    from ..moments.drift import Drift
+    from ..moments.log import Log
+    from ..render.tables import Table
+
+
+class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
+    """Show where the scheduler's cache differs from the API server.
+
+    And since which event. Compared are nodes (resources and pods), PodGroups and the status of
+    their pods, queues and priority classes. The scheduler is one of the release whose informers are
+    never late, so every difference comes from its handlers alone.
+    """
+
+    command = "drift"
+    about = "Where the scheduler's cache differs from the API server, and since which event."
+    examples = ("plinian drift --at rv:1042 --release v1.8.2",)
+    work = "compare"
+    is_table = True
+    exit_code = "Exit with 1 if anything differs."
+
+    def answer(self, log: Log) -> Drift:
+        """Return the differences: :func:`plinian.replay.moments.drift.drift_at`."""
+        from ...engine.volcano.session.history import resolve  # noqa: PLC0415
+        from ..moments.drift import drift_at  # noqa: PLC0415 -- doors read the fields only
+
+        behaviours = resolve(self.release)
+        return drift_at(log.store, log.moment(self.at), behaviours, progress=self.progress)
+
+    def document(self, found: Drift) -> Mapping[str, Any]:
+        """Return the answer as ``-o json`` prints it."""
+        from ..render.drift import drift_document  # noqa: PLC0415
+
+        return drift_document(found)
+
+    def table(self, found: Drift) -> Table:
+        """Return a row for each difference."""
+        from ..render.drift import drift_table  # noqa: PLC0415
+
+        return drift_table(found)
+
+    def nothing(self, found: Drift) -> str:
+        """Return that nothing differs."""
+        return f"The scheduler's cache matches the API server at {found.at}."
+
+    def notes(self, found: Drift) -> Sequence[str]:
+        """Return which panics the scheduler had."""
+        from ..render.drift import crash_texts  # noqa: PLC0415
+
+        return crash_texts(found)
+
+    def differs(self, found: Drift) -> bool:
+        """Return whether anything does."""
+        return bool(found.differences)
