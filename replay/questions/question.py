@@ -161,7 +161,8 @@ def answer_to(question: Question[A], log: Log) -> A:
     :raises UsageError: its release is not known, and nothing may be assumed.
     """
     if isinstance(question, QuestionOfScheduler):
-        return _answer_of_scheduler(question, log)
+        found: A = _answer_of_scheduler(question, log)
+        return found
     found = question.answer(log)
     if isinstance(question, QuestionOfMoment) and question.strict:
         from ..moments.coverage import refuse  # noqa: PLC0415 -- seldom needed
@@ -178,8 +179,7 @@ def _answer_of_scheduler(question: QuestionOfScheduler[A], log: Log) -> A:
     release = taken_release(question.release, assume=question.assume).release
     if question.strict:
         refuse(unknown_at(log, log.moment(question.at), SCHEDULING))
-    found: A = msgspec.structs.replace(question, release=release).answer(log)
-    return found
+    return msgspec.structs.replace(question, release=release).answer(log)
 
 
 def lacking(found: object) -> Sequence[Unknown]:
