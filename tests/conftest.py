@@ -44,6 +44,23 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LAWS = frozenset({"test_tidy.py", "test_patterns.py", "test_shared_state.py", "test_words.py"})
+"""The modules of ``tests/project`` that hold the code to its laws."""
+
+_NOT_SMOKE = ("slow", "browser", "postgres", "scheduler")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what ``-m smoke`` runs: all laws, and one quick test of each other module."""
+    seen: set[Path] = set()
+    for item in items:
+        law = item.path.name in LAWS
+        if not law and (item.path in seen or any(map(item.get_closest_marker, _NOT_SMOKE))):
+            continue
+        seen.add(item.path)
+        item.add_marker("smoke")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _few_objects_to_look_at() -> None:
     """Leave what exists out of garbage collections: after hours of tests each would take seconds.

@@ -52,6 +52,7 @@ def test_a_session_that_is_followed_decides_the_same(seed: int, tmp_path: Path) 
             assert decided(log, release, Trace(closely=sorted(names)[:1])) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_every_object_of_any_cluster_has_an_answer(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "random.case.json"

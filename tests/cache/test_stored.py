@@ -133,6 +133,7 @@ class Way:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(happenings, st.sampled_from(RELEASES), st.lists(st.integers(0, 48), max_size=3))
 def test_a_stored_belief_goes_on_as_it_would_have(

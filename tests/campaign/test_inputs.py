@@ -12,6 +12,7 @@ from plinian.engine.log import open_log
 from plinian.replay.ingest.run import IngestOptions, ingest
 
 
+@pytest.mark.slow
 def test_a_short_run_finds_nothing() -> None:
     figures = inputs.run(seed=1, count=300, seconds=600)
     assert not figures.tracebacks, "\n".join(figures.tracebacks)

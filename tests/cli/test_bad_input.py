@@ -146,6 +146,7 @@ def test_an_unknown_branch_or_a_cluster_without_name_is_refused_before_a_log_is_
     assert not (tmp_path / "plinian.db").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_ingest_exits_with_130_and_leaves_whole_batches_or_nothing(
     tmp_path: Path,
 ) -> None:

@@ -396,6 +396,7 @@ def test_a_sample_of_a_log_without_sessions(tmp_path: Path) -> None:
     assert some["groups"][0]["causes"] == [["enqueue_checks_ancestors"]]
 
 
+@pytest.mark.slow
 def test_however_many_processes_a_log_is_checked_by(tmp_path: Path) -> None:
     place = tmp_path / "demo.db"
     assert run("demo", "--log", place).exit_code == 0

@@ -10,6 +10,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def run(*arguments: str, seed: str) -> str:
     return subprocess.run(
@@ -32,6 +34,7 @@ def told(log: Path, paths: list[str], seed: str) -> tuple[list[dict[str, Any]], 
     return events, run("digest", "--log", str(log), seed=seed), table
 
 
+@pytest.mark.slow
 def test_neither_hash_seed_nor_order_of_paths_changes_anything(tmp_path: Path) -> None:
     with as_file(files("plinian.replay") / "recordings" / "quickstart") as recording:
         paths = sorted(str(path) for path in recording.glob("*.xz"))

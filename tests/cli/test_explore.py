@@ -21,6 +21,8 @@ from plinian.replay.explore import releases
 from plinian.replay.explore.run import Verdicts
 from plinian.replay.render.race_files import pytest_text
 
+pytestmark = pytest.mark.slow
+
 NO_TIME = {"time": None, "earliest": None, "latest": None}
 PROMPT = "statefulsets,kubelets,scheduler"
 ALL_ORDERS = ("--release", BREAKS, "--delays", "all", "--prompt", PROMPT)

@@ -80,6 +80,7 @@ def test_a_patch_of_many_characters_is_not_repeated_whole(case: Path) -> None:
     assert len(done.stderr) < 1000
 
 
+@pytest.mark.slow
 def test_no_field_of_the_wrong_type_breaks_a_command() -> None:
     found = types.run(seed=5, count=150, seconds=240)
     assert found.failures == ()

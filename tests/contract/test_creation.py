@@ -20,6 +20,7 @@ from plinian.replay.ingest.run import ingest_at
 MANY = 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(3))
 def test_many_processes_found_one_log(fresh: Forking, tmp_path: Path, attempt: int) -> None:
     go = tmp_path / "go"

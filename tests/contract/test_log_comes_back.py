@@ -85,6 +85,7 @@ def test_a_follower_goes_on_where_it_was(way: Way, postgres_log_url: str, tmp_pa
         assert list(followed) == []
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_a_branch_is_written_again_after_the_server_was_away(
     way: Way, postgres_log_url: str

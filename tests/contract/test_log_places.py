@@ -63,6 +63,7 @@ def test_what_is_shown_says_which_log_it_is() -> None:
     assert [log_name(one) for one in ("/a/b.db", URLS[0])] == ["b.db", "logs"]
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize("way", ["in the authority", "in an option"])
 def test_no_door_shows_the_password_of_a_log(

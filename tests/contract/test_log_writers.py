@@ -27,6 +27,7 @@ def _whole(place: str) -> None:
         assert log.verify().events == expected
 
 
+@pytest.mark.slow
 def test_eight_processes_leave_no_gap(log_place: str, fresh: Forking) -> None:
     open_log(log_place, create=True).close()
     writers = [fresh.start("writers:append_all", log_place, str(i)) for i in range(WRITERS)]
@@ -78,6 +79,7 @@ def test_of_writers_that_expect_the_same_end_one_wins(log_place: str) -> None:
     assert len(won) + len(lost) == 20
 
 
+@pytest.mark.slow
 def test_two_processes_may_found_the_same_log(log_place: str, fresh: Forking) -> None:
     founders = [fresh.start("writers:found", log_place) for _ in range(4)]
     assert [founder.wait() for founder in founders] == [0] * 4

@@ -16,6 +16,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded_log(tmp_path_factory.mktemp("bits"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_flipped_bit_is_found_or_changes_no_answer(
     original: Path, tmp_path: Path, seed: int
@@ -27,6 +28,7 @@ def test_a_flipped_bit_is_found_or_changes_no_answer(
     assert found.refused > COUNT // 10 < found.same
 
 
+@pytest.mark.slow
 def test_the_same_seed_flips_the_same_bits(original: Path, tmp_path: Path) -> None:
     runs = [
         flip_bits(original, tmp_path, QUESTIONS[-6:-5], seed=7, count=20, seconds=600)._replace(

@@ -34,6 +34,8 @@ from plinian.replay.explore.world import digest_of, run_steps, world_of
 from plinian.replay.render.race import anomaly_lines, exploration_document
 from plinian.replay.render.race_replay import replay_lines
 
+pytestmark = pytest.mark.slow
+
 PROMPT = "statefulsets,kubelets,scheduler"
 TURNS = 7000
 

@@ -54,6 +54,7 @@ class _Comparing(Search):
         return super().nearest()
 
 
+@pytest.mark.slow
 def test_what_is_delivered_again_makes_the_same_cache(
     demo: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:

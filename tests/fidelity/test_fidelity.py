@@ -30,6 +30,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
         yield made
 
 
+@pytest.mark.slow
 def test_every_recorded_session_decides_and_writes_the_same_again(log: Log) -> None:
     done = rerun_sessions(log.store, log.moment(), BEHAVIOURS)
     assert len(done) == 139
@@ -38,6 +39,7 @@ def test_every_recorded_session_decides_and_writes_the_same_again(log: Log) -> N
     assert [each for each in done if not each.same or each.moved] == []
 
 
+@pytest.mark.slow
 def test_another_configuration_makes_a_difference(log: Log) -> None:
     conf = ConfText('actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n', "by hand")
     done = rerun_sessions(log.store, log.moment(), BEHAVIOURS, conf=conf)

@@ -120,6 +120,7 @@ def scenario(objects: list[Document], conf: str) -> Case:
     return Case(steps=(Step(events=events),), conf=conf)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     queues(),

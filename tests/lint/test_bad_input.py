@@ -81,6 +81,7 @@ def manifests(draw: st.DrawFn) -> Manifest:
     return Manifest(document, FilePlace("a.yaml", 1, 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(manifests(), max_size=5))
 def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:

@@ -38,6 +38,7 @@ def test_without_a_limit_all_orders_are_tried(names: tuple[str, ...]) -> None:
     assert sorted(same) == sorted(panics)
 
 
+@pytest.mark.slow
 def test_more_delays_come_to_more_ends_and_never_to_others() -> None:
     machine, start = of_pods("v1.8.2")
     each, plain, _ = ends_of(EachStep(machine), start)

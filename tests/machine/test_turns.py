@@ -19,6 +19,7 @@ def test_a_search_by_turns_comes_to_the_same_ends(names: tuple[str, ...]) -> Non
     assert len(reduced.reached) < len(plain.reached)
 
 
+@pytest.mark.slow
 def test_a_cluster_by_turns_comes_to_the_same_ends() -> None:
     machine, start = of_pods("v1.12.1")
     each, plain, _ = ends_of(EachStep(machine), start)

@@ -30,6 +30,7 @@ def found_in(release: str, strategy: Strategy, walks: int, seed: int = 1) -> lis
     return list(search.run(until_walks(walks)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "walks"), [(Strategy.DELAY, 1500), (Strategy.RANDOM, 300)])
 def test_walks_find_the_stale_deletion(strategy: Strategy, walks: int) -> None:
     (found,) = found_in("v1.8.2", strategy, walks)
@@ -37,17 +38,20 @@ def test_walks_find_the_stale_deletion(strategy: Strategy, walks: int) -> None:
     assert "the scheduler's cache lacks the PodGroup" in found.violation.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["v1.9.0", "v1.15.1"])
 def test_walks_find_no_stale_deletion_where_uids_are_compared(release: str) -> None:
     assert not found_in(release, Strategy.DELAY, 700)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_walks() -> None:
     first = found_in("v1.8.2", Strategy.DELAY, 300)
     assert first
     assert first == found_in("v1.8.2", Strategy.DELAY, 300)
 
 
+@pytest.mark.slow
 def test_of_a_shrunk_run_no_step_can_be_left_out() -> None:
     machine, start = cluster(settings("v1.8.2"))
     check = violations_in(machine, [STALE_DELETION])

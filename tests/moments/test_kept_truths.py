@@ -139,6 +139,7 @@ def test_records_stay_usable_when_their_facts_are_dropped(demo: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_threads_may_share_a_log(demo: Path) -> None:
     with plinian.open(demo, read_only=True) as log:
         points = [f"@{at}" for at in range(100, log.store.last("main"), 150)]

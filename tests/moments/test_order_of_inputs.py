@@ -174,6 +174,7 @@ def ingested(place: Path, calls: Sequence[Sequence[str]]) -> dict[str, str]:
         return answers(log, str(place))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [[str(RECORDING / one) for one in NAMES], DATA])
 def test_every_answer_is_the_same_in_any_order(tmp_path: Path, names: list[str]) -> None:
     first = ingested(tmp_path / "first.db", [names])

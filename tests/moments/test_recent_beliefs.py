@@ -55,6 +55,7 @@ def same(store: LogStore, moment: Moment, release: str, recent: RecentBeliefs) -
         assert documents_of(went_on, part) == documents_of(whole, part), (moment.revision, part)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @settings(
     max_examples=40,

@@ -30,6 +30,8 @@ from plinian.replay.render.belief import PARTS, documents_of
 from plinian.replay.sessions.session import answer_document, session_at
 from sessions import RELEASE, node
 
+pytestmark = pytest.mark.slow
+
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 
 

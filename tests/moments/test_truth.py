@@ -83,6 +83,7 @@ def digests(store: LogStore, points: Sequence[str], **how: Any) -> list[str]:
 POINTS = ["rv:10", "rv:50", "rv:51", "rv:130", "1970-01-01T00:00:00.001205Z", "-100us", "end"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     order=st.permutations(range(60)),

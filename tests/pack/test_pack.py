@@ -77,6 +77,7 @@ def test_what_is_packed_is_said_as_the_file_says_it(recording: Path, tmp_path: P
         assert getattr(packed, name) == getattr(found, name), name
 
 
+@pytest.mark.slow
 @settings(
     max_examples=30,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

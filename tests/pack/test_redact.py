@@ -29,6 +29,8 @@ from plinian.replay.pack.leftovers import left_over
 from plinian.replay.pack.redact import NameRedaction
 from sessions import document, group, node, pod, queue
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def redacted(recording: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -48,6 +48,7 @@ ASKED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
 def test_the_answer_stays_and_a_picture_follows(demo: Log, words: list[str]) -> None:
     plain = CliRunner().invoke(app, [*words, "--log", demo.place])
@@ -91,6 +92,7 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_printed(
     assert refused.stdout == ""
 
 
+@pytest.mark.slow
 def test_what_a_queue_keeps_waiting_is_drawn_as_that_queue_and_else_as_its_gang(
     demo: Log,
 ) -> None:

@@ -58,6 +58,7 @@ def test_equal_logs_have_equal_bytes(log: Log, what: str, form: str) -> None:
     assert drawn(log, what).data(form) == drawn(log, what).data(form)
 
 
+@pytest.mark.slow
 def test_a_users_settings_and_hashes_change_no_byte(log: Log, tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("font.size: 21\nlines.linewidth: 9\n")
     code = "import sys, plinian\nwith plinian.open(sys.argv[1], read_only=True) as log:\n"

@@ -180,6 +180,7 @@ def test_the_table_of_exit_codes_names_these_commands() -> None:
     assert rows == list(CODES)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("form", ["json", "junit", "sarif"])
 def test_commands_exit_with_the_codes_of_the_table_whatever_the_form(form: str) -> None:

@@ -16,6 +16,8 @@ from packaging.requirements import Requirement
 
 from tree import ROOT, SHIPPED, files
 
+pytestmark = pytest.mark.slow
+
 STARTED_OTHERWISE = {
     "wsproto": "uvicorn imports it for `serve`",
     "mkdocs-material": "mkdocs.yml names it as the theme",

@@ -39,6 +39,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\
 # -- the reference is made from the code, and complete ------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_reference_is_what_the_code_says() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "reference.py", "--check"],
@@ -225,6 +226,7 @@ def loaded_at() -> Iterator[str]:
             run.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_examples_show_what_plinian_prints_today_and_fit_a_terminal(
     path: str, tmp_path: Path, loaded_at: str, monkeypatch: pytest.MonkeyPatch
@@ -305,6 +307,7 @@ def test_a_page_hides_no_command_from_its_reader(path: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_matrix_of_the_pages_is_what_releases_decide_today() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "matrix.py", "--check"],
@@ -315,6 +318,7 @@ def test_the_matrix_of_the_pages_is_what_releases_decide_today() -> None:
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun: python tools/matrix.py"
 
 
+@pytest.mark.slow
 def test_the_plots_of_the_documents_are_what_logs_show_today() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "plots.py", "--check"],

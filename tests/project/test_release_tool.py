@@ -20,6 +20,8 @@ from pages import text_of
 from plinian.engine.version import __version__
 from tree import ROOT, files
 
+pytestmark = pytest.mark.slow
+
 NOTES = "### Added\n\n- Everything.\n\n### Fixed\n\n- Nothing."
 CHANGELOG = f"# Changelog\n\n## [Unreleased]\n\n## [{__version__}] - 2026-11-29\n\n{NOTES}\n"
 

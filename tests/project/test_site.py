@@ -31,6 +31,7 @@ def build(folder: Path, configuration: Path) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_the_documentation_builds_into_a_site_without_a_warning(tmp_path: Path) -> None:
     done = build(tmp_path / "site", ROOT / "mkdocs.yml")
     assert done.returncode == 0, done.stdout + done.stderr

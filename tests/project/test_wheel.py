@@ -17,6 +17,8 @@ import pytest
 from plinian.engine.version import __version__
 from tree import ROOT, SHIPPED, files
 
+pytestmark = pytest.mark.slow
+
 
 def run(*command: str | Path, cwd: Path, timeout: float = 600) -> str:
     """Run a command outside the checkout and return what it prints; fail with all it said."""

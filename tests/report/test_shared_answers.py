@@ -62,6 +62,7 @@ def alone(demo: Log) -> Alone:
     return answer
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_to_the_byte_as_with_each_answer_alone(
     demo: Log, together: Together, alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_page_is_the_same_to_the_byte_as_with_each_answer_alone(
     assert all(f"why {one.partition('/')[0]}/" in together.page for one in NAMED)
 
 
+@pytest.mark.slow
 def test_the_order_of_questions_changes_no_answer(demo: Log, alone: Alone) -> None:
     named, at = [demo.object(one) for one in NAMED], demo.moment(AT)
     basis = (RELEASE, None, ())
@@ -87,6 +89,7 @@ def test_the_order_of_questions_changes_no_answer(demo: Log, alone: Alone) -> No
     assert tuple(alone(one, at, *basis) for one in named) == found
 
 
+@pytest.mark.slow
 def test_the_log_is_read_once_for_all_of_them(together: Together) -> None:
     assert together.applied
     assert len(set(together.applied)) == len(together.applied)

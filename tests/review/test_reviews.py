@@ -277,6 +277,7 @@ def _conf() -> str:
     return str(Path(__file__).parents[2] / "docs/articles/004-capacity-first.conf")
 
 
+@pytest.mark.slow
 def test_check_has_a_rule_for_each_invariant_and_skips_those_that_were_not_checked(
     demo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +299,7 @@ def test_check_has_a_rule_for_each_invariant_and_skips_those_that_were_not_check
     assert run(*words, "-o", "sarif").exit_code == 0
 
 
+@pytest.mark.slow
 def test_an_upgrade_has_a_result_for_each_cause(demo: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where = "plinian.replay.compare.upgrade.upgrade_check"
     ask_once(monkeypatch, where, lambda places, question: repr((places, question)))

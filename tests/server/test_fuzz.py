@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -12,6 +13,8 @@ from serving import Running
 
 from campaign import requests
 from plinian.replay.server.api.openapi import document_of_api
+
+pytestmark = pytest.mark.slow
 
 SCHEMA = schemathesis.openapi.from_dict(document_of_api())
 SHORT = "300ms"

@@ -19,6 +19,7 @@ def _fails(*_: object, **__: object) -> None:
     raise AssertionError("it is made again")
 
 
+@pytest.mark.slow
 def test_a_page_that_took_long_is_made_once(
     demo_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def _ask_everything(running: Running, turn: int) -> None:
         assert running.client.get(path).status_code == 200, path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_memory_does_not_grow_with_use(running: Running) -> None:
     try:

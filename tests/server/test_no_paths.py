@@ -70,6 +70,7 @@ def test_the_folder_is_in_the_log(place: Path) -> None:
         assert any(SECRET in one.event.source for one in log.events(kinds=("config.applied",)))
 
 
+@pytest.mark.slow
 def test_no_command_and_no_file_names_it(place: Path, tmp_path: Path) -> None:
     conf = str(place.parent / "scheduler-conf/volcano-scheduler.conf")
     report, pack, events = (tmp_path / one for one in ("r.html", "p.plinian", "e.ndjson"))
@@ -101,6 +102,7 @@ def test_no_command_and_no_file_names_it(place: Path, tmp_path: Path) -> None:
         assert not any(SECRET in str(one.event) for one in opened.events())
 
 
+@pytest.mark.slow
 def test_no_page_names_it(client: httpx.Client) -> None:
     last = json.loads(check(client, "/plinian/v1/log").text)["result"]["last"]
     paths = ["", *PATHS, *OBJECTS, *(f"why/{one}" for one in OBJECTS), "compare?vs_conf=built-in"]

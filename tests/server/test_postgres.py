@@ -41,6 +41,7 @@ def both(postgres_log_url: str, tmp_path: Path) -> Iterator[tuple[Running, Runni
         ended(one)
 
 
+@pytest.mark.slow
 def test_pages_and_the_api_of_the_past_are_the_same(both: tuple[Running, Running]) -> None:
     past = (f"/at/{MOMENT}{PODS}", f"/at/{MOMENT}/api/v1/nodes")
     for path in (*past, *(f"/plinian/v1/{one}" for one in QUESTIONS)):

@@ -66,6 +66,7 @@ def _refused(*options: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_files_that_do_not_fit_are_told(
     demo_log: Path, own: Pair, client: Pair, tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def test_every_page_says_something_at_the_begin_of_a_log(client: httpx.Client, p
     page_at(client, f"/@1/{path}")
 
 
+@pytest.mark.slow
 def test_links_of_pages_lead_to_pages(client: httpx.Client) -> None:
     last = client.get("/plinian/v1/about").json()["last"]
     links = {
@@ -163,6 +164,7 @@ def test_why_says_the_sentence_and_its_numbers(client: httpx.Client, log: Log) -
     assert "Try changes that may help" in page.text
 
 
+@pytest.mark.slow
 def test_what_would_help_and_other_releases_come_on_demand(client: httpx.Client) -> None:
     path = f"{AT}/why/{GANG}?help=yes&others=yes"
     found = data_at(client, path)

@@ -24,6 +24,7 @@ SEEDS = st.integers(0, 2**32)
 OUT_OF_SYNC = "0/1 nodes are unavailable: 1 node(s) were out of sync."
 
 
+@pytest.mark.slow
 @settings(max_examples=80, derandomize=True)
 @given(SEEDS)
 def test_nothing_falls_below_nothing_and_no_subtraction_kills(seed: int) -> None:

@@ -157,6 +157,7 @@ LONG_WAYS: tuple[tuple[object, str, object, int], ...] = (
 """What is put in the place of what, and on how many clusters."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("owner", "name", "long_way", "times"), LONG_WAYS)
 def test_the_long_way_decides_the_same(
     owner: object, name: str, long_way: object, times: int

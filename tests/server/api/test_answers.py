@@ -183,6 +183,7 @@ def test_what_if_runs_with_one_configuration_and_tries_another(server: Running) 
     assert f"--conf {names[0]} --try-conf {names[1]}" in tried["command"]
 
 
+@pytest.mark.slow
 def test_a_configuration_is_not_read_from_a_file(server: Running, tmp_path: Path) -> None:
     secret = tmp_path / "secret.conf"
     secret.write_text("hidden: text", "utf-8")

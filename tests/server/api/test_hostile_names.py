@@ -105,5 +105,6 @@ def test_all_names_are_in_the_lists(hostile: Running) -> None:
     assert {one["queue"] for one in json.loads(text)["result"]} >= {*NAMES}
 
 
+@pytest.mark.slow
 def test_half_a_character_is_written_as_ascii() -> None:
     assert ascii_json({"name": "\ud800<\x7f"}) == b'{"name":"\\ud800<\\u007f"}'

@@ -34,6 +34,7 @@ def pages(server: Running, path: str, **query: Any) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "limit"),
     [

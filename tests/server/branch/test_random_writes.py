@@ -84,6 +84,7 @@ BODIES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_no_write_fails(writable: Running, method: str) -> None:
     seen: Counter[int] = Counter()

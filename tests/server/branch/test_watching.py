@@ -148,6 +148,7 @@ def test_what_somebody_else_appends_to_the_branch_is_noticed(writable: Running) 
     assert {"a", "b", "foreign"} <= names
 
 
+@pytest.mark.slow
 def test_two_servers_of_one_branch_never_lose_a_write(branched: Path) -> None:
     servers = [serving(branched, "--branch", BRANCH, "--writable") for _ in range(2)]
     with ThreadPoolExecutor(WRITERS) as pool:

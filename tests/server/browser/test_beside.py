@@ -143,6 +143,7 @@ def test_two_releases_show_the_first_difference_at_once(look: Look) -> None:
     expect(page.locator("#difference")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["j", "q", "n", "s", "o", "v", "d", "w", "i", "b", "r", "h"])
 def test_keys_open_pages(look: Look, key: str) -> None:
     # No key opens this page, so the address changes in each case.

@@ -134,6 +134,7 @@ def test_nobody_is_kept_out(look: Look, theme: str, width: int) -> None:
     assert inside["x"] + inside["width"] <= width
 
 
+@pytest.mark.slow
 def test_the_page_without_a_palette_can_be_used_by_all(look: Look) -> None:
     for theme in ("light", "dark"):
         page = look(f"{PAST}/find?q=gpu", theme=theme, width=360).page

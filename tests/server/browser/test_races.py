@@ -24,6 +24,7 @@ def token() -> str:
     return found.anomalies[0].token
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_both_orders_stand_side_by_side(look: Look, token: str, theme: str, width: int) -> None:
     page = look(f"/@1901/races?token={token}", theme=theme, width=width).page
@@ -51,6 +52,7 @@ def test_no_mark_covers_a_number(look: Look, token: str) -> None:
     assert min(lefts) > 45
 
 
+@pytest.mark.slow
 def test_the_command_is_copied(look: Look, token: str) -> None:
     page = look(f"/@1901/races?token={token}").page
     page.wait_for_selector("#find[role=button]")

@@ -304,6 +304,7 @@ def test_without_scripts_everything_is_there(started: Browser, server: Running) 
     context.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_leaves_the_page(demo_log: Path, started: Browser) -> None:
     running = serving(demo_log)
     origin = str(running.client.base_url).rstrip("/")

@@ -34,6 +34,7 @@ def test_a_search_shows_how_far_it_is_and_ends_at_a_key(
     assert page.url.endswith(f"seed={seed}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_courses_of_a_cluster_stand_side_by_side(look: Look, theme: str, width: int) -> None:
     page = look(OVER_TIME, theme=theme, width=width).page

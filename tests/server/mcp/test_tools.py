@@ -172,6 +172,7 @@ def test_an_error_is_a_result_that_says_what_to_do(
     assert said in found.content[0].text
 
 
+@pytest.mark.slow
 def test_a_process_answers_over_its_standard_input_and_output(demo_log: Path) -> None:
     async def both(client: Client) -> tuple[str, Any]:
         found = await client.call_tool("why", WHY)
