@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\\n]*[/\\])*")
+_FOLDERS = re.compile(r"(?:(?:[A-Za-z]:)?|\.\.)[/\\](?:[^/\\\n]*[/\\])*")
 
 _PARTS = re.compile(r"[^/\\\n]+")
 
 
 def without_folders(name: str) -> str:
-    """Return the name of an input without the folders of an absolute path."""
+    """Return the name of an input without folders, if its path is absolute or leads upwards."""
     found = _FOLDERS.match(name)
     return name[found.end() :] if found else name
 
@@ -20,8 +20,8 @@ def without_folders(name: str) -> str:
 def distinct_names(paths: Iterable[str]) -> dict[str, str]:
     """Return the names of inputs by their paths, each of another input.
 
-    An absolute path is shown without its folders. Of several with one name, these are the shortest
-    ends of their paths that differ: ``a/conf.yaml`` and ``b/conf.yaml``.
+    A path that is absolute or leads upwards is shown without its folders. Of several with one name,
+    these are the shortest ends of their paths that differ: ``a/conf.yaml`` and ``b/conf.yaml``.
     """
     found = {path: without_folders(path) for path in paths}
     depth = 1
@@ -40,7 +40,7 @@ def _with_one_name(found: Mapping[str, str]) -> list[str]:
 
 
 def _end_of(path: str, parts: int) -> str:
-    """Return the last parts of an absolute path; a relative one as it is."""
+    """Return the last parts of a path that is absolute or leads upwards; another as it is."""
     folders = _FOLDERS.match(path)
     return "/".join(_PARTS.findall(path)[-parts:]) if folders else path
 

@@ -83,6 +83,9 @@ _RUNS = frozenset({"runs", "bound"})
 
 _DIGITS = re.compile("[0-9]")
 _PARTS = re.compile("[,;:.] ?")
+_ORIGIN = "Origin reason is"
+"""What a gang's message has before the reason of a pod that keeps it back."""
+
 _OF_JOB = "reason: "
 """Before the PodGroup's message in that of its job. Source: ``job_controller_actions.go``."""
 
@@ -202,6 +205,9 @@ def _says_no_more(event: KubernetesEvent, messages: Iterable[str]) -> bool:
     text = event.message
     if event.about[0] == JOB:
         text = text.partition(_OF_JOB)[2]
+    origin = text.partition(_ORIGIN)[2]
+    if origin:  # It says which pod of the gang it is of: what follows is the reason.
+        text = origin.partition(": ")[2]
     return any(_parts(text) <= _parts(one) for one in messages)
 
 

@@ -31,6 +31,10 @@ def command(name: str, *, hidden: bool = False) -> Callable[[Callable[..., None]
 class Group(click.Group):
     """A command that has commands; its help lists them in their order, with whole sentences."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; without any, help is what was asked for, as with kubectl."""
+        return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else []))
+
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """Return the names of the commands in their order."""
         return list(self.commands)

@@ -19,6 +19,7 @@ from .belief import play
 from .moment import Moment
 from .ordered_events import OrderedEvent
 from .stored_belief import Start, start_of
+from .unknown import Unknown
 
 
 class CacheDifference(NamedTuple):
@@ -45,12 +46,14 @@ class Drift(Tabular):
 
     :param at: the moment, as printed.
     :param crashes: the panics of the scheduler up to then, with their places, innermost first.
+    :param not_known: of what the cache holds: what the log lacks, so no difference is seen there.
     """
 
     at: str
     release: str
     differences: list[CacheDifference]
     crashes: list[str]
+    not_known: tuple[Unknown, ...] = ()
 
     def tables(self) -> Mapping[str, Table]:
         """Return the differences."""

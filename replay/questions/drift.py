@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .question import QuestionOfScheduler
@@ -31,10 +32,12 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
     def answer(self, log: Log) -> Drift:
         """Return the differences: :func:`plinian.replay.moments.drift.drift_at`."""
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
+        from ..moments.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
         from ..moments.drift import drift_at  # noqa: PLC0415 -- doors read the fields only
 
-        behaviours = resolve(self.release)
-        return drift_at(log.store, log.moment(self.at), behaviours, progress=self.progress)
+        moment = log.moment(self.at)
+        found = drift_at(log.store, moment, resolve(self.release), progress=self.progress)
+        return replace(found, not_known=tuple(unknown_at(log, moment, SCHEDULING)))
 
     def document(self, found: Drift) -> Mapping[str, Any]:
         """Return the answer as ``-o json`` prints it."""
@@ -49,8 +52,13 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
         return drift_table(found)
 
     def nothing(self, found: Drift) -> str:
-        """Return that nothing differs."""
-        return f"The scheduler's cache matches the API server at {found.at}."
+        """Return that nothing differs, as far as the log knows."""
+        if not found.not_known:
+            return f"The scheduler's cache matches the API server at {found.at}."
+        return (
+            f"Nothing differs at {found.at} in what the log knows. It lacks "
+            f"{', '.join(one.name for one in found.not_known)}."
+        )
 
     def notes(self, found: Drift) -> Sequence[str]:
         """Return which panics the scheduler had."""

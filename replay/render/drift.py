@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..moments.drift import Drift
+from ..moments.unknown import document_of
 from .tables import NONE, Table
 
 
@@ -25,6 +26,7 @@ def drift_document(found: Drift) -> dict[str, Any]:
             }
             for one, since in found.differences
         ],
+        "not_known": list(map(document_of, found.not_known)),
     }
 
 

@@ -84,7 +84,13 @@ class TestPods:
         assert not link.blocks
 
     @pytest.mark.parametrize(
-        "message", [FULL, "0/3 nodes are unavailable: 3 Insufficient cpu."], ids=["same", "numbers"]
+        "message",
+        [
+            FULL,
+            "0/3 nodes are unavailable: 3 Insufficient cpu.",
+            f"pod group is not ready, 2 Pending. Origin reason is b: {FULL}",
+        ],
+        ids=["same", "numbers", "of another pod of the gang"],
     )
     def test_the_same_reason_is_not_said_again(self, ask: Any, message: str) -> None:
         found = ask("pod/a", NODES, *WORLD, WAITS, event(WAITS, "FailedScheduling", message))

@@ -98,7 +98,9 @@ def test_what_cannot_be_shown_is_said(
 def test_where_all_is_well_nothing_has_drifted(run: Run, small_log: str) -> None:
     result = run("drift", "--exit-code", "--log", small_log)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.endswith("\nThe scheduler's cache matches the API server at @10.\n")
+    assert result.stderr.endswith(
+        "\nNothing differs at @10 in what the log knows. It lacks nodes, queues, podgroups, pods.\n"
+    )
 
 
 @pytest.fixture

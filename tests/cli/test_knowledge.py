@@ -13,6 +13,7 @@ import yaml
 from click.testing import Result
 from html_pages import Page
 
+import plinian
 from clusters import compact, initial_end, watched
 
 Run = Callable[..., Result]
@@ -202,6 +203,17 @@ def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., st
     assert lines[-1].startswith("session at ")
     shown = json.loads(run("session", "--log", log, "-o", "json").stdout)
     assert [one["kind"] for one in shown["not_known"]] == ["Node", "Queue"]
+
+
+def test_drift_claims_nothing_of_what_the_log_lacks(run: Run, log_of: Callable[..., str]) -> None:
+    log = log_of(pods=a_list(at(9, POD), at(8, GROUP)))
+    last = run("drift", "--log", log).stderr.splitlines()[-1]
+    assert last.startswith("Nothing differs at @")
+    assert last.endswith(" in what the log knows. It lacks nodes, queues.")
+    shown = json.loads(run("drift", "--log", log, "-o", "json").stdout)
+    assert [one["kind"] for one in shown["not_known"]] == ["Node", "Queue"]
+    with plinian.open(log) as opened:
+        assert [one.pair[1] for one in opened.drift().not_known] == ["Node", "Queue"]
 
 
 @pytest.mark.parametrize(

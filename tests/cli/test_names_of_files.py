@@ -28,6 +28,8 @@ AT = "2026-11-21T01:53:36Z"
         (["c.yaml", "/x/c.yaml"], ["c.yaml", "x/c.yaml"]),
         (["a/c.yaml", "b/c.yaml"], ["a/c.yaml", "b/c.yaml"]),
         (["/x/c.yaml", "/x/c.yaml"], ["c.yaml", "c.yaml"]),
+        (["../x/c.yaml", "../../d.yaml"], ["c.yaml", "d.yaml"]),
+        (["../x/c.yaml", "../y/c.yaml"], ["x/c.yaml", "y/c.yaml"]),
         ([r"C:\x\a\c.yaml", r"C:\x\b\c.yaml"], ["a/c.yaml", "b/c.yaml"]),
     ],
 )

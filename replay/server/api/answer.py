@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -288,7 +289,7 @@ def _not_known(asked: Asked, result: Any) -> list[dict[str, Any]]:
 def _links(asked: Asked, positions: Sequence[int]) -> dict[str, str]:
     found = {"openapi": f"{ROOT}/openapi.json"}
     if asked.moment is not None:
-        at = f"at=@{asked.moment.known}"
+        at = f"at={quote(asked.moment.label, safe='@:')}"
         found |= {"log": f"{ROOT}/log", "queues": f"{ROOT}/state/queues?{at}"}
     if positions:
         found["events"] = f"{ROOT}/events?since=@{positions[0]}&until=@{positions[-1]}"

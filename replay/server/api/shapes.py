@@ -208,7 +208,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         "happenings:[Happening] belonging:[Reference] not_known:[Gap] unsure:Unsure?",
         "blame": "about:string number:string at:string value:string changed:string? how:string "
         "last:Event? parts:[Part] not_known:[Gap]",
-        "drift": "at:string release:string differences:[Differing] crashes:[any]",
+        "drift": "at:string release:string differences:[Differing] crashes:[any] not_known:[Gap]",
         "why": "asked:Asked sentence:string waits:boolean cause:string began:Event? "
         "made_by:[Event] chain:[Link] stages:[Stage] steps:[Step] events:[Event] "
         "sessions:integer? not_known:[Gap]",

@@ -154,6 +154,12 @@ def test_the_evidence_is_the_events_that_the_answer_names(server: Running) -> No
     assert named <= {one["position"] for one in events["result"]}
 
 
+def test_queues_are_linked_at_the_moment_of_the_answer(server: Running) -> None:
+    found = asked(server, "blame")
+    queues = server.client.get(found["links"]["queues"]).json()
+    assert queues["moment"] == found["moment"]
+
+
 def test_what_is_not_known_is_said(server: Running) -> None:
     early = asked(server, "check", at="@20")
     secrets = server.client.get("/plinian/v1/objects/secrets").json()
