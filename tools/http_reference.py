@@ -45,7 +45,10 @@ def http() -> Iterator[str]:
         "error that says how to narrow the question."
     )
     yield from ("", "## Errors", "")
-    yield 'An error is `{"error": {"what", "where", "now"}}`.'
+    yield (
+        'An error is `{"error": {"what", "where", "now"}}`. What is refused before the API reads a '
+        "request (401, 403, 421) is one line of text."
+    )
     yield ""
     yield from documented(Fault)
     yield from table(

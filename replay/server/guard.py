@@ -151,8 +151,10 @@ class Guard:
         if shown:
             self._check_guesses(scope)
         if not hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), self._token):
-            needs = "this server needs its token: Authorization: Bearer …"
-            raise Refused(401, needs, guessed=bool(shown))
+            said = (
+                "this is not the token of this server" if shown else "this server needs its token"
+            )
+            raise Refused(401, f"{said}: Authorization: Bearer …", guessed=bool(shown))
         if not in_path:
             return scope
         prefix = f"{TOKEN_PREFIX}{shown}"
