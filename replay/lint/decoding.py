@@ -1,10 +1,15 @@
-"""Objects of manifests decoded, and if that fails, every field that has a wrong type."""
+"""Objects of manifests decoded, and every field that has a wrong type.
+
+The rest of such an object is checked with a value in place of each that cannot be read. What is
+found with a small one and with a large one alike holds whatever the field will say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from enum import Enum
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,10 +21,15 @@ from .objects import Manifest, amounts_in, copied
 O = TypeVar("O", bound=Object)  # noqa: E741 -- the field's letter for an object
 
 _NOW = "write the field with the API's type"
-_SOUND: Mapping[str, str] = MappingProxyType(
-    {"not a mapping": "{}", "not a list": "[]", "not text": '""', "not true or false": "false"}
-)
-"""By what is wrong, a value that is right, as JSON; of numbers it is 0."""
+_SOUND: Mapping[str, str] = MappingProxyType({"not a mapping": "{}", "not a list": "[]"})
+"""By what is wrong, a value that is right, as JSON; others have one for each :class:`Stand`."""
+
+
+class Stand(Enum):
+    """What stands for a value that cannot be read: (amount, number, truth, text)."""
+
+    LEAST = ("0", 0, False, "")
+    MOST = ("9000000000000000", 1000, True, "x")
 
 
 class TypeFault(NamedTuple):
@@ -30,39 +40,66 @@ class TypeFault(NamedTuple):
     now: str = _NOW
 
 
-def decoded(made: type[O], manifest: Manifest) -> tuple[O | None, tuple[TypeFault, ...]]:
-    """Return an object, or None and what is wrong with it; amounts are for another rule."""
-    try:
-        return decode(made, manifest.document), ()
-    except (Undecodable, AttributeError, TypeError):
-        document = copied(manifest.document)
-    for _, amounts in amounts_in(manifest._replace(document=document)):
-        for name in [name for name, value in amounts.items() if not is_amount(value)]:
-            del amounts[name]
-    return None, tuple(_faults(made, document))
+class Decoded(NamedTuple, Generic[O]):
+    """An object as far as it can be read.
+
+    :param item: None if more than single values of it cannot be read. :param faults: what is wrong
+        with it; amounts are for another rule. :param unread: the fields without a value, by path.
+    """
+
+    item: O | None
+    faults: tuple[TypeFault, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
-def _faults(made: type[Object], document: dict[str, Any]) -> Iterator[TypeFault]:
-    """Yield what is wrong with an object, which is mended on the way, until it can be decoded."""
-    while True:
+def decoded(made: type[O], manifest: Manifest, stand: Stand) -> Decoded[O]:
+    """Return an object with values in place of those that cannot be read.
+
+    :param stand: the values.
+    """
+    wrong = {
+        f"{path}.{name}"
+        for path, amounts in amounts_in(manifest)
+        for name, value in amounts.items()
+        if not is_amount(value)
+    }
+    if not wrong:
         try:
-            decode(made, document)
+            return Decoded(decode(made, manifest.document))
+        except (Undecodable, AttributeError, TypeError):
+            pass
+    document = copied(manifest.document)
+    for path, amounts in amounts_in(manifest._replace(document=document)):
+        amounts.update({name: stand.value[0] for name in amounts if f"{path}.{name}" in wrong})
+    found = _mended(made, document, stand)
+    return found._replace(unread=(*sorted(wrong), *found.unread))
+
+
+def _mended(made: type[O], document: dict[str, Any], stand: Stand) -> Decoded[O]:
+    """Return an object and what was wrong with it; it is mended until it can be decoded."""
+    faults: list[TypeFault] = []
+    item: O | None = None
+    whole = True
+    while item is None:
+        try:
+            item = decode(made, document)
         except Undecodable as fault:
             misfit = fault.misfit
-            if misfit is None:
-                yield TypeFault("", fault.fault)
-                return
-            yield TypeFault(path_text(misfit.place), fault.fault, _advice(misfit))
-            if not _mended(document, misfit):
-                return
+            field = "" if misfit is None else path_text(misfit.place)
+            if misfit is None or any(one.field == field for one in faults):
+                faults += [TypeFault("", fault.fault)] if misfit is None else []
+                break
+            faults.append(TypeFault(field, fault.fault, _advice(misfit)))
+            if not _put(document, misfit, stand):
+                break
+            whole = whole and misfit.says not in _SOUND
         except (AttributeError, TypeError) as fault:
-            yield TypeFault("", str(fault))
-            return
-        else:
-            return
+            faults.append(TypeFault("", str(fault)))
+            break
+    return Decoded(item if whole else None, tuple(faults), tuple(one.field for one in faults))
 
 
-def _mended(document: Any, misfit: Misfit) -> bool:
+def _put(document: Any, misfit: Misfit, stand: Stand) -> bool:
     """Replace a value of the wrong type, so that it hides no other; return whether it is there."""
     *way, last = misfit.place or ("",)
     try:
@@ -72,11 +109,18 @@ def _mended(document: Any, misfit: Misfit) -> bool:
             return False
     except (KeyError, IndexError, TypeError):
         return False  # A null item was left out before.
-    if isinstance(document, dict):
-        del document[last]
-    else:
-        document[last] = msgspec.json.decode(_SOUND.get(misfit.says, "0"))
+    document[last] = _right(misfit.says, stand)
     return True
+
+
+def _right(says: str, stand: Stand) -> Any:
+    """Return a value of the right type."""
+    amount, number, truth, text = stand.value
+    if says in _SOUND:
+        return msgspec.json.decode(_SOUND[says])
+    return {"not a quantity": amount, "not true or false": truth, "not text": text}.get(
+        says, number
+    )
 
 
 def _advice(misfit: Misfit) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from ...engine.model.resource import Resource
 from ...engine.volcano.admission import DEFAULT_QUEUE
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from .answer_cache import AnswerCache
-from .decoding import TypeFault, decoded
+from .decoding import Stand, TypeFault, decoded
 from .fields import OddField, odd_fields
 from .filled import filled
 from .findings import FilePlace, Subject
@@ -100,8 +100,9 @@ class GangMembers(NamedTuple):
 class LintInputs:
     """Objects that are checked together.
 
-    The last version of an object counts, so files replace a log's objects. An object that a
-    scheduler cannot decode is only in ``faults``; its name is still known.
+    The last version of an object counts, so files replace a log's objects. An object of a log that
+    a scheduler cannot decode is only in ``faults``; its name is still known. So is an object of a
+    file of which more than single values cannot be read.
 
     :param confs: configurations to check; the last one is in force, unless ``in_force`` is given.
         None at all says nothing about the scheduler.
@@ -110,6 +111,7 @@ class LintInputs:
     :param alone: there are only files, and objects they refer to may be in the cluster.
     :param templates: JobTemplates that exist besides, by ``namespace/name``.
     :param unread: what of the files cannot be read.
+    :param stand: what stands for values of files' objects that cannot be read.
     """
 
     def __init__(
@@ -123,7 +125,20 @@ class LintInputs:
         alone: bool = False,
         templates: Iterable[str] = (),
         unread: Sequence[Unread] = (),
+        stand: Stand = Stand.LEAST,
     ) -> None:
+        self._again = partial(
+            LintInputs,
+            manifests := tuple(manifests),
+            confs,
+            in_force=in_force,
+            complete=complete,
+            namespace=namespace,
+            alone=alone,
+            templates=tuple(templates),
+            unread=unread,
+        )
+        self._stand = stand
         self.alone = alone
         self.unread = tuple(unread)
         self.confs = tuple(confs)
@@ -142,6 +157,8 @@ class LintInputs:
             self._enter(jobs_in(manifest))
         self.templates = frozenset(known)
         self.faults: list[tuple[Subject, TypeFault]] = []
+        self.malformed: dict[Subject, tuple[str, ...]] = {}
+        """The fields of files' objects that cannot be read, by object."""
         self.subjects: dict[tuple[str, str], Subject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
@@ -173,12 +190,19 @@ class LintInputs:
                 continue
             self.subjects[key.kind, key.name] = subject
             document = filled(manifest, self.namespace, context)
-            item, faults = decoded(made, manifest._replace(document=document))
-            if item is not None:
-                self._objects[key.kind][key.name] = item
-            self.faults += [(subject, fault) for fault in faults]
+            one = decoded(made, manifest._replace(document=document), self._stand)
+            if one.item is not None and (manifest.place is not None or not one.unread):
+                self._objects[key.kind][key.name] = one.item
+            self.faults += [(subject, fault) for fault in one.faults]
+            if one.unread and manifest.place is not None:
+                self.malformed[subject] = one.unread
         self.assumed: tuple[AssumedField, ...] = context.assumed_fields()
         """What was filled in of objects of files, as an API server does."""
+
+    @cached_property
+    def otherwise(self) -> LintInputs | None:
+        """The same with large values for those that cannot be read; None if all can be."""
+        return self._again(stand=Stand.MOST) if self.malformed else None
 
     def _of(self, kind: str, made: type[O]) -> Mapping[str, O]:
         found = self._objects[kind]
@@ -266,6 +290,10 @@ class LintInputs:
     def has(self, kind: str, name: str) -> bool:
         """Return whether an object with a name exists, even a malformed one."""
         return (kind, name) in self.subjects
+
+    def is_read(self, subject: Subject) -> bool:
+        """Return whether an object is checked, perhaps without some of its values."""
+        return subject.name in self._objects[subject.kind]
 
     def subject(self, kind: str, name: str) -> Subject:
         """Return the subject for an object, even one that is in no file."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from .amounts import few
+from .findings import Subject
 from .inputs import LintInputs
 from .rules import Rule
 
@@ -26,6 +29,17 @@ _APART = frozenset({"JobFlow", "HyperNode"})
 _OF_KIND = (("Queue", "job-queue-missing"), ("PriorityClass", "priority-class-missing"))
 """Rules about a job that names an object of a kind."""
 
+_STEMS = MappingProxyType(
+    {
+        "Queue": ("queue-",),
+        "Job": ("job-", "task-"),
+        "PodGroup": ("pod-group-",),
+        "HyperNode": ("hypernode-",),
+        "JobFlow": ("flow-",),
+    }
+)
+"""How the rules about objects of a kind alone begin."""
+
 
 class NotChecked(NamedTuple):
     """A rule that was not checked, and why."""
@@ -41,6 +55,33 @@ def not_checked(world: LintInputs, rules: Sequence[Rule]) -> Iterator[NotChecked
         reason = _reason(world, rule, has)
         if reason:
             yield NotChecked(rule.name, reason)
+
+
+def malformed(
+    world: LintInputs, rules: Sequence[Rule], undecided: Iterable[tuple[str, Subject]]
+) -> Iterator[NotChecked]:
+    """Yield the rules that were not checked, as fields of objects cannot be read.
+
+    :param undecided: rules that rest on such a field, and the objects that they are about.
+    """
+    every = tuple(world.malformed)
+    told: dict[NotChecked, None] = {}
+    for rule, subject in undecided:
+        for one in [subject] if subject in world.malformed else every:
+            told[NotChecked(rule, _unread(world, one))] = None
+    for one in every:
+        if world.is_read(one):
+            continue
+        for each in rules:
+            if each.name.startswith(_STEMS.get(one.kind, ())):
+                told[NotChecked(each.name, _unread(world, one))] = None
+    yield from told
+
+
+def _unread(world: LintInputs, subject: Subject) -> str:
+    """Return that fields of an object cannot be read, in words."""
+    fields = [field for field in world.malformed[subject] if field]
+    return f"{few(fields) + ' of ' if fields else ''}{subject} cannot be read"
 
 
 def _reason(world: LintInputs, rule: Rule, has: set[str]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .answer_cache import AnswerCache
 from .assumed import Plugin, assumption
 from .context import LintContext
-from .findings import Effect, Finding, Issue, Severity
+from .findings import Effect, Finding, Issue, Severity, Subject
 from .inputs import LintInputs
 from .rules import RULES, Check, Rule
 
@@ -30,6 +30,55 @@ def lint(
 
     :param releases: their behaviours; findings name them in this order.
     """
+    return checked(world, releases, rules).findings
+
+
+class Checked(NamedTuple):
+    """The findings, and what could not be decided as a field cannot be read.
+
+    :param undecided: rules and objects.
+    """
+
+    findings: list[Finding]
+    undecided: tuple[tuple[str, Subject], ...] = ()
+
+
+def checked(
+    world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
+) -> Checked:
+    """Return the findings as :func:`lint` does, with those that were left out.
+
+    What rests on a value that cannot be read is left out: it differs for other values.
+    """
+    findings = _found(world, releases, rules)
+    if world.otherwise is None:
+        return Checked(findings)
+    first, other = _by_issue(findings), _by_issue(_found(world.otherwise, releases, rules))
+    agreed = [
+        one._replace(releases=both)
+        for key, one in first.items()
+        if key in other and (both := _both(one.releases, other[key].releases))
+    ]
+    undecided = {
+        (one.rule, one.issue.subject): None
+        for key, one in (*first.items(), *other.items())
+        if key not in first or key not in other or first[key].releases != other[key].releases
+    }
+    return Checked(agreed, tuple(undecided))
+
+
+def _both(first: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in first if name in other)
+
+
+def _by_issue(findings: Iterable[Finding]) -> dict[Finding, Finding]:
+    """Return findings by all but releases, and what is to be done about them."""
+    return {one._replace(issue=one.issue._replace(now=""), releases=()): one for one in findings}
+
+
+def _found(
+    world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule]
+) -> list[Finding]:
     plugins = assumption(world).plugins or (None,)
     found: dict[tuple[str, Issue, bool], dict[Plugin | None, dict[str, str]]] = {}
     for plugin in plugins:

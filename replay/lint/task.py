@@ -18,12 +18,12 @@ from .background import Background
 from .filled import COMPARED, resting
 from .findings import Effect, Finding
 from .inputs import Configuration, LintInputs
-from .not_checked import NotChecked, not_checked
+from .not_checked import NotChecked, malformed, not_checked
 from .objects import Manifest
 from .reading import WrittenFiles
 from .rendering import NotRendered, not_rendered, without_rules
 from .rules import rules_without
-from .run import brought, lint
+from .run import brought, checked, lint
 from .wrapped import is_checked
 
 ALL = "all"
@@ -138,7 +138,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
     if not (any(map(is_checked, written)) or world.confs or (world.subjects and not written)):
         now = str(unrendered[0].now) if unrendered else _NOW
         raise UsageError(f"nothing to check: {_others(written)}", now=now)
-    findings = lint(world, behaviours, rules)
+    findings, undecided = checked(world, behaviours, rules)
     if task.background is not None and written:
         before = lint(_world(task._replace(written=EMPTY)), behaviours, rules)
         findings = list(brought(findings, before))
@@ -150,7 +150,7 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
         world.count,
         "" if force is None else _source(force),
         assumption(world).remark if has & COMPARED else "",
-        tuple(not_checked(world, rules)),
+        (*malformed(world, rules, undecided), *not_checked(world, rules)),
         unrendered,
         without_rules(task.written.holders),
         assumed_sentences(resting(world.assumed, has)),
