@@ -41,7 +41,7 @@ def upgrade_lines(
     judged = verdict.verdict_of(found)
     yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
-    of = "recorded sessions" if found.logged else "sessions after a change"
+    of = "the last recorded at each revision" if found.logged else "sessions after a change"
     where = "in the log" if whole else "up to this moment"
     decide = "decides" if 1 in {found.differing, found.sessions} else "decide"
     yield (
