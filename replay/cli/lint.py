@@ -34,7 +34,8 @@ FORMS = "table|wide|json|yaml|name|github|sarif|junit"
     "--at",
     metavar="POINT",
     help="Check the files against the cluster as a log has it at this point; without "
-    "files, check what is there. With --log alone it is the log's end.",
+    "files, check what is there. With --log alone it is the log's end; PLINIAN_LOG counts where "
+    "no files are given.",
 )
 @options.log
 @click.option(
@@ -101,9 +102,10 @@ def lint(
     if rules:
         _write_rules(output)
         return
-    if at is None and _is_given("log"):
+    alone = not files and conf is None
+    if at is None and _is_given("log", environment=alone):
         at = "end"
-    if not files and at is None and conf is None:
+    if alone and at is None:
         raise UsageError("nothing to check", now="give files, or --at POINT, or --conf FILE")
     written = read_files(files, go_on=True)
     given = None if conf is None else read_conf(conf)
@@ -119,10 +121,11 @@ def lint(
         raise SystemExit(2 if report.unread else 1)
 
 
-def _is_given(option: str) -> bool:
-    """Return whether an option is on the command line, not only in the environment."""
+def _is_given(option: str, *, environment: bool) -> bool:
+    """Return whether an option is on the command line, or perhaps in the environment."""
     source = click.get_current_context().get_parameter_source(option)
-    return source is click.core.ParameterSource.COMMANDLINE
+    sources = click.core.ParameterSource
+    return source is sources.COMMANDLINE or (environment and source is sources.ENVIRONMENT)
 
 
 def _background(

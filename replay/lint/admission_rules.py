@@ -17,7 +17,6 @@ from .amounts import amounts, lacking
 from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .objects import MADE, ROOT
-from .queues import Mode
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
@@ -96,11 +95,11 @@ def queue_refused_for_depth(given: LintContext, how: Behaviours) -> Iterator[Iss
 
 
 def queue_refused_without_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
-    """A queue that the webhook refuses, as its parent does not exist, though no plugin reads it.
+    """A queue that the webhook refuses, as its parent does not exist, whatever plugin reads it.
 
-    Where the scheduler reads it, this is ``queue-parent-missing``.
+    What the scheduler does with such a queue, if it is there, is ``queue-parent-missing``.
     """
-    if not webhook_of(how.release).parent_exists or given.queues.mode(how) is Mode.TREE:
+    if not webhook_of(how.release).parent_exists:
         return
     named = given.queues.named(how) | {ROOT}
     for subject, queue in _written(given):

@@ -135,7 +135,8 @@ def check(task: LintTask, releases: Sequence[str]) -> Report:
     world = _world(task)
     written = (*task.written.manifests, *task.written.inner)
     unrendered = tuple(not_rendered(task.written.holders))
-    if not (any(map(is_checked, written)) or world.confs or (world.subjects and not written)):
+    given = bool(task.written.confs) or task.conf is not None or not written
+    if not (any(map(is_checked, written)) or (given and (world.confs or world.subjects))):
         now = str(unrendered[0].now) if unrendered else _NOW
         raise UsageError(f"nothing to check: {_others(written)}", now=now)
     findings, undecided = checked(world, behaviours, rules)
@@ -188,12 +189,7 @@ def _world(task: LintTask) -> LintInputs:
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
-    if (
-        not confs
-        and not task.written.manifests
-        and not task.written.inner
-        and behind.conf is not None
-    ):
+    if not confs and behind.conf is not None:
         confs = [behind.conf]
     return LintInputs(
         (*behind.manifests, *task.written.manifests, *task.written.inner),

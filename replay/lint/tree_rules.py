@@ -10,6 +10,7 @@ from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.volcano.session.queue_tree import RootQueueBounds
+from .admission import webhook_of
 from .amounts import amounts, few, lacking, names_of
 from .context import LintContext
 from .findings import Effect, Issue, Subject
@@ -27,18 +28,22 @@ NOT_GRANTED = "the excess is not granted"
 def queue_parent_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose parent does not exist: nothing in the cluster is scheduled.
 
-    Without ``--at`` only the files are checked.
+    That of a file is ``queue-refused-without-parent`` as well: the scheduler only has it where the
+    webhook does not run. Without ``--at`` only the files are checked.
     """
     if given.queues.mode(how) is not Mode.TREE:
         return
     named = given.queues.named(how)
     for name, parent in given.queues.parents.items():
         if parent not in named:
+            subject = given.world.subject("Queue", name)
+            refused = subject.place is not None and webhook_of(how.release).parent_exists
+            unless = "if no webhook refuses it, " if refused else ""
             yield Issue(
-                given.world.subject("Queue", name),
+                subject,
                 "spec.parent",
                 Effect.STOPS,
-                f"its parent {parent!r} does not exist: {STOPPED}",
+                f"its parent {parent!r} does not exist: {unless}{STOPPED}",
                 given.world.or_where(f"apply {parent!r} first, or correct the name"),
             )
 

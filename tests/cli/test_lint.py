@@ -157,7 +157,8 @@ def test_files_are_checked_against_the_cluster_at_a_point(
     # The log has the queue gold with 6 cpu, and with 4 before; and a job in it.
     below = write("below.yaml", queue("sub", parent="gold", capability={"cpu": "5"}))
     alone = report(run("lint", below, "--conf", conf, "--release", "v1.12.1", "-o", "json"))
-    assert {each["rule"] for each in alone["findings"]} == {"queue-parent-missing"}
+    lost = {"queue-parent-missing", "queue-refused-without-parent"}
+    assert {each["rule"] for each in alone["findings"]} == lost
     assert "--at" in alone["findings"][0]["now"]
     end = report(run("lint", below, "--at", "end", *options, "-o", "json"))
     assert {each["rule"] for each in end["findings"]} == {"queue-below-busy-queue"}
@@ -177,7 +178,13 @@ def test_with_a_log_alone_its_end_counts(
     assert run("lint", "--log", small_log, *options).exit_code == 0
     monkeypatch.setenv("PLINIAN_LOG", small_log)  # Files alone are checked by themselves.
     found = report(run("lint", below, *options))["findings"]
-    assert {each["rule"] for each in found} == {"queue-parent-missing"}
+    assert {each["rule"] for each in found} == {
+        "queue-parent-missing",
+        "queue-refused-without-parent",
+    }
+    alone = run("lint", "-o", "json")  # There is nothing but the log.
+    assert alone.exit_code in (0, 1)
+    assert alone.stdout == run("lint", "--log", small_log, "-o", "json").stdout
 
 
 def test_what_no_rule_checks_is_not_called_clean(run: Run) -> None:

@@ -107,11 +107,25 @@ def test_six_levels_are_too_many_and_five_are_not() -> None:
     assert refusing("queue-refused-for-depth", queue("a", parent="a")) == since("v1.14.0")
 
 
-def test_a_parent_that_does_not_exist_is_refused_also_where_no_plugin_reads_it() -> None:
+def test_a_parent_that_does_not_exist_is_refused_whatever_plugin_reads_it() -> None:
     rule, lost = "queue-refused-without-parent", queue("a", parent="b")
     assert refusing(rule, lost, conf=FLAT) == since("v1.11.0")
-    assert refusing(rule, lost, conf=TREE) == NEVER
+    assert refusing(rule, lost, conf=TREE) == since("v1.11.0")
     assert refusing(rule, queue("a", parent="root"), conf=FLAT) == NEVER
+
+
+def test_with_no_configuration_the_refusal_holds_for_each_plugin() -> None:
+    told = found(queue("a", parent="b", weight=2))
+    (refused,) = (one for one in told if one.rule == "queue-refused-without-parent")
+    (stopped,) = (one for one in told if one.rule == "queue-parent-missing")
+    assert refused.plugin == ""
+    assert stopped.plugin == "capacity"
+    assert "if no webhook refuses it, nothing is enqueued" in stopped.message
+
+
+def test_a_queue_that_is_there_without_its_parent_stops_all_scheduling() -> None:
+    (told,) = lint(inputs_of(queue("a", parent="b"), conf=TREE, stored=True), RELEASES[-1:])
+    assert "webhook" not in told.message
 
 
 def test_a_queue_after_its_parent_is_a_matter_of_the_order_of_files() -> None:

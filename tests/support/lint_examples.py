@@ -148,7 +148,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "queue-refused-for-depth": of(queue("a", parent="a"), queue("a", parent="root")),
     "queue-refused-without-parent": of(
-        queue("a", parent="b"), (queue("b"), queue("a", parent="b")), FLAT, TREE
+        queue("a", parent="b"), (queue("b"), queue("a", parent="b")), FLAT
     ),
     "queue-before-parent": of(
         (queue("a", parent="b"), queue("b")), (queue("b"), queue("a", parent="b"))
