@@ -113,10 +113,11 @@ def _serve(log: str, place: str) -> None:
 
 
 def _tables(log: Log, at: str) -> None:
+    from ..moments.coverage import NotListed
     from ..render.columns import TableContext, short_names, table_of
     from ..render.tables import write_table
 
-    context = TableContext(log.truth(at))
+    context = TableContext(log.truth(at), not_listed=NotListed(log, log.moment(at)))
     for kind in ("nodes", "queues", "podgroups"):
         pair = log.kind(kind, at)
         entries = log.entries(pair, at=at)

@@ -56,6 +56,7 @@ def describe(
     queue's podgroups, a podgroup's pods, a node's pods), its last versions and who wrote them, and
     the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
+    from ..moments.computed import IN_DESCRIPTIONS
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -63,7 +64,7 @@ def describe(
         place = None if all_namespaces else namespace or "default"
         look = ObjectQuery(opened_log, moment, place, selector, field_selector, beginnings=True)
         wanted = wanted_of(named, look)
-        warn_of_kinds(look, wanted, strict=strict)
+        warn_of_kinds(look, wanted, IN_DESCRIPTIONS, strict=strict)
         found, missing = look_for(look, wanted)
         separator = ""
         for _, entries in found:
@@ -80,6 +81,7 @@ def describe(
 
 
 def _describe(look: ObjectQuery, entry: Entry) -> None:
+    from ..moments.coverage import NotListed
     from ..moments.kinds import ObjectName
     from ..render.columns import TableContext
     from ..render.description import ObjectDescription, description_lines
@@ -88,7 +90,9 @@ def _describe(look: ObjectQuery, entry: Entry) -> None:
     named = ObjectName(reference.group, reference.kind, reference.name)
     past = look.log.history(named, namespace=reference.namespace, at=look.moment)
     described = ObjectDescription(
-        context=TableContext(look.log.truth(look.moment)),
+        context=TableContext(
+            look.log.truth(look.moment), not_listed=NotListed(look.log, look.moment)
+        ),
         entry=entry,
         document=next(look.log.documents([entry], branch=look.moment.branch)),
         versions=past.happenings[-VERSIONS_SHOWN:],

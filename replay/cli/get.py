@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import click
 
 from . import options
 from .command import command
-from .coverage_warnings import warn, warn_unknown
+from .coverage_warnings import warn_unknown
 from .object_arguments import (
     FoundObjects,
     ObjectQuery,
@@ -25,6 +25,7 @@ from .shell import fail, note, say, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
+    from ...engine.kubernetes.resources import GroupKind
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..render.columns import Labels
@@ -146,12 +147,12 @@ def get(
                 _refuse_watch()
             from .watching import print_watch
 
-            _warn_along(opened_log, moment, wanted, place, strict=strict)
+            _warn_along(look, wanted, _computed(output), strict=strict)
             print_watch(
                 look, wanted, printer.tabled(output, events=watch_events), only_news=watch_only
             )
             return
-        warn_of_kinds(look, wanted, strict=strict)
+        warn_of_kinds(look, wanted, _computed(output), strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]
@@ -218,17 +219,32 @@ def _cleaned(output: str, *, clean: bool, node_names: bool, watch: bool) -> Clea
 
 
 def _warn_along(
-    log: Log, moment: Moment, wanted: Sequence[RequestedKind], place: str | None, *, strict: bool
+    look: ObjectQuery,
+    wanted: Sequence[RequestedKind],
+    computed: Mapping[GroupKind, tuple[GroupKind, ...]],
+    *,
+    strict: bool,
 ) -> None:
     """Warn which of some kinds are not fully known at a moment or anywhere after it."""
-    from ..moments.coverage import unknown_between
+    from ..moments.computed import Shown, unknown_in
 
-    kinds = [one.kind for one in wanted]
-    if moment.revision is None:
-        warn(log, moment, kinds, place, strict=strict)
-    else:
-        found = unknown_between(log, moment.revision, log.moment(), kinds, place)
-        warn_unknown(found, strict=strict)
+    if look.moment.revision is None:
+        warn_of_kinds(look, wanted, computed, strict=strict)
+        return
+    first, end = look.moment.revision, look.log.moment()
+    found = [
+        each
+        for one in wanted
+        for each in unknown_in(look.log, end, Shown(one.kind, computed, look.place), first=first)
+    ]
+    warn_unknown(list(dict.fromkeys(found)), strict=strict)
+
+
+def _computed(output: str) -> Mapping[GroupKind, tuple[GroupKind, ...]]:
+    """Return from which kinds an output form computes something of others."""
+    from ..moments.computed import IN_TABLES, IN_WIDE_TABLES, NOTHING
+
+    return {"": IN_TABLES, "wide": IN_WIDE_TABLES}.get(output, NOTHING)
 
 
 def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
@@ -339,11 +355,14 @@ class _Printer:
 
     def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ...engine.kubernetes.resources import CLUSTER_SCOPED
+        from ..moments.coverage import NotListed
         from ..moments.kinds import resource_name
         from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 
-        context = TableContext(self.log.truth(self.moment))
+        context = TableContext(
+            self.log.truth(self.moment), not_listed=NotListed(self.log, self.moment)
+        )
         several = len({kind for kind, _ in found}) > 1
         separator = ""
         for kind, entries in _joined(found):

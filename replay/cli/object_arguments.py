@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -144,14 +144,21 @@ def note_nothing(wanted: Sequence[RequestedKind], place: str | None) -> None:
     note(f"No resources found{f' in {place} namespace' if scoped else ''}.")
 
 
-def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict: bool) -> None:
+def warn_of_kinds(
+    look: ObjectQuery,
+    wanted: Sequence[RequestedKind],
+    computed: Mapping[GroupKind, tuple[GroupKind, ...]],
+    *,
+    strict: bool,
+) -> None:
     """Warn on standard error which of the requested kinds are not fully known in the namespace.
 
     Of a category such as ``all``, only kinds that the log records anything of are warned about.
 
+    :param computed: the kinds from which parts of what is shown of a kind are computed.
     :raises NotKnown: something is not known, and ``strict`` is set.
     """
-    from ..moments.coverage import unknown_at
+    from ..moments.computed import Shown, unknown_in
 
     place = look.place
     log, moment = look.log, look.moment
@@ -160,7 +167,7 @@ def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict:
         each
         for one in wanted
         if not one.category or one.kind in in_log
-        for each in unknown_at(log, moment, [one.kind], one.place or place)
+        for each in unknown_in(log, moment, Shown(one.kind, computed, one.place or place))
     ]
     warn_unknown(list(dict.fromkeys(found)), strict=strict)
     note_assumed(log, moment, [one.kind for one in wanted])

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .object_arguments import ObjectQuery, RequestedKind, look_for, note_nothing
 from .shell import fail, note, style
 
 if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
+    from ...engine.state.clock import Span
     from ...engine.state.truth import Entry
     from ..moments.log import Log
+    from ..moments.moment import Moment
     from ..moments.watch import ObjectChange, Watch
-    from ..render.columns import Labels
+    from ..render.columns import Labels, TableContext
     from ..render.tables import Table
 
 _DOCUMENTS = frozenset({"json", "yaml"})
@@ -150,18 +152,14 @@ class _Lines:
 
     def _columns(self) -> Table:
         """Return the table without rows."""
-        from ..render.columns import TableContext
-
-        table = self._table(TableContext(self._log.truth(self._look.moment)), [])
+        table = self._table(self._context(self._look.moment), [])
         if not self._tabled.events:
             return table
         keep = (*table.keep, table.headers[0])
         return table._replace(headers=("EVENT", *table.headers), keep=keep)
 
     def _first_rows(self, entries: Sequence[Entry]) -> Iterator[list[str]]:
-        from ..render.columns import TableContext
-
-        table = self._table(TableContext(self._log.truth(self._look.moment)), entries)
+        table = self._table(self._context(self._look.moment), entries)
         for row in table.rows:
             yield [_padded("ADDED"), *row] if self._tabled.events else list(row)
 
@@ -172,12 +170,18 @@ class _Lines:
             yield [_padded(seen.what), *row] if self._tabled.events else row
 
     def _row(self, seen: ObjectChange) -> list[str]:
-        from ..render.columns import TableContext
-
-        context = TableContext(lambda: self._log.truth(seen.moment), when=seen.when)
+        context = self._context(seen.moment, seen.when)
         return list(self._table(context, [seen.entry]).rows[0])
 
-    def _table(self, context: Any, entries: Sequence[Entry]) -> Table:
+    def _context(self, moment: Moment, when: Span | None = None) -> TableContext:
+        from ..moments.coverage import NotListed
+        from ..render.columns import TableContext
+
+        return TableContext(
+            lambda: self._log.truth(moment), when=when, not_listed=NotListed(self._log, moment)
+        )
+
+    def _table(self, context: TableContext, entries: Sequence[Entry]) -> Table:
         from ..render.columns import table_of
 
         wide = self._tabled.output == "wide"

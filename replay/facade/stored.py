@@ -13,7 +13,7 @@ from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
-from ..moments.coverage import refuse, unknown_at, usual_kinds
+from ..moments.coverage import NotListed, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import ObjectName
 from ..moments.log import Log, Progress
@@ -307,10 +307,12 @@ class StoredLog(Log):
 
         :param named: also ``pod/ml/train-0``.
         :param namespace: by default ``default``; ignored for kinds without namespaces.
-        :param strict: raise if the kind is not fully known at the moment.
+        :param strict: raise if the kind, or one from which parts of the description are computed,
+            is not fully known at the moment.
         :raises ObjectNotFound: it does not exist at that moment.
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
+        from ..moments.computed import IN_DESCRIPTIONS, Shown, unknown_in  # noqa: PLC0415
         from ..render.columns import TableContext  # noqa: PLC0415 -- only needed here
         from ..render.description import ObjectDescription, description_lines  # noqa: PLC0415
 
@@ -319,7 +321,7 @@ class StoredLog(Log):
         kind = (target.group, target.kind)
         place = "" if kind in CLUSTER_SCOPED else target.place(namespace) or ""
         if strict:
-            refuse(self.not_known(kind, at=moment, namespace=place or None))
+            refuse(unknown_in(self, moment, Shown(kind, IN_DESCRIPTIONS, place or None)))
         truth = self.truth(moment)
         entry = truth.find(*kind, place, target.name)
         if (
@@ -330,7 +332,7 @@ class StoredLog(Log):
             raise not_found(self, kind, target.name, place, moment)
         past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
         described = ObjectDescription(
-            context=TableContext(truth),
+            context=TableContext(truth, not_listed=NotListed(self, moment)),
             entry=entry,
             document=next(self.documents([entry], branch=moment.branch)),
             versions=past.happenings[-_VERSIONS_DESCRIBED:],

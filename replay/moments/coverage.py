@@ -78,6 +78,26 @@ def gaps_at(
     return [one for one in found if one.gap.why not in _OF_OBJECTS]
 
 
+class NotListed:
+    """Of which kinds the log holds no list yet at a moment, so that none it lacks is a fact."""
+
+    def __init__(self, log: LogStates, moment: Moment) -> None:
+        """Look at one moment; each kind and namespace is looked up when it is first asked for."""
+        self._log, self._moment = log, moment
+        self._found: dict[tuple[Pair, str | None], bool] = {}
+
+    def __call__(self, pair: Pair, namespace: str | None = None) -> bool:
+        """Return whether a count of a kind may lack some.
+
+        :param namespace: of what is counted; None is everywhere.
+        """
+        key = (pair, namespace)
+        if key not in self._found:
+            found = _Look(self._log, self._moment).at(pair, namespace)
+            self._found[key] = any(one.gap.why in {Why.NEVER, Why.BEFORE} for one in found)
+        return self._found[key]
+
+
 def _contradicted(
     log: LogStates, moment: Moment, places: Mapping[Pair, str | None]
 ) -> list[Unknown]:

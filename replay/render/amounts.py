@@ -19,12 +19,24 @@ def resource_list(amounts: Mapping[str, float]) -> str:
     return ",".join(f"{name}={short_amount(name, amounts[name])}" for name in order) or NONE
 
 
-def used_of(resource: str, used: float, total: float) -> str:
-    """Return ``used/total``."""
-    return f"{short_amount(resource, used)}/{short_amount(resource, total)}"
+def used_of(resource: str, used: float, total: float, *, unknown: bool = False) -> str:
+    """Return ``used/total``.
+
+    :param unknown: there may be more than is used as far as is known: none is not a fact.
+    """
+    first = sure(short_amount(resource, used), used, unknown=unknown)
+    return f"{first}/{short_amount(resource, total)}"
 
 
-UNKNOWN_AGE = "<unknown>"
+def sure(text: str, amount: object, *, unknown: bool) -> str:
+    """Return the text of an amount, unless it is none only because the log does not know it."""
+    return UNKNOWN if unknown and not amount else text
+
+
+UNKNOWN = "<unknown>"
+"""In a cell, as kubectl has it: not nothing, but not known."""
+
+UNKNOWN_AGE = UNKNOWN
 
 
 def age(when: Span, then: int | None) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.units import parse_time
 from ...engine.state.clock import Span
+from ...engine.state.coverage import Pair
 from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
 from ...engine.state.tables import (
@@ -22,24 +23,41 @@ from ...engine.state.tables import (
 )
 from ...engine.state.truth import Entry, Truth
 from ..moments.names import PODGROUP, shortened
-from .amounts import age, resource_list, used_of
+from .amounts import age, resource_list, sure, used_of
 from .tables import NONE, Table
 
 Row = list[str]
 
+NotListed = Callable[[Pair, str | None], bool]
+"""Whether none of a kind is not a fact, in a namespace or everywhere."""
+
+POD: Pair = ("", "Pod")
+
 _IN_FULL: Mapping[str, str] = MappingProxyType({})
+
+
+def _all_listed(_pair: Pair, _namespace: str | None) -> bool:
+    return False
 
 
 class TableContext:
     """The state for tables: the moment, and totals that are computed when first needed."""
 
-    def __init__(self, truth: Truth | Callable[[], Truth], *, when: Span | None = None) -> None:
+    def __init__(
+        self,
+        truth: Truth | Callable[[], Truth],
+        *,
+        when: Span | None = None,
+        not_listed: NotListed = _all_listed,
+    ) -> None:
         """Wrap a truth, or a function that makes one only if a table needs totals.
 
         :param when: between which times the moment is; None is as the truth has it.
+        :param not_listed: what the log lacks; without it, everything that is not there is none.
         """
         self._truth = truth
         self._when = when
+        self.not_listed = not_listed
 
     @cached_property
     def truth(self) -> Truth:
@@ -75,6 +93,22 @@ class TableContext:
     def members(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
         """Pods of each PodGroup by status."""
         return podgroup_members(self.truth)
+
+    @cached_property
+    def pods_unknown(self) -> bool:
+        """Whether there may be more pods on nodes than the log knows."""
+        return self.not_listed(POD, None)
+
+    @cached_property
+    def held_unknown(self) -> bool:
+        """Whether queues may hold more than the log knows: pods are theirs by PodGroups."""
+        return self.pods_unknown or self.not_listed(PODGROUP, None)
+
+    def queue_of(self, namespace: str, pod: PodFact) -> str:
+        """Return the queue of a pod as a table has it."""
+        queue = self.queue_by_podgroup.get((namespace, pod.podgroup), pod.queue)
+        unknown = bool(pod.podgroup) and not queue and self.not_listed(PODGROUP, namespace)
+        return sure(queue or NONE, queue, unknown=unknown)
 
     @cached_property
     def queue_by_podgroup(self) -> Mapping[tuple[str, str], str]:
@@ -196,11 +230,10 @@ def _pod_wide(
     def more(entry: Entry) -> Row:
         fact = entry.fact
         assert isinstance(fact, PodFact)
-        key = (entry.reference.namespace, fact.podgroup)
         return [
             fact.node or NONE,
             fact.podgroup or NONE,
-            context.queue_by_podgroup.get(key, fact.queue) or NONE,
+            context.queue_of(entry.reference.namespace, fact),
             resource_list(fact.requests),
         ]
 
@@ -211,18 +244,20 @@ def _node(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, NodeFact)
     row = context.node_rows[entry.reference.name]
-    table = context.nodes
     return [
         entry.reference.name,
         status_of(fact),
         ",".join(fact.roles) or NONE,
         context.age_of(entry),
         fact.version or NONE,
-        *(
-            used_of(name, float(table.used[row, column]), float(table.allocatable[row, column]))
-            for column, name in enumerate(("cpu", "memory"))
-        ),
+        *(_used(context, name, row, column) for column, name in enumerate(("cpu", "memory"))),
     ]
+
+
+def _used(context: TableContext, resource: str, row: int, column: int) -> str:
+    table = context.nodes
+    used, allocatable = float(table.used[row, column]), float(table.allocatable[row, column])
+    return used_of(resource, used, allocatable, unknown=context.pods_unknown)
 
 
 def _node_wide(
@@ -241,16 +276,14 @@ def _node_wide(
         row = context.node_rows[entry.reference.name]
         fact = entry.fact
         assert isinstance(fact, NodeFact)
-        pods = str(int(table.pods[row]))
+        count = int(table.pods[row])
+        pods = sure(str(count), count, unknown=context.pods_unknown)
         limit = fact.allocatable.get("pods")
         if limit is not None:
             pods += f"/{short_amount('pods', limit)}"
         return [
             pods,
-            *(
-                used_of(name, float(table.used[row, at]), float(table.allocatable[row, at]))
-                for at, name in shown
-            ),
+            *(_used(context, name, row, column) for column, name in shown),
         ]
 
     return ("PODS", *(name.upper() for _, name in shown)), more
@@ -262,6 +295,7 @@ def _queue(context: TableContext, entry: Entry) -> Row:
     table, row = context.queues, context.queue_rows[entry.reference.name]
     allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
     allocated.pop("pods", None)  # has its own column
+    pods, unknown = int(table.pods[row]), context.held_unknown
     return [
         entry.reference.name,
         status_of(fact) or NONE,
@@ -270,8 +304,8 @@ def _queue(context: TableContext, entry: Entry) -> Row:
         resource_list(fact.capability),
         resource_list(_not_zero(fact.deserved)),
         resource_list(_not_zero(fact.guarantee)),
-        resource_list(allocated),
-        str(int(table.pods[row])),
+        sure(resource_list(allocated), allocated, unknown=unknown),
+        sure(str(pods), pods, unknown=unknown),
         context.age_of(entry),
     ]
 
@@ -303,11 +337,13 @@ def _podgroup(context: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodGroupFact)
     key = (entry.reference.namespace, entry.reference.name)
+    members = context.members.get(key, {})
+    unknown = not members and context.not_listed(POD, entry.reference.namespace)
     return [
         entry.reference.name,
         status_of(fact) or NONE,
         str(fact.min_member),
-        counted(context.members.get(key, {})),
+        sure(counted(members), members, unknown=unknown),
         fact.queue or "default",
         context.age_of(entry),
     ]

@@ -15,7 +15,8 @@ from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, Qu
 from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry
 from ..moments.history import Happening
-from .amounts import age, resource_list
+from ..moments.names import PODGROUP
+from .amounts import UNKNOWN, age, resource_list, sure
 from .columns import TableContext, counted, short_names, table_of
 from .histories import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
@@ -128,8 +129,8 @@ def _pod(described: ObjectDescription) -> Lines:
     yield _pair("Scheduler", fact.scheduler or NONE)
     yield _pair("Priority", NONE if fact.priority is None else str(fact.priority))
     yield _pair("PodGroup", fact.podgroup or NONE)
-    key = (described.entry.reference.namespace, fact.podgroup)
-    yield _pair("Queue", described.context.queue_by_podgroup.get(key, fact.queue) or NONE)
+    namespace = described.entry.reference.namespace
+    yield _pair("Queue", described.context.queue_of(namespace, fact))
     selector = _fields(described.document.get("spec")).get("nodeSelector")
     if selector:
         yield from _mapping(described, "Node selector", selector)
@@ -155,8 +156,11 @@ def _node(described: ObjectDescription) -> Lines:
             used = float(table.pods[row])
         if allocatable or used:
             share = f"{used / allocatable:.0%}" if allocatable else NONE
-            amounts = (allocatable, used, allocatable - used)
-            rows.append([name, *(short_amount(name, amount) for amount in amounts), share])
+            first, *others = (
+                short_amount(name, amount) for amount in (allocatable, used, allocatable - used)
+            )
+            unknown = not used and described.context.pods_unknown
+            rows.append([name, first, *([UNKNOWN] * 3 if unknown else (*others, share))])
     headers = ("RESOURCE", "ALLOCATABLE", "REQUESTED", "LEFT", "SHARE")
     yield from _indented(described, Table(headers, rows))
 
@@ -175,7 +179,8 @@ def _queue(described: ObjectDescription) -> Lines:
         for entry in _podgroups(described, described.entry.reference.name)
         if isinstance(entry.fact, PodGroupFact)
     )
-    yield _pair("PodGroups", counted(phases))
+    unlisted = described.context.not_listed(PODGROUP, None)
+    yield _pair("PodGroups", sure(counted(phases), phases, unknown=unlisted))
     yield from _section(described, "Resources")
     allocated = dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
     columns: tuple[Mapping[str, float], ...] = (
@@ -194,6 +199,11 @@ def _queue(described: ObjectDescription) -> Lines:
         for name in names
     ]
     headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", *_HELD)
+    held = headers.index(_HELD[0])
+    for row_cells in rows:
+        amount = allocated.get(row_cells[0])
+        unknown = described.context.held_unknown
+        row_cells[held] = sure(row_cells[held], amount, unknown=unknown)
     yield from _indented(described, Table(headers, rows))
 
 

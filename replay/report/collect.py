@@ -14,7 +14,7 @@ from ...engine.state.truth import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
 from ..moments.clock import when_is
-from ..moments.coverage import known_from, unknown_at, unknown_text, usual_kinds
+from ..moments.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
 from ..moments.kinds import ObjectName, plain_name
 from ..moments.moment import remarks_on
 from ..moments.recorded_sessions import RecordedSession, recorded_sessions
@@ -56,7 +56,7 @@ def report_of(question: Question, progress: Phase | None = None) -> Report:
         timeline_command=_events_command(question, commands),
         answers=answers,
         change=_change(question, commands),
-        state=state_of(truth, commands),
+        state=state_of(truth, commands, NotListed(log, moment)),
         decided=Decided(
             answer,
             _doubt(answer),

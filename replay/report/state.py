@@ -10,6 +10,7 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.state.facts import PodGroupFact, QueueFact, Resources
 from ...engine.state.truth import Entry, Truth
 from ..answers.amounts import in_order
+from ..moments.coverage import NotListed
 from ..render.columns import TableContext, short_names, table_of
 from .commands import Commands
 from .records import Bounded, Share, State
@@ -33,9 +34,9 @@ WAITING = frozenset({"", "Pending", "Inqueue"})
 _AMOUNTS = ("allocated", "deserved", "guarantee", "capability")
 
 
-def state_of(truth: Truth, commands: Commands) -> State:
+def state_of(truth: Truth, commands: Commands, not_listed: NotListed) -> State:
     """Return the objects of a moment, each kind as ``get`` prints it."""
-    context = TableContext(truth)
+    context = TableContext(truth, not_listed=not_listed)
     shares = list(_shares(context))
     return State(
         tables=tuple(

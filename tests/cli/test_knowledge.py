@@ -166,10 +166,10 @@ def test_after_a_watch_the_warning_says_how_far_it_went(
     later["metadata"]["managedFields"] = [{"time": "2026-01-02T13:00:00Z"}]
     nodes = a_watch("Node", "v1", ALL[0]) + watched(("MODIFIED", later))
     log = log_of(nodes=nodes, queues=a_watch("Queue", VOLCANO, *ALL[1:3]))
-    assert warnings(run("get", "nodes", "--log", log)) == []
-    (warning,) = warnings(run("get", "queues", "--log", log))
+    assert warnings(run("get", "nodes", "-o", "name", "--log", log)) == []
+    (warning,) = warnings(run("get", "queues", "-o", "name", "--log", log))
     assert warning.startswith("warning: queues: not known after rv:20")
-    assert warnings(run("get", "queues", "--log", log, "--at", "rv:20")) == []
+    assert warnings(run("get", "queues", "-o", "name", "--log", log, "--at", "rv:20")) == []
 
 
 def test_a_range_begins_at_what_is_known_and_says_so(run: Run, log_of: Callable[..., str]) -> None:
@@ -397,3 +397,52 @@ def test_a_scenario_tells_everything(run: Run, tmp_path: Path) -> None:
     result = run("session", "--log", log, "--strict")
     assert (result.exit_code, warnings(result)) == (0, [])
     assert "A scenario is complete" in run("status", "--log", log).stdout
+
+
+def test_what_is_computed_from_a_kind_that_is_not_known_is_not_told_as_none(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(all=a_list(*ALL))
+    for question, expected in (
+        (("get", "queues"), ["default Open 1 <none> <none> <none> <none> <unknown> <unknown>"]),
+        (("get", "podgroups", "-n", "ml"), ["train Pending 1 <unknown> default"]),
+        (("get", "nodes", "-o", "wide"), ["<unknown>/8 <unknown>/16Gi <unknown>/110"]),
+        (("describe", "node/n1"), ["cpu 8 <unknown> <unknown> <unknown>"]),
+    ):
+        where = " in ml" if "ml" in question else ""
+        result = run(*question, "--log", log)
+        assert warnings(result) == [
+            f"warning: pods{where}: not fully known: the log holds no complete list"
+        ]
+        shown = " ".join(result.stdout.split())
+        assert [text for text in expected if text not in shown] == [], result.stdout
+        assert run(*question, "--log", log, "--strict").exit_code == 2
+        bare = (*question[:2], "-A", "-o", "json")
+        if question[0] == "get":
+            assert warnings(run(*bare, "--log", log, "--strict")) == []
+
+
+def test_none_is_a_fact_where_the_log_holds_all(run: Run, log_of: Callable[..., str]) -> None:
+    log = log_of(all=a_list(*ALL, at(9, POD)))
+    (node,) = run("get", "nodes", "-o", "wide", "--no-headers", "--log", log).stdout.splitlines()
+    assert node.split()[-3:] == ["0/8", "0/16Gi", "0/110"]
+    queue = run("get", "queue/root", "--no-headers", "--log", log).stdout.split()
+    assert queue[-3:-1] == ["<none>", "0"]
+
+
+def test_the_allocation_and_podgroups_of_a_queue_are_not_known_without_podgroups(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    status = {"state": "Open", "allocated": {"cpu": "17"}}
+    queue = an_object("Queue", "gold", api=VOLCANO, spec={"weight": 1}, status=status)
+    log = log_of(all=a_list(at(5, queue), at(9, POD)))
+    result = run("describe", "queue/gold", "--log", log)
+    assert warnings(result) == [
+        "warning: podgroups: not fully known: the log holds no complete list"
+    ]
+    shown = " ".join(result.stdout.split())
+    assert "PodGroups: <unknown>" in shown
+    assert "cpu <none> <none> <none> <unknown> 17" in shown
+    result = run("get", "pods", "-A", "-o", "wide", "--log", log)
+    assert " ".join(result.stdout.splitlines()[1].split()).endswith("train <unknown> <none>")
+    assert warnings(run("get", "pods", "-A", "--log", log, "--strict")) == []

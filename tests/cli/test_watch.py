@@ -164,7 +164,8 @@ def test_a_command_prints_rows_as_they_come_until_interrupted(own_log: str) -> N
     assert process.stdout.readline().split()[:4] == ["ADDED", "late", "0/1", "Pending"]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    warning = "warning: pods in default: not fully known: the log holds no complete list\n"
+    kinds = "pods in default, podgroups in default"
+    warning = f"warning: {kinds}: not fully known: the log holds no complete list\n"
     assert (process.returncode, out, err) == (130, "", f"{warning}plinian: interrupted\n")
 
 
