@@ -11,7 +11,7 @@ from .reading.klog import HEADER
 from .reading.wrappings import CLOUD_YAML, JOURNAL_FIELDS
 
 _MANIFEST = re.compile(rb'(?m)^[{\s-]*"?(?:apiVersion|kind)"?\s*:')
-_SEE = "see docs/how-to for what can be read"
+_SEE = "plinian ingest --help says what can be read"
 _OTHERS: Final = (
     (
         re.compile(rb"==== START logs for container "),

@@ -354,7 +354,7 @@ class _Reading:
     def _refuse_all(self, paths: Sequence[str]) -> None:
         """Raise because nothing was recognised, with the first few files and reasons."""
         skipped = self.summary.skipped_files
-        now = "see docs/how-to for the known formats"
+        now = "plinian ingest --help says what can be read"
         if self.summary.malformed:
             what, where = f"nothing can be read: {self.summary.malformed[0]}", ""
             now = "fetch the input again"

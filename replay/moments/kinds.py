@@ -108,7 +108,7 @@ def kind_named(text: str, others: Iterable[GroupKind] = ()) -> GroupKind:
             return candidate
         if candidate[0] == "" and "." not in group and group.startswith("v"):
             return candidate
-    raise _no_such_kind(text, sorted(table))
+    raise _no_such_kind(text, sorted(table), others)
 
 
 def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
@@ -179,8 +179,12 @@ def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
     return table
 
 
-def _no_such_kind(text: str, names: list[str]) -> UsageError:
+_USUAL = "pods, nodes, queues, podgroups, jobs and others"
+
+
+def _no_such_kind(text: str, names: list[str], others: Iterable[GroupKind]) -> UsageError:
     # Two letters that changed places, as in jbo, leave two thirds alike.
     close = get_close_matches(text.lower().partition(".")[0], names, n=3, cutoff=0.65)
-    now = f"did you mean {' or '.join(close)}?" if close else "see plinian get --help for kinds"
+    kinds = ", ".join(sorted({plural_of(*pair) for pair in others})) or _USUAL
+    now = f"did you mean {' or '.join(close)}?" if close else f"kinds are {kinds}"
     return UsageError(f"there is no kind {text!r}", now=now)
