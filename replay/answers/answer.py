@@ -9,7 +9,7 @@ import msgspec
 from ..moments.unknown import Unknown
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
-from .records import Asked, Evidence, Link, Nodes, QueuePath, Stage, Step
+from .records import Asked, Evidence, Link, Nodes, QueuePath, Step
 from .rows import (
     AccountRow,
     EventRow,
@@ -22,6 +22,7 @@ from .rows import (
     reason_row,
     stage_row,
 )
+from .stages import Stage
 
 
 class Why(msgspec.Struct, Tabular, frozen=True, kw_only=True):

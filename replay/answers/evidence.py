@@ -20,7 +20,8 @@ from ..moments.times import span_text
 from ..moments.verbs import with_verbs
 from .dated import Dated
 from .finding import ObjectKey
-from .records import Evidence, Since
+from .records import Evidence
+from .stages import Since
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 

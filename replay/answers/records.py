@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-from ...engine.state.clock import Span
-from ..moments.times import ends_of
 from ..tabular.columns import Amounts
 from .dated import Dated
 
@@ -446,55 +444,3 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     outcome: str
     numbers: dict[str, Any] = {}
-
-
-class Since(Dated, frozen=True, kw_only=True):
-    """From when on the answer holds.
-
-    :param at: as ``--at`` takes it. :param time: as tables print it; ``earliest``, ``latest`` and
-        ``estimate`` in microseconds.
-    :param not_at: the last moment that was checked at which it did not hold; empty if it holds
-        since the object began to wait.
-    :param exact: nothing that sessions see happened between the two.
-    :param or_earlier: earlier moments were not looked at.
-    :param events: what happened in between and may have changed the answer; of many events the
-        last ones, and ``more`` is how many were before them.
-    """
-
-    at: str
-    not_at: str = ""
-    exact: bool = True
-    or_earlier: bool = False
-    events: tuple[Evidence, ...] = ()
-    more: int = 0
-
-    @property
-    def begin(self) -> Span:
-        """The bounds of its begin; there is no first one if earlier moments were not looked at."""
-        last = self.estimate if self.latest is None else self.latest
-        return Span(None, self.latest, last) if self.or_earlier else self.span
-
-    @property
-    def words(self) -> str:
-        """From when on, as ``from TIME (MOMENT)``.
-
-        If earlier moments were not looked at, only the last bound of the time counts.
-        """
-        last = ends_of(self.span).last
-        if not self.exact:
-            return f"from between {self.not_at} and {self.at}{f' (by {last})' if last else ''}"
-        when = last if self.or_earlier else self.when
-        where = f"{when} ({self.at})" if when and self.time != self.at else self.at
-        return f"from {where}{' or earlier' if self.or_earlier else ''}"
-
-
-class Stage(msgspec.Struct, frozen=True, kw_only=True):
-    """A time during which one answer held.
-
-    :param cause: as in :class:`Why`. :param since: from when on.
-    :param sentence: the answer at that moment; its numbers may change while the cause stays.
-    """
-
-    cause: str
-    sentence: str
-    since: Since

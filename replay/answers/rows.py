@@ -10,7 +10,8 @@ import msgspec
 from ..moments.times import is_uncertain
 from ..tabular.columns import AmountColumns, Time
 from .dated import Dated
-from .records import Account, Evidence, NodeReason, QueuePath, Reason, Stage
+from .records import Account, Evidence, NodeReason, QueuePath, Reason
+from .stages import Stage
 
 _OF_A_MISS = ("missing", "free", "allocatable")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -22,8 +22,9 @@ from ..moments.times import is_known
 from ..moments.verbs import is_only_seen, with_verbs
 from .evidence import dated, evidence_of
 from .finding import Finding, ObjectKey
-from .records import Since, Stage
+from .gaps import Hole, crossed, holds, holes_of
 from .run import NODE, POD, PODGROUP, QUEUE
+from .stages import Since, Stage
 
 MOST = 60
 """How many sessions are run at most to find since when an answer holds."""
@@ -81,11 +82,15 @@ class Plan(NamedTuple):
     :param moments: ascending, each with its number among all looked for at which sessions ran.
     :param last: the number of the present.
     :param whole: they reach back to the beginning; else nothing is known of the time before.
+    :param holes: the gaps of the log, in which no moment is looked at.
+    :param known: the revisions of the moments that might be looked at, ascending.
     """
 
     moments: tuple[tuple[int, Moment], ...]
     last: int
     whole: bool
+    holes: tuple[Hole, ...] = ()
+    known: Sequence[int] = ()
 
 
 NO_PLAN = Plan((), 0, whole=False)
@@ -96,7 +101,7 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
     """Return the earlier moments to look at, since an object began to exist.
 
     They are those around changes of the object, then evenly spread, so many that the answer comes
-    soon; and none that would need much of the log to be read.
+    soon; none that would need much of the log to be read, and none in a gap of the log.
 
     :param versions: the object's events, as of :func:`.evidence.versions_of`.
     """
@@ -115,9 +120,12 @@ def plan_of(log: Log, moment: Moment, versions: Sequence[Recorded]) -> Plan:
     # How many objects a session sees, about.
     size = sum(one.reference.kind in {"Pod", "Node"} for one in log.truth(moment).records())
     count = max(1, min(MOST, _WORK // max(1, size)))
-    chosen = _chosen(places, changes_of(versions), count)
+    holes = holes_of(log, first, moment)
+    numbers = [at for at, one in enumerate(places) if not any(holds(hole, one) for hole in holes)]
+    known = [places[at] for at in numbers]
+    chosen = [numbers[at] for at in _chosen(known, changes_of(versions), count)]
     moments = tuple((at, at_revision(moment, places[at])) for at in chosen)
-    return Plan(moments, len(places), whole)
+    return Plan(moments, len(places), whole and known[:1] == places[:1], holes, known)
 
 
 def stages_of(log: Log, plan: Plan, samples: Sequence[Sample]) -> tuple[Stage, ...]:
@@ -138,9 +146,9 @@ def begins_of(stages: Sequence[Stage]) -> Iterator[str]:
         since, latest = stage.since, stage.since.latest
         following = None if after is None else after.since.earliest
         if since.or_earlier and latest is not None and following is not None and following < latest:
-            yield f"from {since.when} ({since.at}) or earlier"
+            yield f"from {since.when} ({since.at}) or earlier{stage.unsure}"
         else:
-            yield since.words
+            yield f"{since.words}{stage.unsure}"
 
 
 def _near(log: Log, moment: Moment, began: int, now: int) -> int:
@@ -188,31 +196,47 @@ def _chosen(places: Sequence[int], marks: Sequence[int], count: int) -> list[int
 
 def _stages(log: Log, plan: Plan, samples: Sequence[Sample]) -> Iterator[Stage]:
     """Yield runs of samples with one answer."""
-    for number, sample in enumerate(samples):
-        before = samples[number - 1] if number else None
-        if before is not None and before.finding.cause == sample.finding.cause:
-            continue
+    begins = [
+        number
+        for number, sample in enumerate(samples)
+        if not number or samples[number - 1].finding.cause != sample.finding.cause
+    ]
+    for begin, end in zip_longest(begins, begins[1:], fillvalue=len(samples)):
+        first, last = samples[begin], samples[end - 1]
+        inside = (
+            crossed(plan.holes, _revision(first), last.moment.revision) if first != last else ()
+        )
         yield Stage(
-            cause=sample.finding.cause,
-            sentence=sample.finding.sentence,
-            since=_since(log, plan, before, sample),
+            cause=first.finding.cause,
+            sentence=first.finding.sentence,
+            since=_since(log, plan, samples[begin - 1] if begin else None, first),
+            gaps=tuple((one.after, one.before) for one in inside),
         )
 
 
 def _since(log: Log, plan: Plan, before: Sample | None, sample: Sample) -> Since:
     moment = sample.moment
-    time = _time(log, moment)
     if before is None:
-        return Since(at=moment.label, **time, or_earlier=not plan.whole)
+        return Since(at=moment.label, **_time(log, moment), or_earlier=not plan.whole)
     events = _between(log, before.moment, moment, sample.finding.about)
+    gaps = crossed(plan.holes, _revision(before), moment.revision)
+    exact = sample.place - before.place <= 1 and not gaps
+    last = _last_seen(log, plan, before, gaps)
     return Since(
         at=moment.label,
-        **time,
+        **(_time(log, moment) if exact else _time_from(log, moment, last)),
         not_at=before.moment.label,
-        exact=sample.place - before.place <= 1,
+        exact=exact,
+        gap=bool(gaps),
         events=tuple(evidence_of(log, moment, events[-_NAMED:])),
         more=max(0, len(events) - _NAMED),
     )
+
+
+def _revision(sample: Sample) -> int:
+    revision = sample.moment.revision
+    assert revision is not None, "only the last sample may be at the end of a log"
+    return revision
 
 
 def _time(log: Log, moment: Moment) -> dict[str, Any]:
@@ -222,6 +246,27 @@ def _time(log: Log, moment: Moment) -> dict[str, Any]:
     span = span_of_moment(log.store, moment)
     given = moment.time is not None or not is_known(span)
     return dated(span) | ({"time": moment.label} if given else {})
+
+
+def _last_seen(log: Log, plan: Plan, before: Sample, gaps: Sequence[Hole]) -> int | None:
+    """Return from when on an answer may have changed since a moment, microseconds.
+
+    If nothing that sessions see is known between it and a gap, it is when the state before the gap
+    was last seen.
+    """
+    earliest = span_of_moment(log.store, before.moment).earliest
+    revision = _revision(before)
+    following = next(iter(plan.known[bisect_right(plan.known, revision) :]), None)
+    if gaps and gaps[0].seen is not None and (following is None or following > gaps[0].after):
+        return max(earliest or 0, gaps[0].seen)
+    return earliest
+
+
+def _time_from(log: Log, moment: Moment, earliest: int | None) -> dict[str, Any]:
+    """Return the fields of :class:`.dated.Dated` of what began before a moment, after a time."""
+    found = _time(log, moment)
+    span = Span(earliest, found["latest"], found["estimate"])
+    return {**dated(span), "time": found["time"]} if found["time"] == moment.label else dated(span)
 
 
 def _between(log: Log, before: Moment, after: Moment, about: Sequence[ObjectKey]) -> list[Recorded]:

@@ -22,10 +22,10 @@ from ..answers.records import (
     Nodes,
     Overcommitted,
     QueuePath,
-    Stage,
     Step,
 )
 from ..answers.since import begins_of
+from ..answers.stages import Stage
 from ..what_if.help import WouldHelp
 from ..what_if.suggestion import GONE, RELEASE
 from ..what_if.trial import AFTER_EVICTIONS, ENQUEUED, NOW, Remedy

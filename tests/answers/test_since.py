@@ -14,7 +14,7 @@ from plinian.engine.state.clock import Span
 from plinian.replay.answers import since
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.evidence import dated
-from plinian.replay.answers.records import Since, Stage
+from plinian.replay.answers.stages import Since, Stage
 from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import opened

@@ -76,9 +76,9 @@ SHAPES: Mapping[str, str] = MappingProxyType(
         "revision:integer? assumed:[string]",
         "Link": "reason:string text:string blocks:boolean ...",
         "Since": "at:string time:string? earliest:string? latest:string? estimate:string? "
-        "exact:boolean or_earlier:boolean not_at:string? "
+        "exact:boolean or_earlier:boolean gap:boolean not_at:string? "
         "events:[Event] more:integer",
-        "Stage": "cause:string sentence:string since:Since?",
+        "Stage": "cause:string sentence:string since:Since? gaps:[[integer]]",
         "Remedy": "text:string kind:string starts:string evicts:[string] no_longer:[string] "
         "faults:[string]",
         # what-if, forecast
