@@ -11,6 +11,7 @@ from ....engine.state.facts import JobFact, PodGroupFact
 from ....engine.state.tables import podgroup_members
 from ....engine.state.truth import Entry, Truth
 from ...facade.log import Log
+from ...moments.coverage import NotListed
 from ...moments.moment import Moment
 from ...moments.names import shortened, stem_of
 from ...render.amounts import age
@@ -30,6 +31,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     :param name: to show. :param job: and ``podgroup``: as links name them; empty if there is none.
     :param phase: of the PodGroup; without one, of the job.
     :param least: how many pods start together. :param pods: of the PodGroup, by status.
+    :param pods_unknown: there may be pods, of which the log knows none.
     :param waits: it may be asked why. :param look: how its phase is drawn.
     """
 
@@ -42,6 +44,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
     least: int
     pods: Mapping[str, int]
+    pods_unknown: bool
     age: str
     waits: bool
     look: str
@@ -86,7 +89,7 @@ class Jobs(msgspec.Struct, frozen=True, kw_only=True):
 def jobs(log: Log, look: Look) -> Jobs:
     """Return the jobs and PodGroups of a moment, those that wait first."""
     moment = log.moment(look.at)
-    found = sorted(_workloads(log.truth(moment)), key=_rank)
+    found = sorted(_workloads(log.truth(moment), NotListed(log, moment)), key=_rank)
     chosen = {name: look.get(name) for name in FACETS}
     named = [one for one in found if look.filter in one.name]
     return Jobs(
@@ -132,7 +135,7 @@ def _facet(name: str, chosen: Mapping[str, str], found: Sequence[Workload]) -> F
     )
 
 
-def _workloads(truth: Truth) -> Iterator[Workload]:
+def _workloads(truth: Truth, not_listed: NotListed) -> Iterator[Workload]:
     """Yield each PodGroup with its job, then the jobs that have none."""
     held = {(one.reference.namespace, one.reference.name): one for one in truth.of(*JOB)}
     members = podgroup_members(truth)
@@ -144,12 +147,18 @@ def _workloads(truth: Truth) -> Iterator[Workload]:
         job = held.get((place, stem_of(name)))
         if job is not None:
             taken.add((place, stem_of(name)))
-        yield _of_group(
-            entry, job, members.get((place, name), {}), short.get(name, name), _age_at(truth)
-        )
+        pods = members.get((place, name), {})
+        made = _of_group(entry, job, pods, short.get(name, name), _age_at(truth))
+        yield _told(made, not_listed)
     for key, entry in held.items():
         if key not in taken:
-            yield _of_job(entry, _age_at(truth))
+            yield _told(_of_job(entry, _age_at(truth)), not_listed)
+
+
+def _told(made: Workload, not_listed: NotListed) -> Workload:
+    """Return a row that says whether it has no pods, or none that the log knows."""
+    unknown = not made.pods and not_listed(POD, made.namespace)
+    return msgspec.structs.replace(made, pods_unknown=unknown)
 
 
 def _age_at(truth: Truth) -> Callable[[Entry], str]:
@@ -176,6 +185,7 @@ def _of_group(
         queue=fact.queue or "default",
         least=fact.min_member,
         pods=pods,
+        pods_unknown=False,
         age=old(entry),
         waits=fact.phase in WAITING,
         look=look_of(fact.phase or NO_PHASE),
@@ -196,6 +206,7 @@ def _of_job(entry: Entry, old: Callable[[Entry], str]) -> Workload:
         queue=fact.queue or "default",
         least=fact.min_available,
         pods={},
+        pods_unknown=False,
         age=old(entry),
         waits=fact.phase in WAITING,
         look=look_of(fact.phase or NO_PHASE),

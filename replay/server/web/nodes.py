@@ -20,6 +20,7 @@ from ...answers.amounts import in_order
 from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.options import release_of
+from ...moments.coverage import NotListed
 from ...moments.drift import CacheDifference, Drift, both_at
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
@@ -39,6 +40,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """A node on one side: its state and one resource; amounts as texts.
 
     :param idle: as the scheduler counts it; empty for the API server, which has none.
+    :param unknown: there may be pods on it, of which the log knows none.
     """
 
     state: str
@@ -46,6 +48,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     used: str
     allocatable: str
     idle: str = ""
+    unknown: bool = False
 
 
 class Differs(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,11 +76,15 @@ class NodeLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeatCell(msgspec.Struct, frozen=True, kw_only=True):
-    """A node in the heat map. :param level: a place among the levels, -1 if it has none of it."""
+    """A node in the heat map. :param level: a place among the levels, -1 if it has none of it.
+
+    :param unknown: its share is not known.
+    """
 
     name: str
     level: int
     percent: int
+    unknown: bool = False
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +145,8 @@ def nodes(log: Log, look: Look) -> Nodes:
     behaviours = resolve(release_of(look.release, assume=False))
     truth = log.truth(moment)
     cache, drift = both_at(log.store, moment, behaviours)
-    sides = _Sides(truth, cache, drift, look.get("resource", "cpu"))
+    unknown = NotListed(log, moment)(POD)
+    sides = _Sides(truth, cache, drift, look.get("resource", "cpu"), unknown=unknown)
     lines = list(sides.lines())
     shown = [
         one
@@ -174,8 +182,20 @@ class _Sides:
     :raises UsageError: no node has it.
     """
 
-    def __init__(self, truth: Truth, cache: SchedulerCache, drift: Drift, resource: str) -> None:
-        self._cache, self.resource = cache, resource
+    def __init__(
+        self,
+        truth: Truth,
+        cache: SchedulerCache,
+        drift: Drift,
+        resource: str,
+        *,
+        unknown: bool,
+    ) -> None:
+        """Compare them.
+
+        :param unknown: there may be pods that the log does not know.
+        """
+        self._cache, self.resource, self._unknown = cache, resource, unknown
         self._table: NodeTable = node_table(truth)
         self._facts = {
             one.reference.name: one.fact
@@ -213,8 +233,9 @@ class _Sides:
         """Yield the nodes of the API server, by name."""
         for row, name in enumerate(self._table.names):
             used, total = self._amounts(row)
-            if not total:
-                yield HeatCell(name=name, level=-1, percent=0)
+            unknown = self._unknown and not used
+            if not total or unknown:
+                yield HeatCell(name=name, level=-1, percent=0, unknown=unknown)
             else:
                 share = used / total
                 yield HeatCell(name=name, level=level_of(share), percent=round(100 * share))
@@ -228,9 +249,11 @@ class _Sides:
 
     def _truth(self, name: str, row: int) -> Account:
         used, total = self._amounts(row)
+        pods = int(self._table.pods[row])
         return Account(
             state=status_of(self._facts[name]),
-            pods=int(self._table.pods[row]),
+            pods=pods,
+            unknown=self._unknown and not pods,
             used=short_amount(self.resource, used),
             allocatable=short_amount(self.resource, total),
         )
@@ -243,8 +266,9 @@ class _Sides:
             what: short_amount(self.resource, getattr(node, what).get(self.resource))
             for what in ("used", "allocatable", "idle")
         }
+        unknown = self._unknown and not node.tasks
         state = node.reason or ("Skipped" if node.skipped else "Ready")
-        return Account(state=state, pods=len(node.tasks), **amounts)
+        return Account(state=state, pods=len(node.tasks), unknown=unknown, **amounts)
 
 
 def _differs(one: CacheDifference) -> Differs:

@@ -13,6 +13,8 @@ from ....engine.state.tables import queue_by_podgroup
 from ....engine.state.truth import Truth
 from ...answers.amounts import in_order
 from ...facade.log import Log
+from ...moments.coverage import NotListed
+from ...render.amounts import UNKNOWN
 from ...series.queue_tree import Tree
 from .bounded import Some, number, some
 from .look import Look
@@ -39,7 +41,8 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
 
     :param first: of the lines of its queue. :param missing: the parent that does not exist.
     :param waiting: how many PodGroups of the queue itself are Pending; ``enqueued``: Inqueue.
-    :param amounts: as texts, by name; only those that there are.
+    :param pods_unknown: there may be pods beside those that are counted.
+    :param amounts: as texts, by name; only those that there are, or that are not known.
     :param shares: the same in percent of the width of the bar.
     :param full: what is held reaches the capability: sessions compare these before they place a
         pod. :param reserved: only what is held and reserved together reaches it: sessions compare
@@ -54,6 +57,7 @@ class QueueLine(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     weight: int
     pods: int
+    pods_unknown: bool
     waiting: int
     enqueued: int
     resource: str
@@ -76,7 +80,7 @@ class Queues(msgspec.Struct, frozen=True, kw_only=True):
 def queues(log: Log, look: Look) -> Queues:
     """Return the tree of queues."""
     moment = log.moment(look.at)
-    tree = _Queues(log.truth(moment))
+    tree = _Queues(log.truth(moment), NotListed(log, moment))
     return Queues(
         queues=len(tree.facts),
         lines=some(list(tree.lines()), number(look, "skip")),
@@ -87,7 +91,9 @@ def queues(log: Log, look: Look) -> Queues:
 class _Queues:
     """The queues of a moment, and what is in them."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth: Truth, not_listed: NotListed) -> None:
+        groups = not_listed(PODGROUP)
+        self._unknown = {"allocated": groups or not_listed(POD), "inqueue": groups}
         self.facts = {
             entry.reference.name: entry.fact
             for entry in truth.of(*QUEUE)
@@ -160,11 +166,12 @@ class _Queues:
             missing=bool(fact.parent) and fact.parent not in self.facts,
             state=fact.state,
             weight=fact.weight,
-            pods=int(self._shape.total(name)),
+            pods=(pods := int(self._shape.total(name))),
+            pods_unknown=not pods and self._unknown["allocated"],
             waiting=self._phases.get((name, "Pending"), 0),
             enqueued=self._phases.get((name, "Inqueue"), 0),
             resource=resource,
-            amounts={one: short_amount(resource, amount) for one, amount in amounts.items()},
+            amounts=self._texts(resource, amounts),
             shares=_shares(amounts),
             full=full,
             reserved=limit is not None and taken >= limit and not full,
@@ -184,6 +191,15 @@ class _Queues:
         limits = {what: getattr(fact, what).get(resource) for what in AMOUNTS[2:]}
         limits = {what: one for what, one in limits.items() if one or what == "capability"}
         return found | {what: amount for what, amount in limits.items() if amount is not None}
+
+    def _texts(self, resource: str, amounts: Mapping[str, float]) -> Mapping[str, str]:
+        """Return amounts as texts; none is not known where the log does not know what there is."""
+        unknown = {what: UNKNOWN for what, one in self._unknown.items() if one}
+        return unknown | {
+            what: short_amount(resource, amount)
+            for what, amount in amounts.items()
+            if amount or what not in unknown
+        }
 
     def _above(self, name: str, resource: str) -> Iterator[Limit]:
         """Yield the limits that are above those of the nearest queue above that has one."""
