@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 """Go's message when a nil pointer is used."""
+
+
+class Shortage(NamedTuple):
+    """A resource of which more is taken than there is."""
+
+    resource: str
+    has: float
+    taken: float
 
 
 class Panic(Exception):
@@ -16,6 +26,7 @@ class Panic(Exception):
         session, are not made.
     :param during: what the process does with which object, if it panics outside of the actions of
         a session: "it handles Pod ml/a-0 (ADDED)". Empty in a session.
+    :param short: the resources that a subtraction found too small, if it is what panics.
     """
 
     def __init__(
@@ -25,25 +36,28 @@ class Panic(Exception):
         *,
         fatal: bool = False,
         during: str = "",
+        short: tuple[Shortage, ...] = (),
     ) -> None:
         self.message = message
         self.place = place
         self.fatal = fatal
         self.during = during
+        self.short = short
         super().__init__(message)
 
     def through(self, *callers: str) -> Panic:
         """Return the same crash with ``callers`` added at the outer end of the stack."""
         place = (*self.place, *callers)
-        return Panic(self.message, place, fatal=self.fatal, during=self.during)
+        return Panic(self.message, place, fatal=self.fatal, during=self.during, short=self.short)
 
     def in_worker(self) -> Panic:
         """Return the same crash in another goroutine: nothing recovers it there, so it is fatal."""
-        return Panic(self.message, self.place, fatal=True, during=self.during)
+        return Panic(self.message, self.place, fatal=True, during=self.during, short=self.short)
 
     def while_it(self, does: str) -> Panic:
         """Return the same crash with what the process does; an inner text is kept."""
-        return Panic(self.message, self.place, fatal=self.fatal, during=self.during or does)
+        during = self.during or does
+        return Panic(self.message, self.place, fatal=self.fatal, during=during, short=self.short)
 
     @property
     def sentence(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 
 from ..kubernetes.quantity import format_binary, format_decimal
-from .panic import Panic
+from .panic import Panic, Shortage
 from .resource_lists import amounts_of
 from .resource_names import PODS
 
@@ -193,9 +193,11 @@ class Resource:
         Source: resource_info.go Sub; pkg/scheduler/util/assert/assert.go.
         """
         if not other.less_equal(self, ZERO):
+            _, names = other.less_equal_with_resources_name(self, ZERO)
             raise Panic(
                 f"resource is not sufficient to do operation: <{self}> sub <{other}>",
                 ("api.(*Resource).Sub",),
+                short=tuple(Shortage(name, self.get(name), other.get(name)) for name in names),
             )
         return self.sub_unchecked(other)
 

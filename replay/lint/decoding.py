@@ -26,10 +26,13 @@ _SOUND: Mapping[str, str] = MappingProxyType({"not a mapping": "{}", "not a list
 
 
 class Stand(Enum):
-    """What stands for a value that cannot be read: (amount, number, truth, text)."""
+    """What stands for a value that cannot be read: (amount, number, truth, text).
 
-    LEAST = ("0", 0, False, "")
-    MOST = ("9000000000000000", 1000, True, "x")
+    None of them is zero or empty, which mean that a field is not written.
+    """
+
+    LEAST = ("1m", 1, False, "unread-a")
+    MOST = ("9000000000000000", 1000, True, "unread-b")
 
 
 class TypeFault(NamedTuple):

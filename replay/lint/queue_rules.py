@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...engine.model.panic import Panic
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
@@ -106,21 +107,38 @@ def guarantees_break_division(given: LintContext, how: Behaviours) -> Iterator[I
     """Guarantees that make ``proportion`` panic, as more is divided than is left. Nodes are known.
 
     This happens in some releases when queues request all they may use, if a queue is guaranteed
-    more than its share of the cluster by weight.
+    more than its share of the cluster by weight. The queues of files are named, if there are any;
+    the root is not divided among.
     """
     world = given.world
     if not how.guarantees_above_remaining_crash or given.queues.mode(how) is not Mode.PROPORTION:
         return
-    crash = "" if world.total is None else given.queues.division(how)
-    for name, queue in world.queues.items() if crash else ():
-        if queue.spec.guarantee.resource:
-            yield Issue(
-                world.subject("Queue", name),
-                "spec.guarantee",
-                Effect.CRASHES,
-                f"when queues request all they may use, the scheduler panics: {crash}",
-                "guarantee less than the queue's share of the nodes by weight",
-            )
+    crash = None if world.total is None else given.queues.division(how)
+    if crash is None:
+        return
+    subjects = [
+        world.subject("Queue", name)
+        for name, queue in world.queues.items()
+        if queue.spec.guarantee.resource and name != ROOT
+    ]
+    written = [subject for subject in subjects if subject.place is not None]
+    for subject in written or subjects:
+        yield Issue(
+            subject,
+            "spec.guarantee",
+            Effect.CRASHES,
+            f"when queues request all they may use, the scheduler panics: {_too_much(crash)}",
+            "guarantee less than the queue's share of the nodes by weight",
+        )
+
+
+def _too_much(crash: Panic) -> str:
+    """Return what of a division is more than there is; the panic's own text if it is another."""
+    if not crash.short:
+        return crash.message
+    taken = ", ".join(amount(one.resource, round(one.taken)) for one in crash.short)
+    has = ", ".join(amount(one.resource, round(one.has)) for one in crash.short)
+    return f"it divides {taken}, but {has} is left"
 
 
 def queue_deserved_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:

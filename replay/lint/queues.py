@@ -223,7 +223,7 @@ class Queues:
             panic = crash
         return QueueTree(tree.attrs, tuple(tree.complaints), panic)
 
-    def _division(self, how: Behaviours) -> str:
+    def _division(self, how: Behaviours) -> Panic | None:
         queues = {
             name: _weighed(queue) for name, queue in self.world.queues.items() if name != ROOT
         }
@@ -232,8 +232,8 @@ class Queues:
         try:
             Proportion(Arguments()).on_session_open(session)
         except Panic as crash:
-            return crash.message
-        return ""
+            return crash
+        return None
 
     def _session(
         self, how: Behaviours, queues: Mapping[str, Queue], work: Iterable[PodGroup | Pod] = ()

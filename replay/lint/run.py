@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 _ORDER = tuple(Severity)
+_NUMBER = re.compile(r"\b\d\S*")
 
 
 def lint(
@@ -48,14 +50,15 @@ def checked(
 ) -> Checked:
     """Return the findings as :func:`lint` does, with those that were left out.
 
-    What rests on a value that cannot be read is left out: it differs for other values.
+    What rests on a value that cannot be read is left out: it differs for other values. If only its
+    numbers differ, it is a finding, which says so.
     """
     findings = _found(world, releases, rules)
     if world.otherwise is None:
         return Checked(findings)
     first, other = _by_issue(findings), _by_issue(_found(world.otherwise, releases, rules))
     agreed = [
-        one._replace(releases=both)
+        _agreed(one, other[key])._replace(releases=both)
         for key, one in first.items()
         if key in other and (both := _both(one.releases, other[key].releases))
     ]
@@ -72,8 +75,21 @@ def _both(first: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _by_issue(findings: Iterable[Finding]) -> dict[Finding, Finding]:
-    """Return findings by all but releases, and what is to be done about them."""
-    return {one._replace(issue=one.issue._replace(now=""), releases=()): one for one in findings}
+    """Return findings by all but releases, numbers, and what is to be done about them."""
+    found: dict[Finding, Finding] = {}
+    for one in findings:
+        issue = one.issue._replace(now="", message=_NUMBER.sub("0", one.issue.message))
+        key = one._replace(issue=issue, releases=())
+        found[one._replace(releases=()) if key in found else key] = one
+    return found
+
+
+def _agreed(one: Finding, other: Finding) -> Finding:
+    """Return a finding that holds for small and for large values; its numbers may not."""
+    if one.issue.message == other.issue.message:
+        return one
+    message = f"{one.issue.message} (with small values for those that cannot be read)"
+    return one._replace(issue=one.issue._replace(message=message))
 
 
 def _found(
@@ -131,10 +147,11 @@ def _issues(check: Check, given: LintContext, how: Behaviours) -> tuple[Issue, .
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Order by severity, then by place."""
+    """Order by severity, then by file and line; what is in no file is last."""
     effect, place = finding.issue.effect, finding.issue.subject.place
     where = ("", 0, 0) if place is None else tuple(place)
-    return (_ORDER.index(finding.severity), tuple(Effect).index(effect), where, finding.rule)
+    severity = _ORDER.index(finding.severity)
+    return (severity, place is None, where, tuple(Effect).index(effect), finding.rule)
 
 
 def brought(by: Iterable[Finding], before: Iterable[Finding]) -> Iterator[Finding]:

@@ -280,7 +280,7 @@ def test_a_template_among_sound_files_is_told_and_the_rest_is_checked(run: Run, 
     assert "queue-exceeds-parent" in result.stdout
     assert "not read in 1 place: render it first" in result.stderr
     found = report(run("lint", ".", *options, "-o", "json"))["findings"]
-    assert [each["rule"] for each in found] == ["queue-exceeds-parent", "file-unreadable"]
-    assert (found[1]["object"]["kind"], found[1]["file"]) == ("File", "template.yaml")
-    assert run("lint", ".", *options, "-o", "name").stdout.splitlines()[1] == "template.yaml"
+    assert [each["rule"] for each in found] == ["file-unreadable", "queue-exceeds-parent"]
+    assert (found[0]["object"]["kind"], found[0]["file"]) == ("File", "template.yaml")
+    assert run("lint", ".", *options, "-o", "name").stdout.splitlines()[0] == "template.yaml"
     assert run("lint", ".", *options, "--ignore", "file-unreadable").exit_code == 1
