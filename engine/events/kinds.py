@@ -66,7 +66,7 @@ def may_come_back(uid: str) -> bool:
     """Return whether an object with a uid can exist again after it was gone.
 
     A cluster gives each object another uid. One that was generated from the name is that of all
-    objects of the name, one after the other.
+    objects of the name, one after the other, unless their inputs say when they were created.
     """
     return uid.startswith(GENERATED)
 

@@ -1,6 +1,7 @@
 """Versions without a resourceVersion: of one object there can be only one in a log.
 
-Which of two different ones is newer is not known, so the second is refused. Else the order in which
+Objects of one name whose uids were generated count as one: two would have no order, either. Which
+of two different ones is newer is not known, so the second is refused. Else the order in which
 inputs arrive would decide.
 """
 
@@ -8,10 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
 from xxhash import xxh3_128_digest
 
 from ...engine.errors import EventMalformed
-from ...engine.events import KINDS, Effect, Event, Reference
+from ...engine.events import GENERATED, KINDS, Effect, Event, Reference, may_come_back
 from ...engine.ingest.objects.identity import FIRST_REVISION
 from ...engine.log.store import LogStore, Query
 
@@ -28,7 +30,7 @@ class UnversionedObjects:
     """The versions without a resourceVersion of one call."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[Reference, _Seen] = {}
 
     def add(self, event: Event) -> None:
         """Take a version.
@@ -36,7 +38,7 @@ class UnversionedObjects:
         :raises EventMalformed: another one of the same object differs from it.
         """
         one = _seen(event)
-        before = self._seen.setdefault(event.reference.uid, one)
+        before = self._seen.setdefault(_of(event.reference), one)
         if before.content != one.content:
             raise _contradiction(one, before.where)
 
@@ -50,12 +52,18 @@ class UnversionedObjects:
         first = (FIRST_REVISION, FIRST_REVISION)
         for recorded in store.read(Query(branch=branch, cluster=cluster, revisions=first)):
             event = recorded.event
-            one = self._seen.get(event.reference.uid)
+            one = self._seen.get(_of(event.reference))
             if one is None or KINDS[event.kind].effect is not Effect.VERSION:
                 continue
             before = _seen(event)
             if before.content != one.content:
                 raise _contradiction(one, f"{before.where}, which is in the log")
+
+
+def _of(reference: Reference) -> Reference:
+    """Return what stands for an object: all of one name whose uids were generated are the same."""
+    uid = GENERATED if may_come_back(reference.uid) else reference.uid
+    return msgspec.structs.replace(reference, uid=uid)
 
 
 def _seen(event: Event) -> _Seen:

@@ -17,8 +17,8 @@ from .moment import Moment
 
 _LACKED_IDENTITY = frozenset({UID_FIELD, VERSION_FIELD})
 _NO_UID = (
-    "a uid was generated from kind, namespace and name, and whether a later object of the same "
-    "name is the same one is not known"
+    "a uid was generated from kind, namespace, name and creationTimestamp, and without the latter "
+    "it is not known whether a later object of the same name is the same one"
 )
 _NO_VERSION = (
     "when and in which order they were written is not known, and any other version counts as newer"

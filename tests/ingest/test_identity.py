@@ -59,6 +59,48 @@ def test_the_same_name_has_the_same_identity_in_every_input(log: LogStore, tmp_p
     assert again.kinds["pod.observed"] == 1
 
 
+def created(at: str | None, revision: int | None, **fields: Any) -> dict[str, Any]:
+    """Return a pod without a uid that was created at a minute."""
+    found = {**pod("a", revision=revision, uid=None), **fields}
+    found["metadata"].pop("creationTimestamp", None)
+    if at is not None:
+        found["metadata"]["creationTimestamp"] = f"2026-11-28T17:{at}:00Z"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("00", "00", True), (None, None, True), ("00", "05", False), ("00", None, False)],
+)
+def test_versions_with_two_creation_times_are_of_two_objects(
+    log: LogStore, tmp_path: Path, one: str | None, other: str | None, *, same: bool
+) -> None:
+    ingest(log, [written(tmp_path, "one.json", created(one, 7))])
+    ingest(log, [written(tmp_path, "two.json", created(other, 9))])
+    assert len({uid for uid, _ in pods(log)}) == (1 if same else 2)
+    assert all(uid.startswith(GENERATED) for uid, _ in pods(log))
+    with opened(tmp_path / "plinian.db", read_only=True) as read:
+        (only,) = read.get("pods")
+        assert only["metadata"]["resourceVersion"] == "9"
+        happenings = read.history("pod/default/a").happenings
+    changes = [change.path for one in happenings for change in one.changes]
+    assert "metadata.creationTimestamp" not in changes
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_two_objects_of_a_name_without_resource_version_are_refused(
+    log: LogStore, tmp_path: Path, *, together: bool
+) -> None:
+    paths = [
+        written(tmp_path, f"{at}.json", created(at, None, status={"phase": phase}))
+        for at, phase in (("00", "Running"), ("05", "Pending"))
+    ]
+    if not together:
+        ingest(log, paths[:1])
+    with pytest.raises(EventMalformed, match="which of them is newer is not known"):
+        ingest(log, paths if together else paths[1:])
+
+
 @pytest.mark.parametrize("together", [True, False])
 def test_two_states_of_one_object_without_resource_version_are_refused(
     log: LogStore, tmp_path: Path, *, together: bool

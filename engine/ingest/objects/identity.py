@@ -1,8 +1,9 @@
 """Identities for objects that have none, as people shorten them (``kubectl neat``).
 
-A uid is made from the group, the kind, the namespace and the name, so every input gives the same
-one; it begins with :data:`GENERATED`, so it is not treated as a real one. A version without a
-resourceVersion counts as the first of all versions: any other version of the object is newer.
+A uid is made from the group, the kind, the namespace and the name, and from when the object was
+created if its input says so: every input gives the same one, and an object that was made again has
+another one. It begins with :data:`GENERATED`, so it is not treated as a real one. A version without
+a resourceVersion counts as the first of all versions: any other version of the object is newer.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def identify(document: dict[str, Any], context: Context) -> bool:
         return False
     pair = api_version.rpartition("/")[0], kind
     if metadata.get("uid") in (None, ""):
-        metadata["uid"] = generated_uid(*pair, namespace, name)
+        created = metadata.get("creationTimestamp")
+        made_at = created if isinstance(created, str) else ""
+        metadata["uid"] = generated_uid(*pair, namespace, name, made_at)
         context.assume(pair, (namespace, name), *NO_UID)
     if metadata.get("resourceVersion") not in (None, ""):
         return False
@@ -49,11 +52,14 @@ def identify(document: dict[str, Any], context: Context) -> bool:
     return True
 
 
-def generated_uid(group: str, kind: str, namespace: str, name: str) -> str:
-    """Return the uid of an object without one: the same wherever it is found."""
+def generated_uid(group: str, kind: str, namespace: str, name: str, created: str = "") -> str:
+    """Return the uid of an object without one: the same wherever it is found.
+
+    :param created: its creationTimestamp; empty if it has none.
+    """
     import hashlib  # noqa: PLC0415 -- takes long to load, and few objects lack a uid
 
-    named = canonical_json([group, kind, namespace, name])
+    named = canonical_json([group, kind, namespace, name, *([created] if created else [])])
     return GENERATED + hashlib.blake2b(named, digest_size=_DIGEST_BYTES).hexdigest()
 
 
