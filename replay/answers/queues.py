@@ -20,7 +20,7 @@ from .finding import Blocked, Finding, ObjectKey
 from .jobs import first_waiting, job_blocked, panics
 from .queue_words import account_of, held_of
 from .records import Link, QueuePath, QueueState, Waiting
-from .run import QUEUE, Run
+from .run import POD, PODGROUP, QUEUE, Run
 from .undecoded import undecoded_groups
 
 NAMED = 2
@@ -163,7 +163,7 @@ def _account_links(run: Run, name: str) -> Iterator[Link]:
     check = run.detail(QueueCheck, ACCOUNT, name)
     if check is not None:
         yield QueuePath(
-            text=f"{check.plugin}'s account of queue {name}: {_held(check.levels[0])}",
+            text=f"{check.plugin}'s account of queue {name}: {_held(run, check.levels[0])}",
             action="close",
             point=ACCOUNT,
             plugin=check.plugin,
@@ -173,23 +173,26 @@ def _account_links(run: Run, name: str) -> Iterator[Link]:
         )
 
 
-def _held(level: QueueLevel) -> str:
-    """Return how much of its limit a queue holds."""
+def _held(run: Run, level: QueueLevel) -> str:
+    """Return how much of its limit a queue holds; without lists of pods, nothing is not known."""
     limit, parts = level.limit, []
+    unknown = run.not_listed(POD) or run.not_listed(PODGROUP)
+    nothing = "an amount that is not known" if unknown else "nothing"
     if limit is None:
         names = [name for name in level.allocated if level.allocated[name]]
-        return f"{words(level.allocated, names) or 'nothing'} (no limit was computed)"
+        return f"{words(level.allocated, names) or nothing} (no limit was computed)"
     for name in in_order({*level.allocated, *limit}):
         if level.allocated.get(name) or (name in {"cpu", "memory"} and limit.get(name)):
             pair = (level.allocated.get(name, 0.0), limit.get(name, 0.0))
             has, of = apart(*pair, name)
+            has = "an unknown part" if unknown and not pair[0] else has
             parts.append(f"{has} of {of} {name}")
-    return joined(parts) or "nothing"
+    return joined(parts) or nothing
 
 
 def _idle(run: Run, subject: str, name: str) -> Finding:
     check = run.detail(QueueCheck, ACCOUNT, name)
-    holds = "" if check is None else f"; it holds {_held(check.levels[0])}"
+    holds = "" if check is None else f"; it holds {_held(run, check.levels[0])}"
     jobs = len(jobs_below(run.cache, name))
     text = f"{subject} lets no job wait: it has {counted(jobs, 'job')}{holds}"
     undecoded = undecoded_groups(run, name)

@@ -8,6 +8,7 @@ import pytest
 from answer_worlds import log_of as made_log
 from web_pages import data_at, page_at, pages_of
 
+import plinian
 from sessions import group, node, pod, queue
 
 PAGES = ("queues", "jobs", "nodes")
@@ -33,3 +34,27 @@ def test_pages_say_that_what_is_computed_from_a_kind_without_a_list_is_not_known
     ages = (0, len(jobs), 0)  # The times of creation are not known either.
     for text, others in zip(texts, ages, strict=True):
         assert (text.count("<unknown>") > others) is not listed
+
+
+def test_what_the_log_lacks_keeps_nothing_waiting(tmp_path: Path) -> None:
+    with made_log(tmp_path, "", queue("gold"), node("n1"), pod("alone", "train", 1)):
+        pass
+    with plinian.open(tmp_path / "log.db") as log:
+        report = log.report(why=["pod/ns/alone"])
+    with pages_of(tmp_path / "log.db") as client:
+        place = client.get("/@end/queues").headers["location"].removesuffix("queues")
+        page = page_at(client, f"{place}why/pod/ns/alone").text
+    for text in (report, page):
+        assert "This is why it is not known." in text
+        assert "This keeps it waiting." not in text
+
+
+def test_why_does_not_say_that_a_queue_holds_nothing_without_a_list_of_pods(
+    tmp_path: Path,
+) -> None:
+    held = (queue("gold", capability={"cpu": "4"}), group("train", queue="gold"), node("n1"))
+    with made_log(tmp_path, "", *held):
+        pass
+    with plinian.open(tmp_path / "log.db") as log:
+        (account,) = (one.text for one in log.why("queue/gold").chain if "account of" in one.text)
+    assert account.endswith("account of queue gold: an amount that is not known")
