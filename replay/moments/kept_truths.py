@@ -31,6 +31,11 @@ class KeptTruths:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Moment, Truth] = OrderedDict()
 
+    def has(self, moment: Moment) -> bool:
+        """Return whether the truth of a moment is kept."""
+        with self._lock:
+            return moment in self._kept
+
     def of(self, moment: Moment) -> Truth:
         """Return the truth of a moment."""
         with self._lock:

@@ -108,9 +108,12 @@ class LogStates:
         """Return whether a request known by a moment's position may delete objects of some kinds.
 
         Most logs hold none for most kinds; then no state needs to be folded to know which are open.
+        Where it is folded already, the answer is yes: the state itself says which.
         """
         moment = self.moment(at)
-        return self._requests(moment.branch, moment.cluster, moment.known, frozenset(kinds))
+        return self._truths.has(moment) or self._requests(
+            moment.branch, moment.cluster, moment.known, frozenset(kinds)
+        )
 
     def kind(self, name: str, at: Point = "end") -> GroupKind:
         """Return the (group, kind) of a name such as ``po``, also of the log's own kinds.
