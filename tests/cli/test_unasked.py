@@ -302,7 +302,7 @@ def test_a_watch_says_what_is_not_known_of_what_it_shows(
     for place in ((), ("--at", "rv:7")):
         result = run("get", "nodes", "-w", *place, "--log", log, "--strict")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "nodes: not fully known" in result.stderr
+        assert "nodes, pods: not fully known" in result.stderr
 
 
 QUESTIONS = (
