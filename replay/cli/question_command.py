@@ -62,8 +62,11 @@ def command_of(kind: Kind) -> click.Command:
         taken = _releases(kind, given)
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             given["at"] = opened_log.moment(given["at"], as_known_at=as_known_at)
-            ask = _ask_of_scheduler if taken.names else _ask
-            question, found = ask(kind, opened_log, given, log)
+            if taken.names:
+                given["release"] = taken.names[0]
+                question, found = _ask_of_scheduler(kind, opened_log, given, log)
+            else:
+                question, found = _ask(kind, opened_log, given)
         _write(question, found, taken, _Form(output, no_headers, exit_code))
 
     run.__doc__ = inspect.getdoc(kind)
@@ -110,7 +113,7 @@ def _releases(kind: Kind, given: Mapping[str, Any]) -> ChosenReleases:
     return chosen([given["release"]], assume=given["assume"])
 
 
-def _ask(kind: Kind, log: Log, given: Mapping[str, Any], _place: str) -> tuple[Question[Any], Any]:
+def _ask(kind: Kind, log: Log, given: Mapping[str, Any]) -> tuple[Question[Any], Any]:
     """Ask a question, and warn of what makes the answer uncertain."""
     question = kind(**given)
     found = question.answer(log)
@@ -124,15 +127,13 @@ def _ask_of_scheduler(
 ) -> tuple[Question[Any], Any]:
     """Ask a question about the scheduler; its cache is stored if it takes long to rebuild."""
     from ..render.progress import counting
-    from ..sessions.assumed import taken_release
     from .store_beliefs import store_beliefs
 
     moment: Moment = given["at"]
-    release = taken_release(given["release"], assume=given["assume"]).release
     warn_sessions(log, moment, strict=given["strict"])
-    store_beliefs(place, log, moment, [release])
+    store_beliefs(place, log, moment, [given["release"]])
     with counting(kind.work, visible=shows_progress()) as progress:
-        question = kind(**{**given, "release": release, "progress": progress})
+        question = kind(**{**given, "progress": progress})
         return question, question.answer(log)
 
 

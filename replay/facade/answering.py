@@ -16,7 +16,7 @@ from ..moments.points import Point
 from ..moments.scheduler_release import release_at
 from ..questions.blame import BlameQuestion
 from ..questions.defaults import DEFAULT_RELEASE
-from ..questions.question import Question, answer_to
+from ..questions.question import Question
 from .options import (
     Conf,
     FilePath,
@@ -176,7 +176,7 @@ class AnsweringLog(StoredLog):
         :raises NotKnown: the question is strict, and the log lacks what it needs.
         :raises PlinianError: as the question says.
         """
-        return answer_to(question, self)
+        return question.ask(self)
 
     blame = method_of(BlameQuestion)
 

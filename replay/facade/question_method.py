@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..moments.log import Log
-from ..questions.question import Question, answer_to, declared_fields
+from ..questions.question import Question, declared_fields
 
 P = ParamSpec("P")
 A = TypeVar("A")
@@ -21,7 +21,7 @@ def method_of(kind: Callable[P, Question[A]]) -> Callable[Concatenate[Log, P], A
     """
 
     def ask(log: Log, /, *given: P.args, **named: P.kwargs) -> A:
-        return answer_to(kind(*given, **named), log)
+        return kind(*given, **named).ask(log)
 
     assert isinstance(kind, type)
     assert issubclass(kind, Question)

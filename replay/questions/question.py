@@ -108,6 +108,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True):
         """Return the answer, of which doors write the document or the lines."""
         raise NotImplementedError
 
+    def ask(self, log: Log) -> A:
+        """Return the answer, as Python and the API ask for it."""
+        return self.answer(log)
+
     def document(self, found: A) -> Mapping[str, Any]:
         """Return an answer as ``-o json`` prints it."""
         raise NotImplementedError
@@ -139,6 +143,18 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
     at: Annotated[Point, AT] = "end"
     strict: Annotated[bool, STRICT] = False
 
+    def ask(self, log: Log) -> A:
+        """Return the answer; a strict question takes no uncertain one.
+
+        :raises NotKnown: it is strict, and the log lacks what it needs.
+        """
+        found = self.answer(log)
+        if self.strict:
+            from ..moments.coverage import refuse  # noqa: PLC0415 -- seldom needed
+
+            refuse(lacking(found))
+        return found
+
 
 class QuestionOfScheduler(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
     """A question about the scheduler at a moment: about its cache, or what its sessions decide."""
@@ -147,39 +163,26 @@ class QuestionOfScheduler(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=
     assume: Annotated[bool, ASSUME] = False
     progress: Annotated[Progress | None, PROGRESS] = None
 
+    def ask(self, log: Log) -> A:
+        """Return the answer; a strict question needs complete lists of what the scheduler sees.
+
+        :raises NotKnown: it is strict, and the log lacks one.
+        :raises UsageError: its release is not known, and nothing may be assumed.
+        """
+        from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+        from ..sessions.assumed import taken_release  # noqa: PLC0415
+
+        release = taken_release(self.release, assume=self.assume).release
+        moment = log.moment(self.at)
+        if self.strict:
+            refuse(unknown_at(log, moment, SCHEDULING))
+        return msgspec.structs.replace(self, release=release, at=moment).answer(log)
+
 
 class QuestionInNamespace(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=True):
     """A question about an object at a moment of a log."""
 
     namespace: Annotated[str | None, NAMESPACE] = None
-
-
-def answer_to(question: Question[A], log: Log) -> A:
-    """Return the answer to a question; a strict one takes no uncertain answer.
-
-    :raises NotKnown: it is strict, and the log lacks what it needs.
-    :raises UsageError: its release is not known, and nothing may be assumed.
-    """
-    if isinstance(question, QuestionOfScheduler):
-        found: A = _answer_of_scheduler(question, log)
-        return found
-    found = question.answer(log)
-    if isinstance(question, QuestionOfMoment) and question.strict:
-        from ..moments.coverage import refuse  # noqa: PLC0415 -- seldom needed
-
-        refuse(lacking(found))
-    return found
-
-
-def _answer_of_scheduler(question: QuestionOfScheduler[A], log: Log) -> A:
-    """Return the answer to a question that needs complete lists of what the scheduler sees."""
-    from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-    from ..sessions.assumed import taken_release  # noqa: PLC0415
-
-    release = taken_release(question.release, assume=question.assume).release
-    if question.strict:
-        refuse(unknown_at(log, log.moment(question.at), SCHEDULING))
-    return msgspec.structs.replace(question, release=release).answer(log)
 
 
 def lacking(found: object) -> Sequence[Unknown]:

@@ -11,12 +11,11 @@ import msgspec
 from ...errors import EventMalformed
 from ...events import Event
 from ..objects.versions import decode_slim
-from ..reading.broken import kind_in
 from ..reading.formats import Context
 from ..reading.json_text import DECODE_FAULTS, array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
 from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
-from .listing import Listing, ListMetadata, is_list_kind, object_events
+from .listing import Listing, ListMetadata, is_list_kind, kind_in, object_events
 
 _FIRST_KEY = re.compile(
     rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value'

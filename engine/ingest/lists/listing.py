@@ -19,8 +19,9 @@ from ..objects.derived import extra_events
 from ..objects.identity import first_version, identify
 from ..objects.kept import conceal_secret, is_secret
 from ..objects.versions import revision_of, version_event
-from ..reading.broken import BrokenLists, kind_in
+from ..reading.broken import BrokenLists
 from ..reading.formats import Context
+from ..reading.json_text import DECODE_FAULTS
 from .excerpts import EXCERPTS, excerpt_refused
 
 PAGE: Final = "completeness of a list: it is a page of a larger one"
@@ -277,3 +278,23 @@ class Listing:
         answered = self._context.received_at(self._line)
         joined = ListsJoined(kinds=tuple(kinds), until=until, answered=answered)
         self._context.span(until, Reference(kind="List"), joined, line=self._line)
+
+
+class _Named(msgspec.Struct):
+    kind: str
+    api_version: str = msgspec.field(name="apiVersion")
+
+
+def kind_in(item: Any) -> GroupKind | None:
+    """Return the kind of an object that could not be read; None if it does not say.
+
+    :param item: its JSON, or its values.
+    """
+    try:
+        if isinstance(item, (bytes, bytearray)):
+            named = msgspec.json.decode(item, type=_Named)
+        else:
+            named = msgspec.convert(item, _Named)
+    except DECODE_FAULTS:
+        return None
+    return named.api_version.rpartition("/")[0], named.kind

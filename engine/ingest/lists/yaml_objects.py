@@ -16,11 +16,10 @@ import yaml
 from ...errors import EventMalformed
 from ...events import Event
 from ...kubernetes.yaml import YamlFault, YamlReader
-from ..reading.broken import kind_in
 from ..reading.formats import Context
 from ..reading.json_text import report_cut
 from .excerpts import excerpt_in
-from .listing import Listing, ListMetadata, is_list_kind, object_events
+from .listing import Listing, ListMetadata, is_list_kind, kind_in, object_events
 
 _FIRST = re.compile(
     rb"(?:[ \t\r\f\v]*(?:(?:#|---|%)[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"

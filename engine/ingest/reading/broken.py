@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import ListBroken
 from ...kubernetes.resources import GroupKind
@@ -67,23 +63,3 @@ class BrokenLists:
             line=line,
             cluster=cluster,
         )
-
-
-class _Named(msgspec.Struct):
-    kind: str
-    api_version: str = msgspec.field(name="apiVersion")
-
-
-def kind_in(item: Any) -> GroupKind | None:
-    """Return the kind of an object that could not be read; None if it does not say.
-
-    :param item: its JSON, or its values.
-    """
-    try:
-        if isinstance(item, (bytes, bytearray)):
-            named = msgspec.json.decode(item, type=_Named)
-        else:
-            named = msgspec.convert(item, _Named)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return named.api_version.rpartition("/")[0], named.kind

@@ -10,7 +10,6 @@ from ...questions.question import (
     DeclaredField,
     Question,
     QuestionOfScheduler,
-    answer_to,
     declared_fields,
 )
 from .operation import Asked, Operation
@@ -29,7 +28,7 @@ def operation_of(kind: type[Question[Any]]) -> Operation:
 
     def ask(asked: Asked) -> Any:
         progress = {"progress": asked.limit.progress} if about_scheduler else {}
-        return answer_to(kind(**asked.keywords(), **progress), asked.log)
+        return kind(**asked.keywords(), **progress).ask(asked.log)
 
     name = kind.command.replace(" ", "-")
     fields = [field for field in declared_fields(kind) if not field.about.in_python]

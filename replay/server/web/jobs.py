@@ -44,7 +44,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
     least: int
     pods: Mapping[str, int]
-    pods_unknown: bool
+    pods_unknown: bool = False
     age: str
     waits: bool
     look: str
@@ -185,7 +185,6 @@ def _of_group(
         queue=fact.queue or "default",
         least=fact.min_member,
         pods=pods,
-        pods_unknown=False,
         age=old(entry),
         waits=fact.phase in WAITING,
         look=look_of(fact.phase or NO_PHASE),
@@ -206,7 +205,6 @@ def _of_job(entry: Entry, old: Callable[[Entry], str]) -> Workload:
         queue=fact.queue or "default",
         least=fact.min_available,
         pods={},
-        pods_unknown=False,
         age=old(entry),
         waits=fact.phase in WAITING,
         look=look_of(fact.phase or NO_PHASE),
