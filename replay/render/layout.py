@@ -39,8 +39,8 @@ _END = re.compile(r"(?!(?<=\d),\d{3}(?!\d))[,;]+|(?= )|$")
 _JOINT = re.compile(r"[/=]+(?![\d/=])")
 """Where a long word may be broken: after ``/`` and ``=``, but not before a number."""
 
-_NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][0-9A-Za-z:.+/%-]*[,;]?")
-"""Text that is never shortened: a number with its unit, a position, a time."""
+_NUMBER = re.compile(r"[@~<+-]?(?:rv:)?(?![0-9a-f]{8}-[0-9a-f]{4}-)[0-9][0-9A-Za-z:.+/%-]*[,;]?")
+"""Text that is never shortened: a number with its unit, a position, a time; but not a uid."""
 
 
 class Layout(NamedTuple):
@@ -88,8 +88,11 @@ def laid_out(
     *,
     keep: Collection[str] = (),
     shorten: Collection[str] = (),
-) -> Layout:
+) -> list[Layout]:
     """Return the layout of a table on a terminal, with the columns for which there is room.
+
+    If there is none even for those that are kept, they are shown one after the other, as
+    :func:`in_blocks` does.
 
     :param full: how wide each column is without a terminal. :param room: how wide the terminal is.
     :param keep: columns that are shown in any case, as is the first one if it says something.
@@ -100,8 +103,8 @@ def laid_out(
     for measure in ("easy", "words", "parts", "least"):
         layout = _fit(columns, places, room, measure)
         if layout is not None:
-            return layout
-    return Layout(places, [full[place] for place in places], whole=True)
+            return [layout]
+    return _blocks(columns, places, room)
 
 
 def in_blocks(
@@ -113,15 +116,21 @@ def in_blocks(
     """
     columns = _columns(headers, rows, full, ())
     whole = _whole(columns, list(range(len(headers))), room)
-    if whole is not None or len(headers) < _FEW:
-        return [whole or Layout(range(len(headers)), full, whole=True)]
+    return [whole] if whole is not None else _blocks(columns, range(len(headers)), room)
+
+
+def _blocks(columns: Sequence[_Column], shown: Sequence[int], room: int) -> list[Layout]:
+    """Return layouts that show columns one after the other, each time with the first one."""
+    if len(shown) < _FEW:
+        return [Layout(shown, [columns[place].full for place in shown], whole=True)]
+    first, *rest = shown
     blocks: list[Layout] = []
-    places = [0]
-    for place in range(1, len(headers)):
+    places = [first]
+    for place in rest:
         wider = _fit(columns, [*places, place], room, "easy")
         if wider is None and len(places) > 1:
             blocks.append(_block(columns, places, room))
-            places = [0]
+            places = [first]
         places = [*places, place]
     return [*blocks, _block(columns, places, room)]
 

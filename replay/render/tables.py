@@ -101,7 +101,7 @@ def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) ->
     for number, layout in enumerate(layouts):
         yield from "\n" * (number > 0)
         yield from _lines(table.headers, rows, layout, no_headers=no_headers, style=style)
-        yield from _left_out(table.headers, layout, style)
+    yield from _left_out(table.headers, layouts, style)
 
 
 def stream_lines(
@@ -124,10 +124,11 @@ def stream_lines(
     rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(table.headers, first)]
-    layout = _layouts(table, first, usual, style)[0]
-    if style.whole:  # Rows that are still to come cannot be shown twice: each is one line.
+    layouts = _layouts(table, first, usual, style)
+    layout = layouts[0] if len(layouts) == 1 else _in_a_line(layouts, usual)
+    if style.whole:
         layout, style = Layout(range(len(usual)), usual, whole=True), style._replace(width=None)
-    left_out = list(_left_out(table.headers, layout, style))
+    left_out = list(_left_out(table.headers, [layout], style))
     yield from left_out if endless else ()
     yield from _lines(table.headers, chain(first, rows), layout, no_headers=no_headers, style=style)
     yield from () if endless else left_out
@@ -196,16 +197,21 @@ def _layouts(
         return [Layout(range(len(full)), full)]
     if style.whole:
         return in_blocks(table.headers, rows, full, style.width)
-    return [
-        laid_out(*(table.headers, rows, full, style.width), keep=table.keep, shorten=table.shorten)
-    ]
+    return laid_out(
+        *(table.headers, rows, full, style.width), keep=table.keep, shorten=table.shorten
+    )
 
 
-def _left_out(headers: Sequence[str], layout: Layout, style: Style) -> Iterator[str]:
+def _in_a_line(layouts: Sequence[Layout], full: Sequence[int]) -> Layout:
+    """Return one layout for the columns of several: rows to come cannot be shown twice."""
+    places = sorted({place for layout in layouts for place in layout.places})
+    return Layout(places, [full[place] for place in places], whole=True)
+
+
+def _left_out(headers: Sequence[str], layouts: Sequence[Layout], style: Style) -> Iterator[str]:
     """Yield which columns a narrow terminal does not show, if any."""
-    if layout.whole:
-        return
-    names = [header for place, header in enumerate(headers) if place not in layout.places]
+    shown = {place for layout in layouts for place in layout.places}
+    names = [header for place, header in enumerate(headers) if place not in shown]
     if names:
         text = f"columns not shown: {', '.join(names)} ({style.advice})"
         yield from paragraph(text, style)

@@ -214,6 +214,13 @@ def test_a_command_fits_a_terminal_of_70_columns(demo_log: str, command: str) ->
     assert max(map(len, shown)) <= 70
 
 
+@pytest.mark.parametrize("command", ["check --settle 0s", "why queue gold", "get jobs"])
+def test_a_command_fits_a_terminal_of_60_columns(demo_log: str, command: str) -> None:
+    shown = on_a_terminal(60, *command.split(), "--log", demo_log).splitlines()
+    assert len(shown) > 2
+    assert max(map(len, shown)) <= 60
+
+
 def test_advice_goes_on_in_the_next_line_on_a_terminal_only() -> None:
     text = "no complete list of nodes: ingest what this prints: kubectl get nodes -A -o json"
     assert list(paragraph(text, Style())) == [f"{text}\n"]

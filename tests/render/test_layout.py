@@ -90,6 +90,24 @@ def test_all_columns_are_shown_one_after_the_other_if_they_are_wanted(width: int
     assert "not shown" not in text
 
 
+@pytest.mark.parametrize("width", [30, 40])
+def test_kept_columns_too_wide_even_if_shortened_stand_one_after_the_other(width: int) -> None:
+    heads = ("QUEUE", "WANTED", "LIMIT", "ALLOCATED", "WEIGHT")
+    row = ("gold", "42949672960Ki", "42949672961Ki", "42949672962Ki", "1")
+    text = text_of(Table(heads, [row] * 2, keep=heads[1:4]), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(amount in text for amount in row[:4])
+    assert "columns not shown: WEIGHT" in text
+
+
+def test_a_uid_in_a_sentence_is_shortened_and_a_number_is_not() -> None:
+    uid = "09629e74-7499-407b-919d-48e2f6f7cdba"
+    rows = [("critical", f"its Job with uid {uid} does not exist (until @3679)")]
+    text = text_of(Table(("SEVERITY", "MESSAGE"), rows, keep=("MESSAGE",)), 40)
+    assert max(map(len, text.splitlines())) <= 40
+    assert "@3679" in text
+
+
 def test_a_table_that_grows_names_what_is_not_shown_before_its_rows() -> None:
     lines = list(
         stream_lines(PODS._replace(rows=()), PODS.rows, style=Style(width=60), endless=True)
