@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..compare.bisection import Bisection
     from ..compare.crashes import Crash, PanickingReleases
     from ..compare.log_bisection import LogQuestion, LogRange
-    from ..compare.questions import Question
+    from ..compare.session_claims import SessionClaim
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..moments.scheduler_confs import ConfText
@@ -137,15 +137,13 @@ def bisect(
     """
     from ..compare.bisection import releases_between
     from ..compare.log_bisection import LogQuestion, span_of
-    from ..compare.questions import question_of
+    from ..compare.session_claims import claim_of
     from ..moments.given_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
     from .open_log import opened
 
-    question = question_of(
-        panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
-    )
+    question = claim_of(panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase)
     _refuse_idle(
         releases is not None,
         case is not None,
@@ -220,7 +218,7 @@ def _refuse_idle(
 def _in_case(
     path: Path,
     step: int | None,
-    question: Question,
+    question: SessionClaim,
     releases: list[Release] | None,
     release: str,
 ) -> Bisection:
@@ -245,7 +243,7 @@ def _warn_along(log: Log, span: LogRange, *, unconfigured: bool, strict: bool) -
 
 
 def _over_releases(
-    log: Log, moment: Moment, conf: ConfText | None, question: Question, releases: list[Release]
+    log: Log, moment: Moment, conf: ConfText | None, question: SessionClaim, releases: list[Release]
 ) -> Bisection:
     from ..compare.bisection import over_releases
     from ..compare.complete_names import named
@@ -267,7 +265,7 @@ def _in_log(
     from ..compare.complete_names import named as resolved
     from ..compare.crashes import recorded_crashes
     from ..compare.log_bisection import LogBisection
-    from ..compare.questions import PANIC
+    from ..compare.session_claims import PANIC
     from ..render.bisection import release_choice_text
     from ..render.progress import counting
 

@@ -20,8 +20,8 @@ from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly
 from .decisions import FirstDifference, decisions_of, differing, first_differences
-from .questions import Answer, Question
 from .releases import BehaviourDiff, session_diff
+from .session_claims import Answer, SessionClaim
 from .subjects import RunnableSession
 
 
@@ -120,7 +120,7 @@ class Bisection(Tabular):
     :param there: of a log: where it holds the object of the question.
     """
 
-    question: Question
+    question: SessionClaim
     probes: list[Probe]
     flip: Flip | None
     searched: str
@@ -192,7 +192,7 @@ def releases_between(span: str) -> list[Release]:
 
 
 def over_releases(
-    subject: RunnableSession, question: Question, releases: Sequence[Release]
+    subject: RunnableSession, question: SessionClaim, releases: Sequence[Release]
 ) -> Bisection:
     """Run releases in order until the answer changes, and find the cause.
 
@@ -234,7 +234,7 @@ def over_releases(
 
 
 def sides(
-    question: Question, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
+    question: SessionClaim, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
 ) -> tuple[FlipSide, FlipSide]:
     """Return the two sides of a change."""
     before, after = (

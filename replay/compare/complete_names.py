@@ -7,12 +7,12 @@ from ...engine.kubernetes.resources import GroupKind, plural_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.names import PODGROUP, is_known, name_of, never_known
-from .questions import BOUND, PANIC, PENDING, Question
+from .session_claims import BOUND, PANIC, PENDING, SessionClaim
 
 _POD: GroupKind = ("", "Pod")
 
 
-def named(log: Log, question: Question, moment: Moment) -> Question:
+def named(log: Log, question: SessionClaim, moment: Moment) -> SessionClaim:
     """Return a question with the full name of what it is about.
 
     A PodGroup may be named by its job. What is there at the moment comes first, then what the log

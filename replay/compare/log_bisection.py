@@ -40,7 +40,7 @@ from .bisection import (
     first_flip,
     sides,
 )
-from .questions import BOUND, PANIC, PENDING, Question
+from .session_claims import BOUND, PANIC, PENDING, SessionClaim
 from .session_moments import at_revision, recorded_sessions_count, session_places
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
@@ -121,7 +121,7 @@ class LogQuestion(NamedTuple):
 
     place: str
     span: LogRange
-    question: Question
+    question: SessionClaim
     release: str
     conf: ConfText | None = None
 
@@ -277,7 +277,7 @@ def left_out(log: Log, span: LogRange) -> LeftOut | None:
     return LeftOut(count, f"rv:{span.first}", f"rv:{span.skipped}", lists) if count else None
 
 
-def there(log: Log, question: Question, end: Moment) -> ObjectRange | None:
+def there(log: Log, question: SessionClaim, end: Moment) -> ObjectRange | None:
     """Return the range in which a log holds a question's object; None if it holds no version."""
     if question.kind == PANIC:
         return None
@@ -338,7 +338,7 @@ def answers_along(log: Log, stretch: PlaceRun, progress: Progress | None = None)
             progress(number + 1, len(places))
 
 
-def over_case(subject: CaseSubject, question: Question, release: str) -> Bisection:
+def over_case(subject: CaseSubject, question: SessionClaim, release: str) -> Bisection:
     """Run the sessions of a scenario in order until the answer changes.
 
     :param subject: the last session to check.

@@ -15,7 +15,7 @@ from ...engine.errors import UsageError
 from ...engine.volcano.session.history import SUPPORTED, resolve
 from ..compare.bisection import Bisection, over_releases, releases_between
 from ..compare.log_bisection import over_case
-from ..compare.questions import question_of
+from ..compare.session_claims import claim_of
 from ..compare.subjects import case_subject
 from ..parallel import Progress
 from ..questions.defaults import DEFAULT_RELEASE
@@ -229,9 +229,7 @@ def bisect(
     :param step: the last step to check, from 1; by default the last one with a session.
     :raises UsageError: there is not exactly one question, or no such step or release.
     """
-    question = question_of(
-        panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
-    )
+    question = claim_of(panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase)
     subject = case_subject(_read(case).case, step)
     if releases is not None:
         return over_releases(subject, question, releases_between(span(releases, assume=assume)))

@@ -216,10 +216,10 @@ class Log(ForecastingLog):
         :raises UsageError: there is not exactly one question, or options do not go together.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..compare.questions import question_of  # noqa: PLC0415
+        from ..compare.session_claims import claim_of  # noqa: PLC0415
         from .searching import Search  # noqa: PLC0415
 
-        question = question_of(
+        question = claim_of(
             panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
         )
         asked = to if releases is None else at

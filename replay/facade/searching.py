@@ -10,7 +10,7 @@ from ...engine.volcano.releases import RELEASES
 from ..compare.bisection import Bisection, over_releases, releases_between
 from ..compare.crashes import Crash, PanickingReleases, panicking_at, recorded_crashes
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
-from ..compare.questions import PANIC, Question
+from ..compare.session_claims import PANIC, SessionClaim
 from ..compare.subjects import LogSubject
 from ..moments.log import Log, Progress
 from ..moments.points import Point
@@ -43,7 +43,7 @@ class Search:
         self,
         log: Log,
         place: str,
-        question: Question,
+        question: SessionClaim,
         conf: Conf | None,
         *,
         assume: bool,

@@ -20,7 +20,7 @@ from plinian.replay.compare.bounded_traces import (
 )
 from plinian.replay.compare.causes import causes, smallest, suspects
 from plinian.replay.compare.decisions import CONTEXT, Decision, differing, first_differences
-from plinian.replay.compare.questions import Answer, Question, question_of
+from plinian.replay.compare.session_claims import Answer, SessionClaim, claim_of
 from plinian.replay.compare.session_moments import SessionMoment, evenly
 from plinian.replay.moments.moment import Moment
 
@@ -189,14 +189,14 @@ def test_a_sample_is_even_and_has_both_ends(total: int, count: int) -> None:
     assert evenly(places, 0) == places
 
 
-def asked(**given: str) -> Question:
+def asked(**given: str) -> SessionClaim:
     """Return the question that some options ask."""
     none = dict.fromkeys(("bound", "pending", "enqueued", "phase"))
-    return question_of(panic=False, **(none | given))
+    return claim_of(panic=False, **(none | given))
 
 
 def test_one_question_is_asked_about_a_namespace_and_name() -> None:
-    assert asked(phase="d/g=Running") == Question("phase", "d/g", "Running")
+    assert asked(phase="d/g=Running") == SessionClaim("phase", "d/g", "Running")
     assert str(asked(bound="d/p")) == "bound d/p"
     for wrong in (
         {},

@@ -13,7 +13,7 @@ from ....engine.volcano.session.history import resolve
 from ...answers.answer import Why
 from ...answers.records import Evidence, Nodes, PodGroupState, Step
 from ...answers.since import begins_of
-from ...compare.questions import BOUND, ENQUEUED, Question
+from ...compare.session_claims import BOUND, ENQUEUED, SessionClaim
 from ...compare.subjects import LogSubject
 from ...facade.documents import document
 from ...facade.log import Log
@@ -173,18 +173,18 @@ def _stretches(found: Why, now: int | None) -> Iterator[Stretch]:
         )
 
 
-def _question(found: Why) -> Question | None:
+def _question(found: Why) -> SessionClaim | None:
     """Return what to ask other releases: whether a pod is bound, or the PodGroup enqueued."""
     pods = [link.pod for link in found.chain if isinstance(link, Nodes)]
     if found.asked.kind == "pod":
-        return Question(BOUND, found.asked.name)
+        return SessionClaim(BOUND, found.asked.name)
     if pods:
-        return Question(BOUND, pods[-1])
+        return SessionClaim(BOUND, pods[-1])
     groups = [link.podgroup for link in found.chain if isinstance(link, PodGroupState)]
-    return Question(ENQUEUED, groups[-1]) if groups else None
+    return SessionClaim(ENQUEUED, groups[-1]) if groups else None
 
 
-def _others(subject: LogSubject, question: Question) -> Iterator[OtherReleases]:
+def _others(subject: LogSubject, question: SessionClaim) -> Iterator[OtherReleases]:
     """Yield what the session of each release answers, neighbours with one answer together."""
     names = [str(one) for one in RELEASES if not one.ours]
     answers = [(name, question.of(subject.session(resolve(name)))) for name in names]

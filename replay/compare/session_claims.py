@@ -1,4 +1,4 @@
-"""Questions that a session answers with yes or no, and a text."""
+"""What a bisection asks of each session: a claim that holds or does not."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Answer(NamedTuple):
     text: str
 
 
-class Question(NamedTuple):
-    """A question about a pod or a PodGroup (``ns/name``) after a session.
+class SessionClaim(NamedTuple):
+    """A claim about a pod or a PodGroup (``ns/name``) after a session.
 
-    - ``panic``: does the scheduler panic?
-    - ``bound``: does the pod have a node? It had one before, or this session binds it.
-    - ``pending``: does the pod exist without a node?
-    - ``enqueued``: has the PodGroup left the phase Pending, before or in this session?
-    - ``phase``: does the PodGroup have the phase ``value``?
+    - ``panic``: the scheduler panics.
+    - ``bound``: the pod has a node; it had one before, or this session binds it.
+    - ``pending``: the pod exists without a node.
+    - ``enqueued``: the PodGroup has left the phase Pending, before or in this session.
+    - ``phase``: the PodGroup has the phase ``value``.
 
     A missing object is neither bound nor pending, nor enqueued.
     """
@@ -103,10 +103,10 @@ class Question(NamedTuple):
         return Answer(self.kind == PENDING, f"pending: {why}" if why else "waits")
 
 
-def question_of(
+def claim_of(
     *, panic: bool, bound: str | None, pending: str | None, enqueued: str | None, phase: str | None
-) -> Question:
-    """Return the question that options give.
+) -> SessionClaim:
+    """Return the claim that options give.
 
     :param phase: ``ns/podgroup=Phase``.
     :raises UsageError: there is none, more than one, its object is not ``ns/name``, or no PodGroup
@@ -120,7 +120,7 @@ def question_of(
             now=f"as in: --{BOUND} {_LIKE[BOUND]}",
         )
     if panic:
-        return Question(PANIC)
+        return SessionClaim(PANIC)
     kind, text = asked[0]
     about, _, value = text.partition("=")
     about = _without_kind(about, kind)
@@ -130,7 +130,7 @@ def question_of(
     if kind == PHASE and value not in _PHASES:
         known = ", ".join(_PHASES)
         raise UsageError(f"--{kind} {text}: no phase {value!r}", now=f"choose from: {known}")
-    return Question(kind, about, value)
+    return SessionClaim(kind, about, value)
 
 
 def _without_kind(about: str, question: str) -> str:

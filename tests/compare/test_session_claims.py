@@ -8,7 +8,7 @@ from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.compare.questions import Question
+from plinian.replay.compare.session_claims import SessionClaim
 from plinian.replay.sessions.session import SessionAnswer
 
 DURING = "it handles Pod ns/a (ADDED)"
@@ -23,11 +23,11 @@ def answered(panic: Panic) -> SessionAnswer:
 @pytest.mark.parametrize("kind", ["panic", "bound", "enqueued"])
 def test_a_panic_is_said_with_what_the_scheduler_does_meanwhile(kind: str) -> None:
     panic = Panic("boom", ("cache.AddPod",), during=DURING)
-    assert f"while {DURING}" in Question(kind, "ns/a").of(answered(panic)).text
-    assert "while" not in Question(kind, "ns/a").of(answered(Panic("boom"))).text
+    assert f"while {DURING}" in SessionClaim(kind, "ns/a").of(answered(panic)).text
+    assert "while" not in SessionClaim(kind, "ns/a").of(answered(Panic("boom"))).text
 
 
 def test_the_panic_itself_is_the_message() -> None:
-    assert Question("panic").of(answered(Panic("boom", during=DURING))).text == (
+    assert SessionClaim("panic").of(answered(Panic("boom", during=DURING))).text == (
         f"boom, while {DURING}"
     )
