@@ -11,7 +11,7 @@ import ast
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain, groupby
 from pathlib import Path
@@ -22,7 +22,7 @@ import plinian.engine.volcano.cache.behaviours as cache
 import plinian.engine.volcano.controllers.behaviours as controllers
 import plinian.engine.volcano.session.behaviours as session
 from plinian.engine.volcano.proofs import claims, is_claim, lack, proof_of, unproven
-from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row
+from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row, effects_of
 from plinian.engine.volcano.table import TABLE, Part, part_of
 from plinian.replay.compare.releases import value_text
 from reference import cell, table
@@ -67,19 +67,13 @@ RECORDS: Mapping[Part, type] = MappingProxyType(
 
 
 def docstrings(source: str) -> dict[tuple[str, str], str]:
-    """Return what is said below the attributes of classes, by class and attribute."""
+    """Return what is said below the values of enumerations, by class and value."""
     found = {}
     for thing in ast.walk(ast.parse(source)):
         if not isinstance(thing, ast.ClassDef):
             continue
         for before, node in zip(thing.body, thing.body[1:], strict=False):
-            target = (
-                before.target
-                if isinstance(before, ast.AnnAssign)
-                else before.targets[0]
-                if isinstance(before, ast.Assign)
-                else None
-            )
+            target = before.targets[0] if isinstance(before, ast.Assign) else None
             if isinstance(target, ast.Name) and isinstance(node, ast.Expr):
                 found[thing.name, target.id] = inspect.cleandoc(ast.literal_eval(node.value))
     return found
@@ -143,7 +137,9 @@ def link(row: Row) -> str:
 
 def page() -> str:
     """Return what the page should say."""
-    modules = (sys.modules[base.__module__] for of in RECORDS.values() for base in of.__bases__)
+    bases = [base for record in RECORDS.values() for base in record.__bases__]
+    effects = dict(chain.from_iterable(effects_of(base).items() for base in bases))
+    modules = (sys.modules[base.__module__] for base in bases)
     said = dict(chain.from_iterable(docstrings(inspect.getsource(m)).items() for m in modules))
     by_name: dict[str, list[Row]] = {}
     for row in chain.from_iterable(TABLE.values()):
@@ -154,7 +150,7 @@ def page() -> str:
         for subject in of_part:
             lines += [*_heading(subject.said), "", f"Subject: `{subject.name}`.", ""]
             for name in subject.behaviours:
-                lines += _behaviour(by_name[name], said)
+                lines += _behaviour(effects[name], by_name[name], said)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -202,12 +198,8 @@ def _proven(rows: int, missing: int) -> str:
     return f"of {rows} rows about Volcano {proven} are proven ({100 * proven / rows:.0f} %)"
 
 
-def _behaviour(rows: Iterable[Row], said: dict[tuple[str, str], str]) -> Iterator[str]:
-    rows = list(rows)
-    name = rows[0].behaviour
-    bases = RECORDS[part_of(name)].__bases__
-    effect = next(said[base.__name__, name] for base in bases if (base.__name__, name) in said)
-    yield from (f"#### {name}", "", cell(effect), "")
+def _behaviour(effect: str, rows: Sequence[Row], said: dict[tuple[str, str], str]) -> Iterator[str]:
+    yield from (f"#### {rows[0].behaviour}", "", cell(effect), "")
     yield from table(
         ("value", "releases", "meaning", "source", "pull request", "proof"),
         (

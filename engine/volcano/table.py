@@ -13,11 +13,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from .cache import binding, device_list, nodes, start, status, work_queues
 from .cache.behaviours import CacheBehaviours
-from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, process, queue
 from .controllers.behaviours import ControllerBehaviours
-from .releases import PreRelease, Release, Row, in_landing_order, known_release
+from .releases import PreRelease, Release, Row, history_of, known_release
 from .session.behaviours import Behaviours
 from .session.history import HISTORY, RECORDS_KEPT
 
@@ -33,17 +31,19 @@ class Part(StrEnum):
     """What the controllers do (vc-controller-manager)."""
 
 
+_RECORDS: Mapping[Part, type] = MappingProxyType(
+    {
+        Part.SESSION: Behaviours,
+        Part.CACHE: CacheBehaviours,
+        Part.CONTROLLERS: ControllerBehaviours,
+    }
+)
+
 TABLE: Mapping[Part, tuple[Row, ...]] = MappingProxyType(
     {
         Part.SESSION: HISTORY,
-        Part.CACHE: in_landing_order(
-            *(*work_queues.ROWS, *binding.ROWS, *nodes.ROWS, *device_list.ROWS),
-            *(*status.ROWS, *start.ROWS),
-        ),
-        Part.CONTROLLERS: in_landing_order(
-            *(*podgroup.ROWS, *job.ROWS, *job_writes.ROWS, *queue.ROWS),
-            *(*garbage_collector.ROWS, *jobflow.ROWS, *process.ROWS),
-        ),
+        Part.CACHE: history_of(CacheBehaviours),
+        Part.CONTROLLERS: history_of(ControllerBehaviours),
     }
 )
 """All rows by part, each part in the order in which they landed; no name is in two parts."""
@@ -53,17 +53,8 @@ _PARTS: Mapping[str, Part] = MappingProxyType(
 )
 
 
-_RECORDS: Mapping[Part, type] = MappingProxyType(
-    {
-        Part.SESSION: Behaviours,
-        Part.CACHE: CacheBehaviours,
-        Part.CONTROLLERS: ControllerBehaviours,
-    }
-)
-
-
 def subjects_of(part: Part) -> dict[str, str]:
-    """Return, by behaviour, its subject: the name of the module that holds its rows.
+    """Return, by behaviour, its subject: the name of the module that declares it.
 
     Parts may have subjects of the same name, such as ``nodes``.
     """

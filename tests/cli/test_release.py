@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
 from importlib import import_module
 from itertools import pairwise
 
 from click.testing import CliRunner, Result
 
-from plinian.engine.volcano.releases import RELEASES
+from plinian.engine.volcano.releases import RELEASES, effects_of
 from plinian.engine.volcano.table import TABLE, Part, subjects_of
 from plinian.replay.cli.main import app
 
@@ -98,13 +99,14 @@ def test_behaviours_may_be_chosen_by_subject() -> None:
     assert "preempt, " in ran.output
 
 
-def test_every_behaviour_has_the_subject_of_the_module_of_its_rows() -> None:
+def test_every_behaviour_has_the_subject_of_the_module_that_declares_it() -> None:
     for part, rows in TABLE.items():
         subjects = subjects_of(part)
         assert subjects.keys() == {row.behaviour for row in rows}
         for name in set(subjects.values()):
             module = import_module(f"plinian.engine.volcano.{FOLDERS[part]}.{name}")
-            assert {row.behaviour for row in module.ROWS} == {
+            declaring = [thing for thing in vars(module).values() if is_dataclass(thing)]
+            assert {behaviour for each in declaring for behaviour in effects_of(each)} == {
                 behaviour for behaviour, subject in subjects.items() if subject == name
             }
 

@@ -1,1 +1,1 @@
-"""Behaviours of the scheduler's cache, by subject: fields, kinds of values, and rows."""
+"""Behaviours of the scheduler's cache, by subject: kinds of values, fields with histories."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, since, subject
 
 
 class DeviceList(StrEnum):
@@ -19,37 +18,22 @@ class DeviceList(StrEnum):
     """What it lacks is added while readers wait; what any node had stays on it."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class DeviceListBehaviours:
     """The list that a whole process shares: what differs between releases."""
 
-    ignored_devices_list: DeviceList
-    """How the list of ignored devices is written, and whether readers wait."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "ignored_devices_list",
-        DeviceList.UNLOCKED,
-        FIRST,
-        source="api/node_info.go setNodeOthersResource, api/resource_info.go NewResource",
-        why="A node's update may crash a session, or let it count resources that are ignored.",
-    ),
-    Row(
-        "ignored_devices_list",
-        DeviceList.REFILLED,
-        landed("v1.9.0"),
-        source="api/shared_device_pool.go ignoredDevicesList Set, Range",
-        why="A session reads the whole list, whatever nodes do meanwhile.",
-        pull=3325,
-    ),
-    Row(
-        "ignored_devices_list",
-        DeviceList.EXTENDED,
-        landed("v1.14.0"),
-        source="api/shared_device_pool.go ignoredDevicesList AppendList, Range",
-        why="Nodes with different devices do not take each other's off the list.",
-        pull=4779,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    ignored_devices_list: DeviceList = behaviour(
+        "How the list of ignored devices is written, and whether readers wait.",
+        since(FIRST, DeviceList.UNLOCKED).means(
+            "A node's update may crash a session, or let it count resources that are ignored.",
+            source="api/node_info.go setNodeOthersResource, api/resource_info.go NewResource",
+        ),
+        since("v1.9.0", DeviceList.REFILLED, pull=3325).means(
+            "A session reads the whole list, whatever nodes do meanwhile.",
+            source="api/shared_device_pool.go ignoredDevicesList Set, Range",
+        ),
+        since("v1.14.0", DeviceList.EXTENDED, pull=4779).means(
+            "Nodes with different devices do not take each other's off the list.",
+            source="api/shared_device_pool.go ignoredDevicesList AppendList, Range",
+        ),
+    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, landed, since, subject
 
 
 class QueueStatusWrite(StrEnum):
@@ -17,81 +16,39 @@ class QueueStatusWrite(StrEnum):
     """Only ``status.allocated``, by server-side apply, which cannot conflict."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class StatusBehaviours:
     """PodGroups and queues when a session ends: what differs between releases."""
 
-    queue_status_write: QueueStatusWrite
-    """How the scheduler writes a queue's status.allocated."""
-
-    ready_podgroup_events_repeated: bool
-    """A PodGroup that is ready gets an event in each session."""
-
-    deleted_podgroup_crashes_close: bool
-    """Deleting a PodGroup that was placed in a topology, during a session, crashes."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "queue_status_write",
-        QueueStatusWrite.UPDATE,
-        FIRST,
+    queue_status_write: QueueStatusWrite = behaviour(
+        "How the scheduler writes a queue's status.allocated.",
+        since(FIRST, QueueStatusWrite.UPDATE).means(
+            "A write fails if the controller wrote in between; the next session repeats it."
+        ),
+        since(landed("v1.11.1", "v1.12.0"), QueueStatusWrite.APPLY, pull=4141).means(
+            "Scheduler and controller own separate fields, and never conflict."
+        ),
+        since(landed("v1.12.1", "v1.13.0"), QueueStatusWrite.UPDATE, pull=4339).means(
+            "Queues that older schedulers wrote can be written again; writes may conflict again."
+        ),
         source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="A write fails if the controller wrote in between; the next session repeats it.",
-    ),
-    Row(
-        "queue_status_write",
-        QueueStatusWrite.APPLY,
-        landed("v1.11.1", "v1.12.0"),
-        source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="Scheduler and controller own separate fields, and never conflict.",
-        pull=4141,
-    ),
-    Row(
-        "queue_status_write",
-        QueueStatusWrite.UPDATE,
-        landed("v1.12.1", "v1.13.0"),
-        source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="Queues that older schedulers wrote can be written again; writes may conflict again.",
-        pull=4339,
-    ),
-    Row(
-        "ready_podgroup_events_repeated",
-        True,
-        FIRST,
+    )
+
+    ready_podgroup_events_repeated: bool = behaviour(
+        "A PodGroup that is ready gets an event in each session.",
+        since(FIRST, True).means("Repeated events of running PodGroups displace other events."),
+        since("v1.8.1", False, pull=3115).means("An event is written only with a new status."),
         source="cache/cache.go RecordJobStatusEvent",
-        why="Repeated events of running PodGroups displace other events.",
-    ),
-    Row(
-        "ready_podgroup_events_repeated",
-        False,
-        landed("v1.8.1"),
-        source="cache/cache.go RecordJobStatusEvent",
-        why="An event is written only with a new status.",
-        pull=3115,
-    ),
-    Row(
-        "deleted_podgroup_crashes_close",
-        False,
-        FIRST,
+    )
+
+    deleted_podgroup_crashes_close: bool = behaviour(
+        "Deleting a PodGroup that was placed in a topology, during a session, crashes.",
+        since(FIRST, False).means("The cache does not write hypernodes of jobs into PodGroups."),
+        since("v1.12.0", True, pull=4310).means(
+            "Deleting a job with a network topology while it is placed may crash the scheduler."
+        ),
+        since(landed("v1.14.4", "v1.15.1"), False, pull=5569).means(
+            "A deleted PodGroup is skipped."
+        ),
         source="cache/cache.go updateJobAnnotations",
-        why="The cache does not write hypernodes of jobs into PodGroups.",
-    ),
-    Row(
-        "deleted_podgroup_crashes_close",
-        True,
-        landed("v1.12.0"),
-        source="cache/cache.go updateJobAnnotations",
-        why="Deleting a job with a network topology while it is placed may crash the scheduler.",
-        pull=4310,
-    ),
-    Row(
-        "deleted_podgroup_crashes_close",
-        False,
-        landed("v1.14.4", "v1.15.1"),
-        source="cache/cache.go updateJobAnnotations",
-        why="A deleted PodGroup is skipped.",
-        pull=5569,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

@@ -1,1 +1,1 @@
-"""Behaviours of the controllers, by subject: fields, kinds of values, and rows."""
+"""Behaviours of the controllers, by subject: kinds of values, and fields with their histories."""

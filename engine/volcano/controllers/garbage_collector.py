@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, since, subject
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class GarbageCollectorBehaviours:
     """The garbage collector: what differs between releases."""
 
-    collection_of_deleted_job_retried: bool
-    """If a finished job is deleted during its collection, that is an error and retried."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "collection_of_deleted_job_retried",
-        True,
-        FIRST,
+    collection_of_deleted_job_retried: bool = behaviour(
+        "If a finished job is deleted during its collection, that is an error and retried.",
+        since(FIRST, True).means(
+            "If a user deletes the job at the same time, its collection is retried in vain."
+        ),
+        since("v1.10.0", False, pull=3599).means("A job that no longer exists is not retried."),
         source="pkg/controllers/garbagecollector/garbagecollector.go processJob",
-        why="If a user deletes the job at the same time, its collection is retried in vain.",
-    ),
-    Row(
-        "collection_of_deleted_job_retried",
-        False,
-        landed("v1.10.0"),
-        source="pkg/controllers/garbagecollector/garbagecollector.go processJob",
-        why="A job that no longer exists is not retried.",
-        pull=3599,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

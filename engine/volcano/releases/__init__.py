@@ -1,8 +1,9 @@
-"""Releases of Volcano, and the rows that say from which release on a behaviour has a value."""
+"""Releases of Volcano, and how a behaviour is declared: its values, and since which release."""
 
+from .behaviour import behaviour, effects_of, history_of, since, subject
 from .pre_release import PRE_RELEASES, PreRelease, final_release, known_release
 from .release import HARDENED, RELEASES, Release, nearest_release, parse_release
-from .row import FIRST, REPOSITORY, Change, Row, in_landing_order, landed
+from .row import FIRST, REPOSITORY, Change, Row, landed
 
 __all__ = [
     "FIRST",
@@ -14,10 +15,14 @@ __all__ = [
     "PreRelease",
     "Release",
     "Row",
+    "behaviour",
+    "effects_of",
     "final_release",
-    "in_landing_order",
+    "history_of",
     "known_release",
     "landed",
     "nearest_release",
     "parse_release",
+    "since",
+    "subject",
 ]

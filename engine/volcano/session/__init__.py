@@ -1,1 +1,1 @@
-"""Behaviours of sessions, by subject: fields, kinds of values, and the rows that date them."""
+"""Behaviours of sessions, by subject: kinds of values, and fields with their histories."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, since, subject
 
 
 class BackfillFailure(StrEnum):
@@ -21,63 +20,32 @@ class BackfillFailure(StrEnum):
     """With the next task."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class BackfillBehaviours:
     """The action ``backfill``: what differs between releases."""
 
-    backfill_scores_nodes: bool
-    """``backfill`` uses the node with the best score; else any node that fits."""
+    backfill_scores_nodes: bool = behaviour(
+        "``backfill`` uses the node with the best score; else any node that fits.",
+        since(FIRST, False).means("Pods without requests may all go to one node."),
+        since("v1.8.2", True, pull=2955).means(
+            "Pods without requests go to the node that scores best."
+        ),
+        source="actions/backfill/backfill.go Execute",
+    )
 
-    backfill_failure: BackfillFailure
-    """How ``backfill`` goes on after a failure."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "backfill_scores_nodes",
-        False,
-        FIRST,
+    backfill_failure: BackfillFailure = behaviour(
+        "How ``backfill`` goes on after a failure.",
+        since(FIRST, BackfillFailure.UNPREPARED_ENDS_JOB).means(
+            "A pod without requests that fits nowhere does not stop others."
+        ),
+        since("v1.8.2", BackfillFailure.ENDS_JOB, pull=2955).means(
+            "One pod without requests that fits nowhere stops the others of its job."
+        ),
+        since("v1.9.0", BackfillFailure.ENDS_ACTION, pull=3335).means(
+            "One pod without requests that fits nowhere stops the others of all jobs."
+        ),
+        since("v1.12.0", BackfillFailure.CONTINUES, pull=4029).means(
+            "A pod without requests that fits nowhere does not stop others."
+        ),
         source="actions/backfill/backfill.go Execute",
-        why="Pods without requests may all go to one node.",
-    ),
-    Row(
-        "backfill_scores_nodes",
-        True,
-        landed("v1.8.2"),
-        source="actions/backfill/backfill.go Execute",
-        why="Pods without requests go to the node that scores best.",
-        pull=2955,
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.UNPREPARED_ENDS_JOB,
-        FIRST,
-        source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere does not stop others.",
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.ENDS_JOB,
-        landed("v1.8.2"),
-        source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops the others of its job.",
-        pull=2955,
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.ENDS_ACTION,
-        landed("v1.9.0"),
-        source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops the others of all jobs.",
-        pull=3335,
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.CONTINUES,
-        landed("v1.12.0"),
-        source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere does not stop others.",
-        pull=4029,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

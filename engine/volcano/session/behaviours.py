@@ -1,9 +1,9 @@
 """How the sessions of a release behave: one complete record, put together from its subjects.
 
-Code reads a field and never compares releases. A field's name says what an operator can see; its
-docstring explains the values. Each subject is a module with the fields, the kinds of values, and
-the rows that say which release has which value. Only the complete record has generated methods:
-methods of subjects would cost start-up time.
+Code reads a field and never compares releases. A field's name says what an operator can see, and
+its effect explains the values. Each subject is a module with kinds of values, and behaviours with
+their histories. Only the complete record has generated methods: methods of subjects would cost
+start-up time.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, since, subject
 
 
 class UnknownAction(StrEnum):
@@ -24,117 +23,66 @@ class UnknownAction(StrEnum):
         return self is not UnknownAction.IGNORED
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+_WITH_CAPACITY = frozenset({"capacity", "deviceshare", "nodegroup", "pdb"})
+_WITH_TOPOLOGY = _WITH_CAPACITY | {"network-topology-aware"}
+_WITH_STRATEGIES = _WITH_TOPOLOGY | {"resource-strategy-fit"}
+_PLUGIN_MISSING = (
+    "A plugin that the configuration names is not in the release, and its checks are left out."
+)
+
+
+@subject
 class ConfigurationBehaviours:
     """The scheduler's configuration: what differs between releases."""
 
-    plugins: frozenset[str]
-    """Plugins that exist beyond those that all releases have."""
-
-    unknown_action: UnknownAction
-    """What happens to a configuration that names an unknown action."""
-
-    gang_eviction_actions: bool
-    """The actions ``gangpreempt`` and ``gangreclaim`` exist."""
-
-    bool_texts: bool
-    """Arguments of plugins and actions that are true or false may be written as texts."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "plugins",
-        frozenset(),
-        FIRST,
-        source="plugins/factory.go",
-        why="A configuration that names a plugin of a later release runs without it.",
-        fault="A plugin that the configuration names is not in the release, and its checks are "
-        "left out.",
-    ),
-    Row(
-        "plugins",
-        frozenset({"capacity", "deviceshare", "nodegroup", "pdb"}),
-        landed("v1.9.0"),
-        source="plugins/factory.go",
-        why="New: capacity, deviceshare, nodegroup and pdb.",
-        fault="A plugin that the configuration names is not in the release, and its checks are "
-        "left out.",
-        pull=3283,
-    ),
-    Row(
-        "plugins",
-        frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"}),
-        landed("v1.12.0"),
-        source="plugins/factory.go",
-        why="New: network-topology-aware; a job's pods are placed near each other.",
-        fault="A plugin that the configuration names is not in the release, and its checks are "
-        "left out.",
-        pull=4310,
-    ),
-    Row(
-        "plugins",
-        frozenset(
-            {
-                *("capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"),
-                "resource-strategy-fit",
-            }
+    plugins: frozenset[str] = behaviour(
+        "Plugins that exist beyond those that all releases have.",
+        since(FIRST, frozenset()).means(
+            "A configuration that names a plugin of a later release runs without it.",
+            fault=_PLUGIN_MISSING,
         ),
-        landed("v1.13.0"),
-        source="plugins/resource-strategy-fit",
-        why="New: resource-strategy-fit; each resource can be packed or spread by itself.",
-    ),
-    Row(
-        "unknown_action",
-        UnknownAction.REJECTS_AS_IGNORED,
-        FIRST,
+        since("v1.9.0", _WITH_CAPACITY, pull=3283).means(
+            "New: capacity, deviceshare, nodegroup and pdb.", fault=_PLUGIN_MISSING
+        ),
+        since("v1.12.0", _WITH_TOPOLOGY, pull=4310).means(
+            "New: network-topology-aware; a job's pods are placed near each other.",
+            fault=_PLUGIN_MISSING,
+        ),
+        since("v1.13.0", _WITH_STRATEGIES).means(
+            "New: resource-strategy-fit; each resource can be packed or spread by itself.",
+            source="plugins/resource-strategy-fit",
+        ),
+        source="plugins/factory.go",
+    )
+
+    unknown_action: UnknownAction = behaviour(
+        "What happens to a configuration that names an unknown action.",
+        since(FIRST, UnknownAction.REJECTS_AS_IGNORED).means(
+            "A misspelt action keeps the old configuration in force; the log says otherwise."
+        ),
+        since("v1.12.0", UnknownAction.IGNORED, pull=3994).means(
+            "A misspelt action is an error in the log, and the rest of the configuration works."
+        ),
+        since("v1.14.0", UnknownAction.REJECTS, pull=4661).means(
+            "Again, a misspelt action keeps the old configuration in force."
+        ),
         source="util.go UnmarshalSchedulerConf",
-        why="A misspelt action keeps the old configuration in force; the log says otherwise.",
-    ),
-    Row(
-        "unknown_action",
-        UnknownAction.IGNORED,
-        landed("v1.12.0"),
-        source="util.go UnmarshalSchedulerConf",
-        why="A misspelt action is an error in the log, and the rest of the configuration works.",
-        pull=3994,
-    ),
-    Row(
-        "unknown_action",
-        UnknownAction.REJECTS,
-        landed("v1.14.0"),
-        source="util.go UnmarshalSchedulerConf",
-        why="Again, a misspelt action keeps the old configuration in force.",
-        pull=4661,
-    ),
-    Row(
-        "gang_eviction_actions",
-        False,
-        FIRST,
+    )
+
+    gang_eviction_actions: bool = behaviour(
+        "The actions ``gangpreempt`` and ``gangreclaim`` exist.",
+        since(FIRST, False).means(
+            "A configuration that names gangpreempt names an unknown action."
+        ),
+        since("v1.15.0", True, pull=5250).means("Separate actions can evict whole gangs."),
         source="actions/factory.go",
-        why="A configuration that names gangpreempt names an unknown action.",
-    ),
-    Row(
-        "gang_eviction_actions",
-        True,
-        landed("v1.15.0"),
-        source="actions/factory.go",
-        why="Separate actions can evict whole gangs.",
-        pull=5250,
-    ),
-    Row(
-        "bool_texts",
-        False,
-        FIRST,
+    )
+
+    bool_texts: bool = behaviour(
+        "Arguments of plugins and actions that are true or false may be written as texts.",
+        since(FIRST, False).means('An argument "false" counts as not given.'),
+        since("v1.15.0", True, pull=5058).means(
+            'An argument "false" is false; so are "0", "f", "F", "False" and "FALSE".'
+        ),
         source="framework/arguments.go GetBool",
-        why='An argument "false" counts as not given.',
-    ),
-    Row(
-        "bool_texts",
-        True,
-        landed("v1.15.0"),
-        source="framework/arguments.go GetBool",
-        why='An argument "false" is false; so are "0", "f", "F", "False" and "FALSE".',
-        pull=5058,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

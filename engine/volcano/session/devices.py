@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, landed, since, subject
 
 
 class SharedDevices(StrEnum):
@@ -60,337 +59,200 @@ class VirtualGpuUse(StrEnum):
     refuse cards of each other, what is taken back is free at once, and cards count as at first."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class DeviceBehaviours:
     """Shared GPUs, claims of devices, and NUMA nodes: what differs between releases."""
 
-    shared_devices: SharedDevices
-    """How ``deviceshare`` knows of devices, and what the messages of pods say."""
+    shared_devices: SharedDevices = behaviour(
+        "How ``deviceshare`` knows of devices, and what the messages of pods say.",
+        since(FIRST, SharedDevices.ERRORS_REPORTED).means(
+            "A pod's message is the bare error of a node whose devices refuse it.",
+            source="plugins/deviceshare/deviceshare.go OnSessionOpen",
+        ),
+        since("v1.10.0", SharedDevices.FAULTS_REPORTED, pull=3553).means(
+            "A pod's message names the kind of device that refuses it.",
+            source="plugins/deviceshare/deviceshare.go OnSessionOpen",
+        ),
+        since("v1.12.0", SharedDevices.FAULTS_UNREPORTED, pull=4290).means(
+            "A pod's message does not say why virtual GPUs refuse it; nodes have sharing modes.",
+            source="api/devices/nvidia/vgpu/device_info.go FilterNode",
+        ),
+        since("v1.13.0", SharedDevices.PODS_LATE, pull=4500).means(
+            "Shared cards of pods that are there before the first session seem to be free.",
+            source="api/node_info.go addResource",
+            fault="Shared cards of older pods count as free until an update of the pods.",
+        ),
+        since("v1.14.0", SharedDevices.LATE, pull=4717).means(
+            "A node without devices takes pods that request some, and the scheduler crashes.",
+            source="api/node_info.go setNodeOthersResource",
+            fault="The devices of a node that has none are not checked: the pod gets none.",
+        ),
+        since("v1.15.0", SharedDevices.REFUSALS_HEEDED, pull=5116).means(
+            "A pod is not placed if its part of a device is not free after all.",
+            source="plugins/predicates/predicates.go OnSessionOpen",
+            fault="The devices of a node that has none are not checked: the pod gets none.",
+        ),
+    )
 
-    devices_counted_without_plugin: CountedDevices
-    """What the cache counts of pods' devices without ``deviceshare``, and which pods then crash the
-    scheduler."""
+    devices_counted_without_plugin: CountedDevices = behaviour(
+        "What the cache counts of pods' devices without ``deviceshare``, and which pods then crash "
+        "the scheduler.",
+        since(FIRST, CountedDevices.ALL).means(
+            "A pod that has shared cards of a node without any, or whose annotation of virtual "
+            "GPUs is malformed, crashes the scheduler at each start.",
+            source="api/node_info.go addResource",
+        ),
+        since("v1.12.0", CountedDevices.REGISTERED, pull=4290).means(
+            "A malformed annotation of virtual GPUs crashes it only on a node that registers some.",
+            source="api/devices/nvidia/vgpu/device_info.go AddResource",
+        ),
+        since("v1.13.0", CountedDevices.VIRTUAL, pull=4500).means(
+            "A pod that has shared cards of a node without any does no harm, unless deviceshare "
+            "shares cards.",
+            source="api/node_info.go addResource",
+        ),
+        since("v1.14.0", CountedDevices.NONE, pull=4717).means(
+            "A malformed annotation of virtual GPUs does no harm without deviceshare.",
+            source="api/node_info.go addResource",
+        ),
+    )
 
-    unknown_virtual_gpus_crash: bool
-    """Virtual GPUs that are taken back, but were not counted, crash the scheduler."""
-
-    virtual_gpu_use: VirtualGpuUse
-    """Which virtual GPUs a pod gets, and how much of them."""
-
-    virtual_gpus_by_handshake: bool
-    """A node's virtual GPUs count while its agent answers; else while allocatable."""
-
-    free_cores_unsigned: bool
-    """A virtual GPU of which more cores are used than it has takes any request for cores."""
-
-    one_unwanted_type_allowed: bool
-    """A pod that names one type of GPU that it does not want gets it all the same."""
-
-    virtual_gpus_counted_twice: bool
-    """Within a session, a pod's virtual GPUs are counted twice."""
-
-    devices_scored: bool
-    """With ``deviceshare``, nodes score by their GPUs, if the weight is not 0."""
-
-    device_quotas: bool
-    """With ``capacity``, a queue's capability limits the devices of a class in claims."""
-
-    device_counts_saturate: bool
-    """Numbers of devices stop at the largest integer; else they overflow to negative."""
-
-    new_numa_resources_crash: bool
-    """A node that reports a resource of its NUMA nodes for the first time, and less of another,
-    crashes the scheduler."""
-
-    numa_policy_misspelt: bool
-    """The message about a node's NUMA policy spells it "topology polocy"; else "policy"."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "shared_devices",
-        SharedDevices.ERRORS_REPORTED,
-        FIRST,
-        source="plugins/deviceshare/deviceshare.go OnSessionOpen",
-        why="A pod's message is the bare error of a node whose devices refuse it.",
-    ),
-    Row(
-        "shared_devices",
-        SharedDevices.FAULTS_REPORTED,
-        landed("v1.10.0"),
-        source="plugins/deviceshare/deviceshare.go OnSessionOpen",
-        why="A pod's message names the kind of device that refuses it.",
-        pull=3553,
-    ),
-    Row(
-        "shared_devices",
-        SharedDevices.FAULTS_UNREPORTED,
-        landed("v1.12.0"),
-        source="api/devices/nvidia/vgpu/device_info.go FilterNode",
-        why="A pod's message does not say why virtual GPUs refuse it; nodes have sharing modes.",
-        pull=4290,
-    ),
-    Row(
-        "shared_devices",
-        SharedDevices.PODS_LATE,
-        landed("v1.13.0"),
-        source="api/node_info.go addResource",
-        why="Shared cards of pods that are there before the first session seem to be free.",
-        fault="Shared cards of older pods count as free until an update of the pods.",
-        pull=4500,
-    ),
-    Row(
-        "shared_devices",
-        SharedDevices.LATE,
-        landed("v1.14.0"),
-        source="api/node_info.go setNodeOthersResource",
-        why="A node without devices takes pods that request some, and the scheduler crashes.",
-        fault="The devices of a node that has none are not checked: the pod gets none.",
-        pull=4717,
-    ),
-    Row(
-        "shared_devices",
-        SharedDevices.REFUSALS_HEEDED,
-        landed("v1.15.0"),
-        source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod is not placed if its part of a device is not free after all.",
-        fault="The devices of a node that has none are not checked: the pod gets none.",
-        pull=5116,
-    ),
-    Row(
-        "devices_counted_without_plugin",
-        CountedDevices.ALL,
-        FIRST,
-        source="api/node_info.go addResource",
-        why="A pod that has shared cards of a node without any, or whose annotation of virtual GPUs"
-        " is malformed, crashes the scheduler at each start.",
-    ),
-    Row(
-        "devices_counted_without_plugin",
-        CountedDevices.REGISTERED,
-        landed("v1.12.0"),
-        source="api/devices/nvidia/vgpu/device_info.go AddResource",
-        why="A malformed annotation of virtual GPUs crashes it only on a node that registers some.",
-        pull=4290,
-    ),
-    Row(
-        "devices_counted_without_plugin",
-        CountedDevices.VIRTUAL,
-        landed("v1.13.0"),
-        source="api/node_info.go addResource",
-        why="A pod that has shared cards of a node without any does no harm, unless deviceshare"
-        " shares cards.",
-        pull=4500,
-    ),
-    Row(
-        "devices_counted_without_plugin",
-        CountedDevices.NONE,
-        landed("v1.14.0"),
-        source="api/node_info.go addResource",
-        why="A malformed annotation of virtual GPUs does no harm without deviceshare.",
-        pull=4717,
-    ),
-    Row(
-        "unknown_virtual_gpus_crash",
-        False,
-        FIRST,
+    unknown_virtual_gpus_crash: bool = behaviour(
+        "Virtual GPUs that are taken back, but were not counted, crash the scheduler.",
+        since(FIRST, False).means(
+            "Virtual GPUs that were not counted are taken back without harm."
+        ),
+        since("v1.10.0", True, pull=3553).means(
+            "Taking back virtual GPUs that were not counted crashes the scheduler."
+        ),
+        since("v1.13.0", False, pull=4500).means(
+            "Virtual GPUs that were not counted are taken back without harm."
+        ),
         source="api/devices/nvidia/vgpu/device_info.go SubResource",
-        why="Virtual GPUs that were not counted are taken back without harm.",
-    ),
-    Row(
-        "unknown_virtual_gpus_crash",
-        True,
-        landed("v1.10.0"),
-        source="api/devices/nvidia/vgpu/device_info.go SubResource",
-        why="Taking back virtual GPUs that were not counted crashes the scheduler.",
-        pull=3553,
-    ),
-    Row(
-        "unknown_virtual_gpus_crash",
-        False,
-        landed("v1.13.0"),
-        source="api/devices/nvidia/vgpu/device_info.go SubResource",
-        why="Virtual GPUs that were not counted are taken back without harm.",
-        pull=4500,
-    ),
-    Row(
-        "virtual_gpu_use",
-        VirtualGpuUse.FROM_LAST,
-        FIRST,
-        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A percentage below 100 of a card's memory counts as 0.",
-    ),
-    Row(
-        "virtual_gpu_use",
-        VirtualGpuUse.COUNTED,
-        landed("v1.13.0"),
-        source="api/devices/nvidia/vgpu/device_info.go GetIgnoredDevices",
-        why="Nodes and queues count memory and cores of virtual GPUs like other resources.",
-        fault="A percentage below 100 of a card's memory counts as 0.",
-        pull=4520,
-    ),
-    Row(
-        "virtual_gpu_use",
-        VirtualGpuUse.BY_SHARE,
-        landed("v1.14.0"),
-        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A percentage of memory refers to the assigned card.",
-        pull=4714,
-    ),
-    Row(
-        "virtual_gpu_use",
-        VirtualGpuUse.BY_POLICY,
-        landed("v1.15.0"),
-        source="api/devices/nvidia/vgpu/utils.go sortedDeviceIndicesByPolicy",
-        why="The policy of shared GPUs chooses cards; ``spread`` no longer chooses nodes.",
-        pull=5252,
-    ),
-    Row(
-        "virtual_gpus_by_handshake",
-        True,
-        FIRST,
+    )
+
+    virtual_gpu_use: VirtualGpuUse = behaviour(
+        "Which virtual GPUs a pod gets, and how much of them.",
+        since(FIRST, VirtualGpuUse.FROM_LAST).means(
+            "A percentage below 100 of a card's memory counts as 0.",
+            source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        ),
+        since("v1.13.0", VirtualGpuUse.COUNTED, pull=4520).means(
+            "Nodes and queues count memory and cores of virtual GPUs like other resources.",
+            source="api/devices/nvidia/vgpu/device_info.go GetIgnoredDevices",
+            fault="A percentage below 100 of a card's memory counts as 0.",
+        ),
+        since("v1.14.0", VirtualGpuUse.BY_SHARE, pull=4714).means(
+            "A percentage of memory refers to the assigned card.",
+            source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        ),
+        since("v1.15.0", VirtualGpuUse.BY_POLICY, pull=5252).means(
+            "The policy of shared GPUs chooses cards; ``spread`` no longer chooses nodes.",
+            source="api/devices/nvidia/vgpu/utils.go sortedDeviceIndicesByPolicy",
+        ),
+    )
+
+    virtual_gpus_by_handshake: bool = behaviour(
+        "A node's virtual GPUs count while its agent answers; else while allocatable.",
+        since(FIRST, True).means(
+            "A node's virtual GPUs are ignored a minute after its agent stops answering."
+        ),
+        since(landed("v1.14.3", "v1.15.1"), False, pull=5393).means(
+            "A node's virtual GPUs count as long as kubelet reports them as allocatable."
+        ),
         source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
-        why="A node's virtual GPUs are ignored a minute after its agent stops answering.",
-    ),
-    Row(
-        "virtual_gpus_by_handshake",
-        False,
-        landed("v1.14.3", "v1.15.1"),
-        source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
-        why="A node's virtual GPUs count as long as kubelet reports them as allocatable.",
-        pull=5393,
-    ),
-    Row(
-        "free_cores_unsigned",
-        True,
-        FIRST,
+    )
+
+    free_cores_unsigned: bool = behaviour(
+        "A virtual GPU of which more cores are used than it has takes any request for cores.",
+        since(FIRST, True).means(
+            "A card of which more than 100 cores are used seems to have very many free ones.",
+            fault="A card of which more than 100 cores are used counts as free.",
+        ),
+        since("v1.11.0", False, pull=3774).means(
+            "A card of which more than 100 cores are used has none free."
+        ),
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A card of which more than 100 cores are used seems to have very many free ones.",
-        fault="A card of which more than 100 cores are used counts as free.",
-    ),
-    Row(
-        "free_cores_unsigned",
-        False,
-        landed("v1.11.0"),
-        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="A card of which more than 100 cores are used has none free.",
-        pull=3774,
-    ),
-    Row(
-        "one_unwanted_type_allowed",
-        True,
-        FIRST,
+    )
+
+    one_unwanted_type_allowed: bool = behaviour(
+        "A pod that names one type of GPU that it does not want gets it all the same.",
+        since(FIRST, True).means(
+            "A pod gets GPUs of the one type that it does not want; of several it gets none.",
+            fault="A pod gets GPUs of a type that it does not want.",
+        ),
+        since("v1.12.0", False, pull=4149).means(
+            "A pod gets no GPU of a type that it does not want."
+        ),
         source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
-        why="A pod gets GPUs of the one type that it does not want; of several it gets none.",
-        fault="A pod gets GPUs of a type that it does not want.",
-    ),
-    Row(
-        "one_unwanted_type_allowed",
-        False,
-        landed("v1.12.0"),
-        source="api/devices/nvidia/vgpu/utils.go checkGPUtype",
-        why="A pod gets no GPU of a type that it does not want.",
-        pull=4149,
-    ),
-    Row(
-        "virtual_gpus_counted_twice",
-        False,
-        FIRST,
-        source="api/devices/nvidia/vgpu/device_info.go Allocate",
-        why="A card takes as many pods in a session as it has room for.",
-    ),
-    Row(
-        "virtual_gpus_counted_twice",
-        True,
-        landed("v1.12.0"),
-        source="api/devices/nvidia/vgpu/device_info.go Allocate",
-        why="A card seems full when it is half full, until the next session.",
-        pull=4290,
-    ),
-    Row(
-        "virtual_gpus_counted_twice",
-        False,
-        landed("v1.12.3", "v1.13.2", "v1.14.0"),
-        source="api/devices/nvidia/vgpu/device_info.go Allocate, addToPodMap",
-        why="Again, a card takes as many pods in a session as it has room for.",
-        pull=4873,
-    ),
-    Row(
-        "devices_scored",
-        False,
-        FIRST,
+    )
+
+    virtual_gpus_counted_twice: bool = behaviour(
+        "Within a session, a pod's virtual GPUs are counted twice.",
+        since(FIRST, False).means(
+            "A card takes as many pods in a session as it has room for.",
+            source="api/devices/nvidia/vgpu/device_info.go Allocate",
+        ),
+        since("v1.12.0", True, pull=4290).means(
+            "A card seems full when it is half full, until the next session.",
+            source="api/devices/nvidia/vgpu/device_info.go Allocate",
+        ),
+        since(landed("v1.12.3", "v1.13.2", "v1.14.0"), False, pull=4873).means(
+            "Again, a card takes as many pods in a session as it has room for.",
+            source="api/devices/nvidia/vgpu/device_info.go Allocate, addToPodMap",
+        ),
+    )
+
+    devices_scored: bool = behaviour(
+        "With ``deviceshare``, nodes score by their GPUs, if the weight is not 0.",
+        since(FIRST, False).means("GPU scores of nodes are computed, but not used."),
+        since("v1.13.0", True, pull=4340).means(
+            "Nodes score by the use of their GPUs, if the score has a weight."
+        ),
         source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
-        why="GPU scores of nodes are computed, but not used.",
-    ),
-    Row(
-        "devices_scored",
-        True,
-        landed("v1.13.0"),
-        source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
-        why="Nodes score by the use of their GPUs, if the score has a weight.",
-        pull=4340,
-    ),
-    Row(
-        "device_quotas",
-        False,
-        FIRST,
-        source="plugins/capacity/capacity.go",
-        why="Device claims of pods count in no queue.",
-        fault="Device claims of pods count in no queue.",
-    ),
-    Row(
-        "device_quotas",
-        True,
-        landed("v1.15.0"),
-        source="plugins/capacity/capacity.go checkDRAAllocatable",
-        why="A queue can have a quota of devices of a class.",
-        pull=5058,
-    ),
-    Row(
-        "device_counts_saturate",
-        False,
-        FIRST,
-        source="api/job_info.go DRAResource.Add, GetMinDRAResources",
-        why="A claim of too many devices overflows, and is within every queue's capability.",
-        fault="A claim of too many devices overflows, and is within every limit.",
-    ),
-    Row(
-        "device_counts_saturate",
-        True,
-        landed("v1.15.1"),
-        source="api/saturating.go",
-        why="A claim of too many devices exceeds every queue's capability.",
-        pull=5621,
-    ),
-    Row(
-        "new_numa_resources_crash",
-        True,
-        FIRST,
+    )
+
+    device_quotas: bool = behaviour(
+        "With ``capacity``, a queue's capability limits the devices of a class in claims.",
+        since(FIRST, False).means(
+            "Device claims of pods count in no queue.",
+            source="plugins/capacity/capacity.go",
+            fault="Device claims of pods count in no queue.",
+        ),
+        since("v1.15.0", True, pull=5058).means(
+            "A queue can have a quota of devices of a class.",
+            source="plugins/capacity/capacity.go checkDRAAllocatable",
+        ),
+    )
+
+    device_counts_saturate: bool = behaviour(
+        "Numbers of devices stop at the largest integer; else they overflow to negative.",
+        since(FIRST, False).means(
+            "A claim of too many devices overflows, and is within every queue's capability.",
+            source="api/job_info.go DRAResource.Add, GetMinDRAResources",
+            fault="A claim of too many devices overflows, and is within every limit.",
+        ),
+        since("v1.15.1", True, pull=5621).means(
+            "A claim of too many devices exceeds every queue's capability.",
+            source="api/saturating.go",
+        ),
+    )
+
+    new_numa_resources_crash: bool = behaviour(
+        "A node that reports a resource of its NUMA nodes for the first time, and less of another, "
+        "crashes the scheduler.",
+        since(FIRST, True).means(
+            "A kubelet that starts to report another NUMA resource may crash the scheduler."
+        ),
+        since(landed("v1.12.3", "v1.13.2", "v1.14.0"), False, pull=4892).means(
+            "New NUMA resources of a node are accepted."
+        ),
         source="api/node_info.go RefreshNumaSchedulerInfoByCrd",
-        why="A kubelet that starts to report another NUMA resource may crash the scheduler.",
-    ),
-    Row(
-        "new_numa_resources_crash",
-        False,
-        landed("v1.12.3", "v1.13.2", "v1.14.0"),
-        source="api/node_info.go RefreshNumaSchedulerInfoByCrd",
-        why="New NUMA resources of a node are accepted.",
-        pull=4892,
-    ),
-    Row(
-        "numa_policy_misspelt",
-        True,
-        FIRST,
+    )
+
+    numa_policy_misspelt: bool = behaviour(
+        'The message about a node\'s NUMA policy spells it "topology polocy"; else "policy".',
+        since(FIRST, True).means("A pod's message says polocy."),
+        since("v1.12.0", False, pull=4035).means("A pod's message says policy."),
         source="plugins/numaaware/numaaware.go filterNodeByPolicy",
-        why="A pod's message says polocy.",
-    ),
-    Row(
-        "numa_policy_misspelt",
-        False,
-        landed("v1.12.0"),
-        source="plugins/numaaware/numaaware.go filterNodeByPolicy",
-        why="A pod's message says policy.",
-        pull=4035,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

@@ -10,26 +10,7 @@ import dataclasses
 from functools import lru_cache
 from typing import Any
 
-from ..releases import RELEASES, PreRelease, Release, Row, in_landing_order, parse_release
-from . import (
-    allocate,
-    backfill,
-    configuration,
-    devices,
-    enqueue,
-    evictions,
-    filters,
-    gangs,
-    nodes,
-    pods,
-    preempt,
-    queue_tree,
-    queues,
-    reclaim,
-    scores,
-    status,
-    topology,
-)
+from ..releases import RELEASES, PreRelease, Release, Row, history_of, parse_release
 from .behaviours import Behaviours
 
 SUPPORTED: tuple[Release, ...] = RELEASES
@@ -38,13 +19,7 @@ SUPPORTED: tuple[Release, ...] = RELEASES
 RECORDS_KEPT = 128
 """Records of releases that are kept: all releases, and some pre-releases."""
 
-HISTORY: tuple[Row, ...] = in_landing_order(
-    *(*configuration.ROWS, *enqueue.ROWS, *allocate.ROWS, *backfill.ROWS),
-    *(*preempt.ROWS, *reclaim.ROWS, *evictions.ROWS, *queues.ROWS),
-    *(*queue_tree.ROWS, *gangs.ROWS, *pods.ROWS, *nodes.ROWS),
-    *(*filters.ROWS, *scores.ROWS, *topology.ROWS, *devices.ROWS),
-    *status.ROWS,
-)
+HISTORY: tuple[Row, ...] = history_of(Behaviours)
 """All rows, in the order in which they landed on the main line."""
 
 

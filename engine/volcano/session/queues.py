@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, landed, since, subject
 
 
 class Elastic(StrEnum):
@@ -48,245 +47,138 @@ class CapacityVictims(StrEnum):
     """The same, least important first; also tasks whose queue's ancestors hold too much."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class QueueBehaviours:
     """Queues in ``proportion`` and ``capacity``: what differs between releases."""
 
-    queue_priority: bool
-    """Queues have a priority, which comes before their shares."""
-
-    closed_queues_schedule: bool
-    """Queues that are not Open still enqueue and allocate."""
-
-    compared_resources: Comparison
-    """What is compared when a queue is checked for a pod or a job."""
-
-    elastic_resources: Elastic
-    """What a job could give back."""
-
-    deserved_keeps_zero_scalars: bool
-    """Scalars with deserved 0 stay in a queue's deserved."""
-
-    excess_guarantees_crash: bool
-    """Guarantees that exceed the cluster crash the scheduler."""
-
-    guarantees_above_remaining_crash: bool
-    """``proportion`` crashes when guarantees exceed what remains to divide."""
-
-    unnamed_capability_unlimited: bool
-    """With ``proportion``, a capability does not bound what it does not name; else a queue whose
-    capability names one kind of GPU, or another such resource, may use no other."""
-
-    deserved_capped_by_request: bool
-    """With ``capacity``, a queue deserves no more than it requests."""
-
-    zero_deserved_share_is_one: bool
-    """With ``capacity``, a queue that deserves nothing always has the share 1."""
-
-    capacity_reclaims_for: ReclaimsFor
-    """With ``capacity``, for which tasks a queue may reclaim."""
-
-    capacity_victims: CapacityVictims
-    """With ``capacity``, which tasks a task may reclaim."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "queue_priority",
-        False,
-        FIRST,
+    queue_priority: bool = behaviour(
+        "Queues have a priority, which comes before their shares.",
+        since(FIRST, False).means("spec.priority of a queue has no effect."),
+        since("v1.10.0", True, pull=3700).means("Queues of higher spec.priority come first."),
         source="plugins/proportion/proportion.go QueueOrderFn",
-        why="spec.priority of a queue has no effect.",
-    ),
-    Row(
-        "queue_priority",
-        True,
-        landed("v1.10.0"),
-        source="plugins/proportion/proportion.go QueueOrderFn",
-        why="Queues of higher spec.priority come first.",
-        pull=3700,
-    ),
-    Row(
-        "closed_queues_schedule",
-        True,
-        FIRST,
-        source="plugins/proportion/proportion.go",
-        why="A closed queue still schedules its existing PodGroups.",
-        fault="A closed queue still schedules.",
-    ),
-    Row(
-        "closed_queues_schedule",
-        False,
-        landed("v1.12.0"),
-        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue places nothing while it is closed or its state was never set.",
-        pull=4263,
-    ),
-    Row(
-        "compared_resources",
-        Comparison.EVERYTHING,
-        FIRST,
-        source="plugins/proportion/proportion.go, plugins/overcommit/overcommit.go",
-        why="A queue above its limit of GPUs places no pod, even one that requests only cpu.",
-    ),
-    Row(
-        "compared_resources",
-        Comparison.REQUESTED,
-        landed("v1.10.0"),
-        source="api/resource_info.go LessEqualWithDimension",
-        why="A queue above its limit of GPUs still places pods that request only cpu.",
-        pull=3696,
-    ),
-    Row(
-        "elastic_resources",
-        Elastic.ALL_OR_NOTHING,
-        FIRST,
+    )
+
+    closed_queues_schedule: bool = behaviour(
+        "Queues that are not Open still enqueue and allocate.",
+        since(FIRST, True).means(
+            "A closed queue still schedules its existing PodGroups.",
+            source="plugins/proportion/proportion.go",
+            fault="A closed queue still schedules.",
+        ),
+        since("v1.12.0", False, pull=4263).means(
+            "A queue places nothing while it is closed or its state was never set.",
+            source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
+        ),
+    )
+
+    compared_resources: Comparison = behaviour(
+        "What is compared when a queue is checked for a pod or a job.",
+        since(FIRST, Comparison.EVERYTHING).means(
+            "A queue above its limit of GPUs places no pod, even one that requests only cpu.",
+            source="plugins/proportion/proportion.go, plugins/overcommit/overcommit.go",
+        ),
+        since("v1.10.0", Comparison.REQUESTED, pull=3696).means(
+            "A queue above its limit of GPUs still places pods that request only cpu.",
+            source="api/resource_info.go LessEqualWithDimension",
+        ),
+    )
+
+    elastic_resources: Elastic = behaviour(
+        "What a job could give back.",
+        since(FIRST, Elastic.ALL_OR_NOTHING).means(
+            "Jobs count as elastic only if they exceed their minimum in every resource."
+        ),
+        since(landed("v1.9.1", "v1.10.1", "v1.11.0"), Elastic.EACH, pull=3106).means(
+            "Resources that jobs hold beyond their minimum make room for new jobs."
+        ),
         source="api/job_info.go GetElasticResources",
-        why="Jobs count as elastic only if they exceed their minimum in every resource.",
-    ),
-    Row(
-        "elastic_resources",
-        Elastic.EACH,
-        landed("v1.9.1", "v1.10.1", "v1.11.0"),
-        source="api/job_info.go GetElasticResources",
-        why="Resources that jobs hold beyond their minimum make room for new jobs.",
-        pull=3106,
-    ),
-    Row(
-        "deserved_keeps_zero_scalars",
-        False,
-        FIRST,
+    )
+
+    deserved_keeps_zero_scalars: bool = behaviour(
+        "Scalars with deserved 0 stay in a queue's deserved.",
+        since(FIRST, False).means("A resource with deserved 0 is treated as missing."),
+        since("v1.12.3", True, pull=4347).means(
+            "A resource with deserved 0 is compared like others."
+        ),
         source="api/helpers/helpers.go Max",
-        why="A resource with deserved 0 is treated as missing.",
-    ),
-    Row(
-        "deserved_keeps_zero_scalars",
-        True,
-        landed("v1.12.3"),
-        source="api/helpers/helpers.go Max",
-        why="A resource with deserved 0 is compared like others.",
-        pull=4347,
-    ),
-    Row(
-        "excess_guarantees_crash",
-        True,
-        FIRST,
+    )
+
+    excess_guarantees_crash: bool = behaviour(
+        "Guarantees that exceed the cluster crash the scheduler.",
+        since(FIRST, True).means("Guarantees above the sum of the nodes crash the scheduler."),
+        since(landed("v1.9.1", "v1.10.1", "v1.11.0"), False, pull=3106).means(
+            "Guarantees above the sum of the nodes leave other queues nothing."
+        ),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="Guarantees above the sum of the nodes crash the scheduler.",
-    ),
-    Row(
-        "excess_guarantees_crash",
-        False,
-        landed("v1.9.1", "v1.10.1", "v1.11.0"),
-        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="Guarantees above the sum of the nodes leave other queues nothing.",
-        pull=3106,
-    ),
-    Row(
-        "guarantees_above_remaining_crash",
-        True,
-        FIRST,
+    )
+
+    guarantees_above_remaining_crash: bool = behaviour(
+        "``proportion`` crashes when guarantees exceed what remains to divide.",
+        since(FIRST, True).means(
+            "Guarantees above what a queue's weight gives can crash the scheduler."
+        ),
+        since("v1.12.0", False, pull=4273).means(
+            "A queue gets its guarantee, even if its weight gives less."
+        ),
         source="plugins/proportion/proportion.go OnSessionOpen",
-        why="Guarantees above what a queue's weight gives can crash the scheduler.",
-    ),
-    Row(
-        "guarantees_above_remaining_crash",
-        False,
-        landed("v1.12.0"),
+    )
+
+    unnamed_capability_unlimited: bool = behaviour(
+        "With ``proportion``, a capability does not bound what it does not name; else a queue "
+        "whose capability names one kind of GPU, or another such resource, may use no other.",
+        since(FIRST, False).means(
+            "A queue with a capability of one kind of GPU gets no other kind."
+        ),
+        since("v1.8.2", True, pull=3448).means("A queue's capability bounds only what it names."),
         source="plugins/proportion/proportion.go OnSessionOpen",
-        why="A queue gets its guarantee, even if its weight gives less.",
-        pull=4273,
-    ),
-    Row(
-        "unnamed_capability_unlimited",
-        False,
-        FIRST,
-        source="plugins/proportion/proportion.go OnSessionOpen",
-        why="A queue with a capability of one kind of GPU gets no other kind.",
-    ),
-    Row(
-        "unnamed_capability_unlimited",
-        True,
-        landed("v1.8.2"),
-        source="plugins/proportion/proportion.go OnSessionOpen",
-        why="A queue's capability bounds only what it names.",
-        pull=3448,
-    ),
-    Row(
-        "deserved_capped_by_request",
-        True,
-        FIRST,
-        source="plugins/capacity/capacity.go",
-        why="An idle queue deserves nothing: shares refer to what queues request.",
-    ),
-    Row(
-        "deserved_capped_by_request",
-        False,
-        landed("v1.12.0"),
-        source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
-        why="A queue's share refers to its configured deserved, not to its requests.",
-        pull=3946,
-    ),
-    Row(
-        "zero_deserved_share_is_one",
-        False,
-        FIRST,
-        source="plugins/capacity/capacity.go updateShare",
-        why="Queues that deserve nothing come first.",
-    ),
-    Row(
-        "zero_deserved_share_is_one",
-        True,
-        landed("v1.14.0"),
-        source="plugins/capacity/capacity.go updateQueueAttrShare",
-        why="Queues that deserve nothing come after queues below their deserved.",
-        pull=4865,
-    ),
-    Row(
-        "capacity_reclaims_for",
-        ReclaimsFor.ALL,
-        FIRST,
+    )
+
+    deserved_capped_by_request: bool = behaviour(
+        "With ``capacity``, a queue deserves no more than it requests.",
+        since(FIRST, True).means(
+            "An idle queue deserves nothing: shares refer to what queues request.",
+            source="plugins/capacity/capacity.go",
+        ),
+        since("v1.12.0", False, pull=3946).means(
+            "A queue's share refers to its configured deserved, not to its requests.",
+            source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
+        ),
+    )
+
+    zero_deserved_share_is_one: bool = behaviour(
+        "With ``capacity``, a queue that deserves nothing always has the share 1.",
+        since(FIRST, False).means(
+            "Queues that deserve nothing come first.",
+            source="plugins/capacity/capacity.go updateShare",
+        ),
+        since("v1.14.0", True, pull=4865).means(
+            "Queues that deserve nothing come after queues below their deserved.",
+            source="plugins/capacity/capacity.go updateQueueAttrShare",
+        ),
+    )
+
+    capacity_reclaims_for: ReclaimsFor = behaviour(
+        "With ``capacity``, for which tasks a queue may reclaim.",
+        since(FIRST, ReclaimsFor.ALL).means("A queue that deserves no more cpu reclaims no GPU."),
+        since("v1.13.1", ReclaimsFor.SOME, pull=4659).means(
+            "A queue reclaims if it deserves more of anything that the task needs."
+        ),
+        since("v1.15.0", ReclaimsFor.SOME_WITHIN_CAPABILITY, pull=5115).means(
+            "A queue reclaims only within its capability; an ancestor's deserved counts too."
+        ),
         source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
-        why="A queue that deserves no more cpu reclaims no GPU.",
-    ),
-    Row(
-        "capacity_reclaims_for",
-        ReclaimsFor.SOME,
-        landed("v1.13.1"),
-        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
-        why="A queue reclaims if it deserves more of anything that the task needs.",
-        pull=4659,
-    ),
-    Row(
-        "capacity_reclaims_for",
-        ReclaimsFor.SOME_WITHIN_CAPABILITY,
-        landed("v1.15.0"),
-        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
-        why="A queue reclaims only within its capability; an ancestor's deserved counts too.",
-        pull=5115,
-    ),
-    Row(
-        "capacity_victims",
-        CapacityVictims.OVER_DESERVED,
-        FIRST,
+    )
+
+    capacity_victims: CapacityVictims = behaviour(
+        "With ``capacity``, which tasks a task may reclaim.",
+        since(FIRST, CapacityVictims.OVER_DESERVED).means(
+            "Pods of a queue are victims if it holds more of any resource than it deserves."
+        ),
+        since("v1.14.0", CapacityVictims.BY_DIMENSION, pull=4919).means(
+            "A task is a victim only for a resource of which its queue holds too much."
+        ),
+        since("v1.15.0", CapacityVictims.IN_ORDER_BY_DIMENSION, pull=5115).means(
+            "Of several victims, the least important are evicted first."
+        ),
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="Pods of a queue are victims if it holds more of any resource than it deserves.",
-    ),
-    Row(
-        "capacity_victims",
-        CapacityVictims.BY_DIMENSION,
-        landed("v1.14.0"),
-        source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="A task is a victim only for a resource of which its queue holds too much.",
-        pull=4919,
-    ),
-    Row(
-        "capacity_victims",
-        CapacityVictims.IN_ORDER_BY_DIMENSION,
-        landed("v1.15.0"),
-        source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="Of several victims, the least important are evicted first.",
-        pull=5115,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, since, subject
 
 
 class ReclaimingJobs(StrEnum):
@@ -26,137 +25,73 @@ class ReclaimUnit(StrEnum):
     """For a job, if it is pipelined then."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class ReclaimBehaviours:
     """The action ``reclaim``: what differs between releases."""
 
-    reclaiming_jobs: ReclaimingJobs
-    """For which jobs ``reclaim`` evicts pods."""
-
-    reclaim_unit: ReclaimUnit
-    """For what ``reclaim`` evicts at once."""
-
-    reclaim_checks_allocatable: bool
-    """``reclaim`` evicts only for pods that their queue may allocate."""
-
-    reclaim_orders_victims: bool
-    """``reclaim`` evicts the least important first; else in the order of the plugins."""
-
-    preemptive_ignores_task: bool
-    """A queue may reclaim for any pod while it is below its deserved."""
-
-    reclaim_skips_small_queues: bool
-    """``reclaim`` skips queues that hold less of any resource than the reclaimer requests."""
-
-    cooldown_protects_from_reclaim: bool
-    """With ``cdp``, a pod that has just started is safe from ``reclaim`` too."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "reclaiming_jobs",
-        ReclaimingJobs.PENDING,
-        FIRST,
+    reclaiming_jobs: ReclaimingJobs = behaviour(
+        "For which jobs ``reclaim`` evicts pods.",
+        since(FIRST, ReclaimingJobs.PENDING).means("Elastic jobs above their minimum reclaim too."),
+        since("v1.11.0", ReclaimingJobs.STARVING, pull=3951).means(
+            "Only jobs below their minimum reclaim from other queues."
+        ),
         source="actions/reclaim/reclaim.go Execute",
-        why="Elastic jobs above their minimum reclaim too.",
-    ),
-    Row(
-        "reclaiming_jobs",
-        ReclaimingJobs.STARVING,
-        landed("v1.11.0"),
+    )
+
+    reclaim_unit: ReclaimUnit = behaviour(
+        "For what ``reclaim`` evicts at once.",
+        since(FIRST, ReclaimUnit.TASK).means(
+            "Pods are evicted even if the gang cannot be placed; idle resources do not count.",
+            source="actions/reclaim/reclaim.go",
+        ),
+        since("v1.14.0", ReclaimUnit.JOB, pull=4794).means(
+            "No pod is evicted for a gang that cannot be placed; idle resources count.",
+            source="actions/reclaim/reclaim.go reclaimForTask",
+        ),
+    )
+
+    reclaim_checks_allocatable: bool = behaviour(
+        "``reclaim`` evicts only for pods that their queue may allocate.",
+        since(FIRST, True).means("A queue at its capability reclaims nothing."),
+        since("v1.11.0", False, pull=3940).means(
+            "A queue below its deserved reclaims, even at its capability."
+        ),
         source="actions/reclaim/reclaim.go Execute",
-        why="Only jobs below their minimum reclaim from other queues.",
-        pull=3951,
-    ),
-    Row(
-        "reclaim_unit",
-        ReclaimUnit.TASK,
-        FIRST,
-        source="actions/reclaim/reclaim.go",
-        why="Pods are evicted even if the gang cannot be placed; idle resources do not count.",
-    ),
-    Row(
-        "reclaim_unit",
-        ReclaimUnit.JOB,
-        landed("v1.14.0"),
-        source="actions/reclaim/reclaim.go reclaimForTask",
-        why="No pod is evicted for a gang that cannot be placed; idle resources count.",
-        pull=4794,
-    ),
-    Row(
-        "reclaim_checks_allocatable",
-        True,
-        FIRST,
+    )
+
+    reclaim_orders_victims: bool = behaviour(
+        "``reclaim`` evicts the least important first; else in the order of the plugins.",
+        since(FIRST, False).means("Any pod may be reclaimed first."),
+        since("v1.9.0", True, pull=3389).means("The least important are reclaimed first."),
         source="actions/reclaim/reclaim.go Execute",
-        why="A queue at its capability reclaims nothing.",
-    ),
-    Row(
-        "reclaim_checks_allocatable",
-        False,
-        landed("v1.11.0"),
-        source="actions/reclaim/reclaim.go Execute",
-        why="A queue below its deserved reclaims, even at its capability.",
-        pull=3940,
-    ),
-    Row(
-        "reclaim_orders_victims",
-        False,
-        FIRST,
-        source="actions/reclaim/reclaim.go Execute",
-        why="Any pod may be reclaimed first.",
-    ),
-    Row(
-        "reclaim_orders_victims",
-        True,
-        landed("v1.9.0"),
-        source="actions/reclaim/reclaim.go Execute",
-        why="The least important are reclaimed first.",
-        pull=3389,
-    ),
-    Row(
-        "preemptive_ignores_task",
-        True,
-        FIRST,
-        source="framework/session_plugins.go Preemptive",
-        why="With capacity, a queue reclaims as long as it is below its deserved.",
-    ),
-    Row(
-        "preemptive_ignores_task",
-        False,
-        landed("v1.10.0"),
-        source="plugins/capacity/capacity.go OnSessionOpen",
-        why="With capacity, a queue reclaims only up to its deserved.",
-        pull=3664,
-    ),
-    Row(
-        "reclaim_skips_small_queues",
-        True,
-        FIRST,
+    )
+
+    preemptive_ignores_task: bool = behaviour(
+        "A queue may reclaim for any pod while it is below its deserved.",
+        since(FIRST, True).means(
+            "With capacity, a queue reclaims as long as it is below its deserved.",
+            source="framework/session_plugins.go Preemptive",
+        ),
+        since("v1.10.0", False, pull=3664).means(
+            "With capacity, a queue reclaims only up to its deserved.",
+            source="plugins/capacity/capacity.go OnSessionOpen",
+        ),
+    )
+
+    reclaim_skips_small_queues: bool = behaviour(
+        "``reclaim`` skips queues that hold less of any resource than the reclaimer requests.",
+        since(FIRST, True).means(
+            "A queue without GPUs loses no pod to a task that requests GPUs and cpu."
+        ),
+        since("v1.11.1", False, pull=4160).means(
+            "A queue above its deserved can lose any of its pods."
+        ),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue without GPUs loses no pod to a task that requests GPUs and cpu.",
-    ),
-    Row(
-        "reclaim_skips_small_queues",
-        False,
-        landed("v1.11.1"),
-        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue above its deserved can lose any of its pods.",
-        pull=4160,
-    ),
-    Row(
-        "cooldown_protects_from_reclaim",
-        False,
-        FIRST,
+    )
+
+    cooldown_protects_from_reclaim: bool = behaviour(
+        "With ``cdp``, a pod that has just started is safe from ``reclaim`` too.",
+        since(FIRST, False).means("A pod that has just started may be reclaimed."),
+        since("v1.12.0", True, pull=4123).means("A pod that has just started is not reclaimed."),
         source="plugins/cdp/cdp.go OnSessionOpen",
-        why="A pod that has just started may be reclaimed.",
-    ),
-    Row(
-        "cooldown_protects_from_reclaim",
-        True,
-        landed("v1.12.0"),
-        source="plugins/cdp/cdp.go OnSessionOpen",
-        why="A pod that has just started is not reclaimed.",
-        pull=4123,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )

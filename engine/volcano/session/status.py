@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from ..releases import FIRST, Row, landed
+from ..releases import FIRST, behaviour, landed, since, subject
 
 
 class RunningWhen(StrEnum):
@@ -39,223 +38,124 @@ class Nomination(StrEnum):
     """Pipelined ones for which others were evicted."""
 
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
+@subject
 class StatusBehaviours:
     """What a session writes: what differs between releases."""
 
-    running_when: RunningWhen
-    """Which tasks make a PodGroup Running."""
+    running_when: RunningWhen = behaviour(
+        "Which tasks make a PodGroup Running.",
+        since(FIRST, RunningWhen.PLACED_OR_SUCCEEDED).means(
+            "A group with failed pods is not Completed.",
+            source="framework/session.go jobStatus",
+        ),
+        since("v1.11.0", RunningWhen.PLACED, pull=3807).means(
+            "A group whose pods all ended is Completed, also if some failed.",
+            source="framework/session.go jobStatus",
+        ),
+        since("v1.13.0", RunningWhen.BOUND, pull=4384).means(
+            "A PodGroup bound in a session is Inqueue, and reserves its minimum, until the next.",
+            source="framework/session.go getPodGroupPhase",
+        ),
+    )
 
-    queue_status_counts: QueueStatusCounts
-    """Which tasks a queue's ``status.allocated`` counts."""
-
-    nomination: Nomination
-    """Which pods are nominated for a node."""
-
-    pod_message_shows_min_available: bool
-    """The message of a placed pod in an incomplete gang says that it waits for minAvailable."""
-
-    gang_message_includes_pod_reason: bool
-    """An unready gang's message quotes one pod's reason; else each pod gets the gang's."""
-
-    gang_message_says_ready: bool
-    """A PodGroup that is ready says so in its condition though some of its pods wait."""
-
-    empty_podgroups_get_conditions: bool
-    """A PodGroup without pods gets the condition that its gang is not ready."""
-
-    queue_metrics_include_scalars: bool
-    """Metrics of queues include scalars, and the capability; else only cpu and memory."""
-
-    tree_metrics_show_capability: bool
-    """Metrics of queues in a tree include what each may use."""
-
-    absent_scalar_metrics_reset: bool
-    """The metric of a scalar that a queue no longer has is set to 0."""
-
-
-ROWS: tuple[Row, ...] = (
-    Row(
-        "running_when",
-        RunningWhen.PLACED_OR_SUCCEEDED,
-        FIRST,
-        source="framework/session.go jobStatus",
-        why="A group with failed pods is not Completed.",
-    ),
-    Row(
-        "running_when",
-        RunningWhen.PLACED,
-        landed("v1.11.0"),
-        source="framework/session.go jobStatus",
-        why="A group whose pods all ended is Completed, also if some failed.",
-        pull=3807,
-    ),
-    Row(
-        "running_when",
-        RunningWhen.BOUND,
-        landed("v1.13.0"),
-        source="framework/session.go getPodGroupPhase",
-        why="A PodGroup bound in a session is Inqueue, and reserves its minimum, until the next.",
-        pull=4384,
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.RUNNING,
-        FIRST,
+    queue_status_counts: QueueStatusCounts = behaviour(
+        "Which tasks a queue's ``status.allocated`` counts.",
+        since(FIRST, QueueStatusCounts.RUNNING).means(
+            "A queue's status.allocated leaves out pods that do not run yet."
+        ),
+        since("v1.8.2", QueueStatusCounts.HOLDING, pull=3221).means(
+            "A queue's status.allocated counts pods as soon as they are placed."
+        ),
+        since("v1.9.0", QueueStatusCounts.RUNNING, pull=2592).means(
+            "A queue's status.allocated leaves out pods that do not run yet."
+        ),
+        since("v1.12.0", QueueStatusCounts.HOLDING, pull=4183).means(
+            "A queue's status.allocated counts pods as soon as they are placed again."
+        ),
         source="framework/session.go updateQueueStatus",
-        why="A queue's status.allocated leaves out pods that do not run yet.",
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.HOLDING,
-        landed("v1.8.2"),
-        source="framework/session.go updateQueueStatus",
-        why="A queue's status.allocated counts pods as soon as they are placed.",
-        pull=3221,
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.RUNNING,
-        landed("v1.9.0"),
-        source="framework/session.go updateQueueStatus",
-        why="A queue's status.allocated leaves out pods that do not run yet.",
-        pull=2592,
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.HOLDING,
-        landed("v1.12.0"),
-        source="framework/session.go updateQueueStatus",
-        why="A queue's status.allocated counts pods as soon as they are placed again.",
-        pull=4183,
-    ),
-    Row(
-        "nomination",
-        Nomination.NEVER,
-        FIRST,
-        source="cache/cache.go taskUnschedulable",
-        why="A cluster autoscaler adds nodes for pods that already have a node.",
-    ),
-    Row(
-        "nomination",
-        Nomination.PIPELINED,
-        landed("v1.9.1"),
+    )
+
+    nomination: Nomination = behaviour(
+        "Which pods are nominated for a node.",
+        since(FIRST, Nomination.NEVER).means(
+            "A cluster autoscaler adds nodes for pods that already have a node.",
+            source="cache/cache.go taskUnschedulable",
+        ),
+        since("v1.9.1", Nomination.PIPELINED, pull=3498).means(
+            "Pods that wait for others to end are nominated.",
+            source="api/job_info.go TaskSchedulingReason",
+        ),
+        since("v1.10.0", Nomination.EVICTED, pull=3680).means(
+            "Pods for which others are evicted are nominated.",
+            source="api/job_info.go TaskSchedulingReason",
+        ),
+    )
+
+    pod_message_shows_min_available: bool = behaviour(
+        "The message of a placed pod in an incomplete gang says that it waits for minAvailable.",
+        since(FIRST, False).means(
+            "The message of a pod that waits for its gang only names its possible node."
+        ),
+        since("v1.12.0", True, pull=4117).means(
+            "The message of a pod that waits for its gang says so."
+        ),
         source="api/job_info.go TaskSchedulingReason",
-        why="Pods that wait for others to end are nominated.",
-        pull=3498,
-    ),
-    Row(
-        "nomination",
-        Nomination.EVICTED,
-        landed("v1.10.0"),
-        source="api/job_info.go TaskSchedulingReason",
-        why="Pods for which others are evicted are nominated.",
-        pull=3680,
-    ),
-    Row(
-        "pod_message_shows_min_available",
-        False,
-        FIRST,
-        source="api/job_info.go TaskSchedulingReason",
-        why="The message of a pod that waits for its gang only names its possible node.",
-    ),
-    Row(
-        "pod_message_shows_min_available",
-        True,
-        landed("v1.12.0"),
-        source="api/job_info.go TaskSchedulingReason",
-        why="The message of a pod that waits for its gang says so.",
-        pull=4117,
-    ),
-    Row(
-        "gang_message_includes_pod_reason",
-        False,
-        FIRST,
-        source="plugins/gang/gang.go OnSessionClose",
-        why="The gang's message replaces the messages of its pods.",
-    ),
-    Row(
-        "gang_message_includes_pod_reason",
-        True,
-        landed("v1.10.0"),
+    )
+
+    gang_message_includes_pod_reason: bool = behaviour(
+        "An unready gang's message quotes one pod's reason; else each pod gets the gang's.",
+        since(FIRST, False).means(
+            "The gang's message replaces the messages of its pods.",
+            source="plugins/gang/gang.go OnSessionClose",
+        ),
+        since("v1.10.0", True, pull=3538).means(
+            "The PodGroup's message says why one of its pods fits nowhere.",
+            source="api/job_info.go FitError",
+        ),
+    )
+
+    gang_message_says_ready: bool = behaviour(
+        "A PodGroup that is ready says so in its condition though some of its pods wait.",
+        since(FIRST, False).means("Every condition begins with: pod group is not ready."),
+        since("v1.14.0", True, pull=4978).means(
+            "A condition about pods beyond the minimum begins with: pod group is ready."
+        ),
         source="api/job_info.go FitError",
-        why="The PodGroup's message says why one of its pods fits nowhere.",
-        pull=3538,
-    ),
-    Row(
-        "gang_message_says_ready",
-        False,
-        FIRST,
-        source="api/job_info.go FitError",
-        why="Every condition begins with: pod group is not ready.",
-    ),
-    Row(
-        "gang_message_says_ready",
-        True,
-        landed("v1.14.0"),
-        source="api/job_info.go FitError",
-        why="A condition about pods beyond the minimum begins with: pod group is ready.",
-        pull=4978,
-    ),
-    Row(
-        "empty_podgroups_get_conditions",
-        True,
-        FIRST,
+    )
+
+    empty_podgroups_get_conditions: bool = behaviour(
+        "A PodGroup without pods gets the condition that its gang is not ready.",
+        since(FIRST, True).means("A PodGroup whose pods are not there yet is Unschedulable."),
+        since("v1.12.0", False, pull=4012).means("A PodGroup gets no condition until it has pods."),
         source="plugins/gang/gang.go OnSessionClose",
-        why="A PodGroup whose pods are not there yet is Unschedulable.",
-    ),
-    Row(
-        "empty_podgroups_get_conditions",
-        False,
-        landed("v1.12.0"),
-        source="plugins/gang/gang.go OnSessionClose",
-        why="A PodGroup gets no condition until it has pods.",
-        pull=4012,
-    ),
-    Row(
-        "queue_metrics_include_scalars",
-        False,
-        FIRST,
+    )
+
+    queue_metrics_include_scalars: bool = behaviour(
+        "Metrics of queues include scalars, and the capability; else only cpu and memory.",
+        since(FIRST, False).means("Metrics of queues include cpu and memory only."),
+        since("v1.12.0", True, pull=3937).means(
+            "Metrics of queues include GPUs, and the capability."
+        ),
         source="metrics/queue.go",
-        why="Metrics of queues include cpu and memory only.",
-    ),
-    Row(
-        "queue_metrics_include_scalars",
-        True,
-        landed("v1.12.0"),
-        source="metrics/queue.go",
-        why="Metrics of queues include GPUs, and the capability.",
-        pull=3937,
-    ),
-    Row(
-        "tree_metrics_show_capability",
-        False,
-        FIRST,
+    )
+
+    tree_metrics_show_capability: bool = behaviour(
+        "Metrics of queues in a tree include what each may use.",
+        since(FIRST, False).means("Only flat queues export their capability."),
+        since("v1.12.2", True, pull=4487).means(
+            "Metrics include the capability of queues in a tree."
+        ),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="Only flat queues export their capability.",
-    ),
-    Row(
-        "tree_metrics_show_capability",
-        True,
-        landed("v1.12.2"),
-        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="Metrics include the capability of queues in a tree.",
-        pull=4487,
-    ),
-    Row(
-        "absent_scalar_metrics_reset",
-        False,
-        FIRST,
-        source="metrics/queue.go",
-        why="Metrics of scalars keep the last value.",
-    ),
-    Row(
-        "absent_scalar_metrics_reset",
-        True,
-        landed("v1.12.3", "v1.13.0"),
-        source="metrics/queue.go updateScalarResourceMetrics",
-        why="Metrics of scalars become 0 when the queue has none left.",
-        pull=4599,
-    ),
-)
-"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
+    )
+
+    absent_scalar_metrics_reset: bool = behaviour(
+        "The metric of a scalar that a queue no longer has is set to 0.",
+        since(FIRST, False).means(
+            "Metrics of scalars keep the last value.",
+            source="metrics/queue.go",
+        ),
+        since(landed("v1.12.3", "v1.13.0"), True, pull=4599).means(
+            "Metrics of scalars become 0 when the queue has none left.",
+            source="metrics/queue.go updateScalarResourceMetrics",
+        ),
+    )
