@@ -67,8 +67,7 @@ class StoredLog(Log):
     def __init__(
         self, place: str, store: LogStore, *, branch: str = MAIN, cluster: str | None = None
     ) -> None:
-        super().__init__(store, branch=branch, cluster=cluster)
-        self.place = place
+        super().__init__(store, branch=branch, cluster=cluster, place=place)
 
     def ingest(
         self,

@@ -38,6 +38,7 @@ class Log(LogStates):
             self.store,
             branch=moment.branch,
             cluster=moment.cluster,
+            place=self.place,
             recent_beliefs=self.recent_beliefs,
         )
 
@@ -183,4 +184,4 @@ def opened(
     :raises LogNotFound: there is none.
     """
     store = open_log(place, create=create, read_only=read_only, remark=remark)
-    return Log(store, branch=branch, cluster=cluster, remark=remark)
+    return Log(store, branch=branch, cluster=cluster, place=str(place), remark=remark)

@@ -39,6 +39,7 @@ class LogStates:
     :param store: the log underneath.
     :param branch: the branch of points that do not name one.
     :param cluster: the cluster; may be None if the log holds only one.
+    :param place: the log's path or URL, for processes that open it themselves.
     :param remark: called with each remark on a resolved moment: how it was understood, and which
         changes may have happened before or after it.
     :param recent_beliefs: to share them with other logs; by default they are this log's own.
@@ -50,12 +51,14 @@ class LogStates:
         *,
         branch: str = MAIN,
         cluster: str | None = None,
+        place: str = "",
         remark: Callable[[str], None] | None = None,
         recent_beliefs: RecentBeliefs | None = None,
     ) -> None:
         self.store = store
         self.branch = branch
         self.cluster = cluster
+        self.place = place
         self._remark = remark
         self.recent_beliefs = recent_beliefs or RecentBeliefs()
         self._truths = KeptTruths(self._fold)
