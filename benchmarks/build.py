@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from plinian.engine.log import open_log
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 from . import corpus
 

@@ -10,8 +10,8 @@ import sys
 
 from plinian.engine.log import open_log
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.stored_belief import build_beliefs
 from plinian.replay.cli.main import GARBAGE
-from plinian.replay.moments.stored_belief import build_beliefs
 
 RELEASE = "v1.12.1"
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import msgspec
 
 from plinian.engine.log import open_log
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 from .corpus import Life, batches, recorded_lives
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import plinian
 from plinian.engine.kubernetes.units import format_time
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.moments.stored_belief import build_beliefs
-from plinian.replay.moments.truth import build_index
+from plinian.replay.belief.stored_belief import build_beliefs
+from plinian.replay.truth.truth import build_index
 
 from .measure import Result, child, clock
 

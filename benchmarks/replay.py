@@ -12,8 +12,8 @@ from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore, Window
 from plinian.engine.state.extract import extract_fact
 from plinian.replay.moments.moment import Moment
-from plinian.replay.moments.points import resolve
-from plinian.replay.moments.truth import truth_at
+from plinian.replay.truth.points import resolve
+from plinian.replay.truth.truth import truth_at
 
 
 def fold_payloads(store: LogStore, *, limit: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import plinian
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.moments.stored_belief import build_beliefs
+from plinian.replay.belief.stored_belief import build_beliefs
 
 from .measure import Result, child, clock
 

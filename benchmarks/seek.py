@@ -14,11 +14,11 @@ from plinian.engine.kubernetes.units import format_time
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
 from plinian.engine.state import Truth
+from plinian.replay.histories.diff import diff
 from plinian.replay.moments.clock import clock_of, store_clock
-from plinian.replay.moments.diff import diff
 from plinian.replay.moments.moment import Moment
-from plinian.replay.moments.points import resolve
-from plinian.replay.moments.truth import truth_at
+from plinian.replay.truth.points import resolve
+from plinian.replay.truth.truth import truth_at
 
 from .measure import Result, child, clock
 

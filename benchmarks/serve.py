@@ -17,8 +17,8 @@ from typing import Any
 from plinian.engine.events import Event
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.log import open_log
-from plinian.replay.moments.log import opened
-from plinian.replay.moments.truth import build_index
+from plinian.replay.logs.log import opened
+from plinian.replay.truth.truth import build_index
 
 from .measure import Result, clock
 from .served import Server

@@ -11,7 +11,7 @@ import msgspec
 
 from plinian.engine.log import open_log
 from plinian.replay.ingest.run import IngestOptions, ingest
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 from .measure import Result
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
-from plinian.replay.moments.belief import belief_at
-from plinian.replay.moments.drift import drift_at
-from plinian.replay.moments.log import Log, opened
-from plinian.replay.moments.stored_belief import what_of
+from plinian.replay.belief.belief import belief_at
+from plinian.replay.belief.drift import drift_at
+from plinian.replay.belief.stored_belief import what_of
+from plinian.replay.logs.log import Log, opened
 from plinian.replay.sessions.session import session_at
 
 from .build_beliefs import RELEASE

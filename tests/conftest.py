@@ -24,7 +24,7 @@ _SCHEMAS = count(1)
 
 LOADED = (
     *("writers", "plinian.replay.cli.main", "plinian.replay.render.summary"),
-    *("plinian.replay.moments.truth", "plinian.replay.render.progress"),
+    *("plinian.replay.truth.truth", "plinian.replay.render.progress"),
     *("plinian.engine.log.creation", "plinian.engine.log.migrating", "plinian.engine.log.postgres"),
     "sqlalchemy.dialects.sqlite",
 )

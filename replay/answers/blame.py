@@ -12,11 +12,11 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.state.facts import PodFact
-from ..moments.field_paths import split_path
-from ..moments.kinds import ObjectName, plain_name
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import document_of
+from ..objects.field_paths import split_path
+from ..objects.kinds import ObjectName, plain_name
 from .blame_fields import field_changes
 from .blame_sums import SUMS
 from .blamed import Asking, Blame

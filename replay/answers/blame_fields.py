@@ -11,7 +11,7 @@ import msgspec
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.coverage import Pair
 from ..lint.fields import unknown_fields
-from ..moments.field_paths import split_path
+from ..objects.field_paths import split_path
 from .blamed import Asking, Blame, Part, made_of
 from .changes import changes_in
 from .evidence import evidence_of

@@ -13,8 +13,8 @@ from ...engine.log.store import Query
 from ...engine.state.coverage import Pair
 from ...engine.state.extract import extract_fact
 from ...engine.state.truth import Entry
-from ..moments.absences import lists_of
-from ..moments.endings import ending_of
+from ..truth.absences import lists_of
+from ..truth.endings import ending_of
 from .blamed import Asking
 from .evidence import evidence_of
 from .records import Evidence

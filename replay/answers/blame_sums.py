@@ -15,7 +15,7 @@ from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact, PodGroupFact, QueueFact
 from ...engine.state.tables import queue_by_podgroup
 from ...engine.state.truth import Entry, Truth
-from ..moments.kinds import plain_name
+from ..objects.kinds import plain_name
 from .blame_fields import value_at
 from .blame_losses import Place, Summed, contributors, last_loss, place_of
 from .blamed import Asking, Blame, Part, made_of, order_of

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.state.coverage import Pair
-from ..moments.coverage import unknown_at
-from ..moments.kinds import plain_name
-from ..moments.log import Log
+from ..coverage.coverage import unknown_at
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
+from ..objects.kinds import plain_name
 from ..tabular.columns import Quantity, Time, quantity
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from .evidence import versions_of
 from .finding import ObjectKey

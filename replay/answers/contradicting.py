@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.units import parse_time
 from ...engine.session.framework.details import GangCounts
-from ..moments.kinds import plain_name
+from ..objects.kinds import plain_name
 from .finding import Finding, ObjectKey
 from .records import Recorded
 from .run import JOB, POD, QUEUE, Run

@@ -11,13 +11,13 @@ from ...engine.events import KINDS, Effect, Recorded
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
 from ...engine.state.clock import Span
+from ..logs.log import Log
 from ..moments.actors import attributed
 from ..moments.clock import clock_of
-from ..moments.kinds import plain_name
-from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import span_text
 from ..moments.verbs import with_verbs
+from ..objects.kinds import plain_name
 from .dated import Dated
 from .finding import ObjectKey
 from .records import Evidence

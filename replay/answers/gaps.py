@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.state.coverage import Why
+from ..coverage.coverage import SCHEDULING, unknown_between
+from ..logs.log import Log
 from ..moments.clock import span_of_read
-from ..moments.coverage import SCHEDULING, unknown_between
-from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 

@@ -11,7 +11,7 @@ from ...engine.kubernetes.units import parse_time
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import OtherFact
 from ...engine.state.truth import Entry
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.times import time_text
 from .contradicting import SAYS, KubernetesEvent

@@ -11,7 +11,7 @@ from ...engine.log.store import Query
 from ...engine.model.status import ALLOCATED_STATUS
 from ...engine.session.plugins.shared.amounts import plain
 from ...engine.state.coverage import Pair
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.verbs import is_only_seen
 from .amounts import amounts_of

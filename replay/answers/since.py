@@ -13,13 +13,13 @@ from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import Query
 from ...engine.state.clock import Span
 from ...engine.state.coverage import Pair
-from ..compare.session_moments import at_revision, session_revisions
+from ..coverage.coverage import beginning_of
+from ..logs.log import Log
 from ..moments.clock import span_of_moment
-from ..moments.coverage import beginning_of
-from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.times import is_known
 from ..moments.verbs import is_only_seen, with_verbs
+from ..sessions.session_moments import at_revision, session_revisions
 from .evidence import dated, evidence_of
 from .finding import Finding, ObjectKey
 from .gaps import Hole, crossed, holds, holes_of

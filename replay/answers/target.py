@@ -9,11 +9,11 @@ from ...engine.events import Reference
 from ...engine.state.coverage import Pair
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry
-from ..moments.job_groups import group_of_job, job_of_group, names_by_pods, own_name
-from ..moments.kinds import ObjectName, plain_name
-from ..moments.log import Log
+from ..logs.job_groups import group_of_job, job_of_group, names_by_pods, own_name
+from ..logs.log import Log
+from ..logs.names import name_at, not_found
 from ..moments.moment import Moment
-from ..moments.names import name_at, not_found
+from ..objects.kinds import ObjectName, plain_name
 from .evidence import versions_of
 from .finding import ObjectKey
 from .run import JOB, NODE, POD, PODGROUP, QUEUE

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...engine.session.framework.details import GangCounts
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from .amounts import joined
 from .evidence import versions_of

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from ...engine.cache.informers import Undecoded
 from ...engine.kubernetes.counts import counted
-from ..moments.undecodable import undecodable_words
 from ..moments.unknown import Unknown
+from ..objects.undecodable import undecodable_words
 from .amounts import joined
 from .finding import Blocked, Finding, ObjectKey
 from .records import Note

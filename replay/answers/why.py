@@ -13,13 +13,13 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.state.coverage import Pair
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.belief import beliefs_until
-from ..moments.coverage import SCHEDULING, unknown_at
-from ..moments.kinds import ObjectName, plain_name
-from ..moments.log import Log
+from ..belief.belief import beliefs_until
+from ..coverage.coverage import SCHEDULING, unknown_at
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText, has_no_conf
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText, has_no_conf
 from ..moments.unknown import Unknown, document_of
+from ..objects.kinds import ObjectName, plain_name
 from ..sessions.session import SessionInputs, present, scene_at, step_document
 from .answer import Why
 from .assumed import UNNAMED, marked

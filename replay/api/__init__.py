@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
     from .replay.answers.answer import Why
     from .replay.answers.blamed import Blame
+    from .replay.belief.drift import Drift
     from .replay.compare.bisection import Bisection
     from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.compare.releases import Held as Behaviour
@@ -95,26 +96,25 @@ if TYPE_CHECKING:
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
     from .replay.fidelity.report import Fidelity
     from .replay.forecast.run import Forecast
+    from .replay.histories.diff import Diff
+    from .replay.histories.diff_actors import Who
+    from .replay.histories.history import Happening, History
     from .replay.ingest.explain import Explanation, explain
     from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.invariants.task import CheckReport
     from .replay.lint.findings import Finding
     from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
-    from .replay.moments.diff import Diff
-    from .replay.moments.diff_actors import Who
-    from .replay.moments.drift import Drift
-    from .replay.moments.history import Happening, History
+    from .replay.logs.log_status import Status
+    from .replay.logs.scheduler_confs import ConfText
     from .replay.moments.moment import Moment
-    from .replay.moments.scheduler_confs import ConfText
-    from .replay.moments.session_list import ListedSession
-    from .replay.moments.status import Status
     from .replay.pack.opened import OpenedPack
     from .replay.pack.write import Packed
     from .replay.plot.run import Plot
     from .replay.questions.blame import BlameQuestion
     from .replay.questions.drift import DriftQuestion
     from .replay.questions.question import Question
+    from .replay.recorded.session_list import ListedSession
     from .replay.server.web.files import web_page
     from .replay.sessions.session import SessionAnswer
     from .replay.tabular.tabular import Records
@@ -251,8 +251,8 @@ _PLACES = MappingProxyType(
         "replay.compare.sessions": "Comparison",
         "replay.compare.upgrade": "Upgrade",
         "replay.compare.verdict": "Verdict verdict_of",
-        "replay.moments.diff": "Diff",
-        "replay.moments.drift": "Drift",
+        "replay.histories.diff": "Diff",
+        "replay.belief.drift": "Drift",
         "replay.facade.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
         "replay.facade.checking": "invariants",
@@ -280,7 +280,7 @@ _PLACES = MappingProxyType(
         "replay.facade.reviewing": "junit sarif",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",
-        "replay.moments.history": "Happening History",
+        "replay.histories.history": "Happening History",
         "replay.ingest.explain": "Explanation explain",
         "replay.ingest.run": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
@@ -288,14 +288,14 @@ _PLACES = MappingProxyType(
         "replay.lint.task": "LintReport=Report",
         "replay.moments.moment": "Moment",
         "replay.compare.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
-        "replay.moments.scheduler_confs": "ConfText",
+        "replay.logs.scheduler_confs": "ConfText",
         "replay.server.web.files": "web_page",
         "replay.sessions.session": "SessionAnswer",
-        "replay.moments.status": "Status",
+        "replay.logs.log_status": "Status",
         "replay.fidelity.report": "Fidelity",
-        "replay.moments.session_list": "ListedSession",
+        "replay.recorded.session_list": "ListedSession",
         "replay.tabular.tabular": "Records",
-        "replay.moments.diff_actors": "Who",
+        "replay.histories.diff_actors": "Who",
     }
 )
 """The modules of names that are loaded at first use, so that the import itself stays quick."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..logs.log import Log
+    from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..moments.scheduler_confs import ConfText
     from ..sessions.session import SessionRun
 
 
@@ -61,7 +61,7 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
 
 def named_release(asked: str | None, log: Log, moment: Moment) -> str | None:
     """Return the release that the command line names, else the image of the scheduler's pods."""
-    from ..moments.scheduler_release import running_release
+    from ..logs.scheduler_release import running_release
 
     if asked is not None:
         return asked
@@ -90,7 +90,7 @@ def note_session(answer: SessionRun, *, recorded: bool, named: bool = True) -> N
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
     """Note on standard error which configurations of a log releases reject."""
     from ...engine.volcano.session.history import resolve
-    from ..moments.scheduler_confs import confs_at
+    from ..logs.scheduler_confs import confs_at
     from ..sessions.session import conf_of
 
     confs = confs_at(log.store, moment)

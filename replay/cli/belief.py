@@ -63,7 +63,7 @@ def belief(
     stored cache is dropped when later events make it wrong.
     """
     from ...engine.volcano.session.history import resolve
-    from ..moments.belief import belief_at
+    from ..belief.belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
     from .open_log import opened
@@ -93,7 +93,7 @@ def belief(
 def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
     """Return the full name for a name, a shortened name, or the name of a PodGroup's job."""
     from ...engine.errors import ObjectNotFound
-    from ..moments.names import matching, nearest, one_of, owned_by
+    from ..logs.names import matching, nearest, one_of, owned_by
 
     name = one_of(text, matching(text, known) or owned_by(text, known), part)
     if name is None:

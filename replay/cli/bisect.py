@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..compare.crashes import Crash, PanickingReleases
     from ..compare.log_bisection import LogQuestion, LogRange
     from ..compare.session_claims import SessionClaim
-    from ..moments.log import Log
+    from ..logs.log import Log
+    from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..moments.scheduler_confs import ConfText
 
 
 class _Result(NamedTuple):
@@ -138,7 +138,7 @@ def bisect(
     from ..compare.bisection import releases_between
     from ..compare.log_bisection import LogQuestion, span_of
     from ..compare.session_claims import claim_of
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
     from .open_log import opened
@@ -235,7 +235,7 @@ def _in_case(
 
 def _warn_along(log: Log, span: LogRange, *, unconfigured: bool, strict: bool) -> None:
     """Warn of what sessions need and the log lacks anywhere in a range of it."""
-    from ..moments.coverage import SCHEDULING, unknown_between
+    from ..coverage.coverage import SCHEDULING, unknown_between
 
     first = None if span.by_position else span.first
     unknown = unknown_between(log, first, span.end, SCHEDULING)

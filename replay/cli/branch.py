@@ -30,7 +30,7 @@ def create(name: str, log: str, at: str, branch: str) -> None:
 
     It never changes that past.
     """
-    from ..moments.forks import fork_at
+    from ..logs.forks import fork_at
     from .open_log import opened
 
     with opened(log, branch=branch) as opened_log:

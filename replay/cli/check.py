@@ -88,10 +88,10 @@ def check(
     """
     from ...engine.errors import UsageError
     from ...engine.volcano.session.history import resolve
+    from ..coverage.coverage import SCHEDULING, refuse, unknown_at
     from ..invariants.task import CheckTask, chosen_invariants, settle_window
     from ..invariants.task import check as check_log
-    from ..moments.coverage import SCHEDULING, refuse, unknown_at
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..render.progress import counting
     from .open_log import opened_or_read
     from .store_beliefs import store_beliefs

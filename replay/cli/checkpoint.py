@@ -36,10 +36,10 @@ def build(
     """
     from ...engine.log import open_log
     from ...engine.volcano.session.history import resolve
-    from ..moments.points import only_cluster
-    from ..moments.stored_belief import build_all
-    from ..moments.truth import build_index
+    from ..belief.stored_belief import build_all
     from ..render.progress import phases
+    from ..truth.points import only_cluster
+    from ..truth.truth import build_index
 
     asked = [] if no_beliefs else [resolve(one) for one in release or [DEFAULT_RELEASE]]
     with open_log(log) as store, phases(visible=shows_progress()) as move:
@@ -61,7 +61,7 @@ def build(
 def list_checkpoints(log: str, output: str) -> None:
     """List the checkpoints of a log."""
     from ...engine.log import open_log
-    from ..moments.stored_belief import what_of
+    from ..belief.stored_belief import what_of
     from ..render.documents import json_text
     from ..render.figures import bytes_text
     from ..render.tables import Table, write_table

@@ -10,7 +10,7 @@ from .shell import note
 
 if TYPE_CHECKING:
     from ...engine.state.coverage import Pair
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
     from ..moments.unknown import Unknown
     from ..sessions.session import SessionRun
@@ -30,7 +30,7 @@ def warn(
     :param namespace: only in this namespace; None is everywhere.
     :raises NotKnown: something is not, and ``strict``.
     """
-    from ..moments.coverage import unknown_at, usual_kinds
+    from ..coverage.coverage import unknown_at, usual_kinds
 
     asked = usual_kinds(log, moment) if kinds is None else list(kinds)
     found = unknown_at(log, moment, asked, namespace)
@@ -44,7 +44,7 @@ def note_assumed(log: Log, moment: Moment, kinds: Collection[Pair] | None = None
 
     :param kinds: None is all.
     """
-    from ..moments.assumptions import assumptions_at
+    from ..logs.assumptions import assumptions_at
 
     for text in assumptions_at(log, moment, kinds):
         note(f"assumed: {text}")
@@ -68,8 +68,8 @@ def warn_sessions(
     :raises NotKnown: something is missing, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown
-    from ..moments.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
-    from ..moments.scheduler_confs import has_no_conf
+    from ..coverage.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
+    from ..logs.scheduler_confs import has_no_conf
 
     note_assumed(log, moment)
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
@@ -101,7 +101,7 @@ def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
 
     :raises NotKnown: there is anything, and ``strict`` is set.
     """
-    from ..moments.coverage import refuse, unknown_text
+    from ..coverage.coverage import refuse, unknown_text
 
     if strict:
         refuse(unknown)
@@ -119,7 +119,7 @@ def refuse_own_panic(answers: Iterable[SessionRun], unknown: Sequence[Unknown]) 
     """
     from ...engine.errors import NotKnown
     from ...engine.state.coverage import Why
-    from ..moments.coverage import unknown_text
+    from ..coverage.coverage import unknown_text
 
     lacking = [one for one in unknown if one.gap.why in (Why.NEVER, Why.BEFORE)]
     for answer in answers:
@@ -162,7 +162,7 @@ def range_of(
     :param kinds: None is the kinds that a command about everything needs.
     :raises NotKnown: something is not known at an end, and ``strict`` is set.
     """
-    from ..moments.coverage import known_from, refuse, unknown_text, usual_kinds
+    from ..coverage.coverage import known_from, refuse, unknown_text, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -184,7 +184,7 @@ def range_of(
 
 def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
     """Return what sessions need and the log does not know at one of two moments."""
-    from ..moments.coverage import SCHEDULING
+    from ..coverage.coverage import SCHEDULING
 
     return _at_ends(log, ends, SCHEDULING, None)
 
@@ -192,7 +192,7 @@ def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
 def _at_ends(
     log: Log, ends: tuple[Moment, Moment], kinds: Sequence[Pair], namespace: str | None
 ) -> list[Unknown]:
-    from ..moments.coverage import unknown_at
+    from ..coverage.coverage import unknown_at
 
     found = (unknown_at(log, end, kinds, namespace) for end in ends)
     return list(dict.fromkeys(one for some in found for one in some))
@@ -200,7 +200,7 @@ def _at_ends(
 
 def note_left_out(log: Log, moment: Moment, count: int) -> None:
     """Note on standard error how many sessions are left out because too little is known."""
-    from ..moments.coverage import beginning_of, plurals
+    from ..coverage.coverage import beginning_of, plurals
 
     begin = beginning_of(log, moment)
     if count:

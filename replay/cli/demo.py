@@ -14,7 +14,7 @@ from .command import command
 from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..render.tables import Style
 
 DEMO_LOG = "plinian-demo.db"
@@ -47,7 +47,7 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
     """
     from ...engine.log.location import shown_place
     from .. import demo as recording
-    from ..moments.log import opened
+    from ..logs.log import opened
     from ..render.differences import diff_lines
     from ..render.histories import history_lines
 
@@ -77,9 +77,9 @@ def demo(log: str, files: Path | None, serves: bool) -> None:
 def _ingest(log: Log) -> None:
     from .. import demo as recording
     from ..ingest.run import ingest
-    from ..moments.points import only_cluster
-    from ..moments.truth import build_index
     from ..render.progress import phases
+    from ..truth.points import only_cluster
+    from ..truth.truth import build_index
 
     with (
         recording.recorded_inputs() as paths,
@@ -113,7 +113,7 @@ def _serve(log: str, place: str) -> None:
 
 
 def _tables(log: Log, at: str) -> None:
-    from ..moments.coverage import NotListed
+    from ..coverage.coverage import NotListed
     from ..render.columns import TableContext, short_names, table_of
     from ..render.tables import write_table
 

@@ -56,7 +56,7 @@ def describe(
     queue's podgroups, a podgroup's pods, a node's pods), its last versions and who wrote them, and
     the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
-    from ..moments.computed import IN_DESCRIPTIONS
+    from ..coverage.computed_kinds import IN_DESCRIPTIONS
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -81,8 +81,8 @@ def describe(
 
 
 def _describe(look: ObjectQuery, entry: Entry) -> None:
-    from ..moments.coverage import NotListed
-    from ..moments.kinds import ObjectName
+    from ..coverage.coverage import NotListed
+    from ..objects.kinds import ObjectName
     from ..render.columns import TableContext
     from ..render.description import ObjectDescription, description_lines
 

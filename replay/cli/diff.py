@@ -15,9 +15,9 @@ from .coverage_warnings import first_of, range_of, unknown_at_ends, warn_session
 from .shell import BROKEN, note, style, write_lines
 
 if TYPE_CHECKING:
-    from ..moments.diff import Diff
-    from ..moments.diff_actors import Who
-    from ..moments.log import Log
+    from ..histories.diff import Diff
+    from ..histories.diff_actors import Who
+    from ..logs.log import Log
     from ..moments.moment import Moment
 
 
@@ -132,7 +132,7 @@ def diff(
 
 
 def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
-    from ..moments.diff_actors import who_made
+    from ..histories.diff_actors import who_made
 
     return who_made(log.store, found, *moments)
 

@@ -14,7 +14,7 @@ from .shell import style
 
 if TYPE_CHECKING:
     from ...engine.log import Query
-    from ..moments.log import Log
+    from ..logs.log import Log
 
 FORMS = "table|wide|ndjson|json"
 
@@ -78,7 +78,7 @@ def events(
     With -o wide each event is one line, which may be wider than the terminal.
     """
     from ...engine.errors import UsageError
-    from ..moments.event_filters import about, bounds, known_kinds
+    from ..logs.event_filters import about, bounds, known_kinds
     from .open_log import opened
 
     if output not in FORMS.split("|"):

@@ -290,7 +290,7 @@ class _Recorded(NamedTuple):
     def compared(self, result: Exploration) -> Exploration:
         """Return a result that says what of it the end of the log shows."""
         from ..explore.in_log import compared_with_log
-        from ..moments.log import opened
+        from ..logs.log import opened
 
         release = result.plan.release
         with opened(self.log, read_only=True) as log:
@@ -303,7 +303,7 @@ def _read(
 ) -> MachineCase:
     """Read a scenario, whose configuration the release must take."""
     from ..explore.scenario import lacking, read_machine_case
-    from ..moments.scheduler_confs import ConfText
+    from ..logs.scheduler_confs import ConfText
 
     if recorded is not None:
         name, read = recorded.log, recorded.case(release)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
-    from ..moments.log import Log
+    from ..logs.log import Log
 
 
 @command("export")

@@ -82,7 +82,7 @@ def fidelity(
     from ..fidelity.question import question_in
     from ..fidelity.report import fidelity_document
     from ..fidelity.run import fidelity as run
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..render.documents import json_text
     from ..render.fidelity import fidelity_lines
     from ..render.progress import counting

@@ -26,7 +26,7 @@ from .shell import fail, note, say, style
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
     from ...engine.kubernetes.resources import GroupKind
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
     from ..render.columns import Labels
     from .watching import WatchFormat
@@ -213,7 +213,7 @@ def _cleaned(output: str, *, clean: bool, node_names: bool, watch: bool) -> Clea
         )
     from functools import partial
 
-    from ..moments.manifests import manifest
+    from ..objects.manifests import manifest
 
     return partial(manifest, node_names=node_names)
 
@@ -226,7 +226,7 @@ def _warn_along(
     strict: bool,
 ) -> None:
     """Warn which of some kinds are not fully known at a moment or anywhere after it."""
-    from ..moments.computed import Shown, unknown_in
+    from ..coverage.computed_kinds import Shown, unknown_in
 
     if look.moment.revision is None:
         warn_of_kinds(look, wanted, computed, strict=strict)
@@ -242,7 +242,7 @@ def _warn_along(
 
 def _computed(output: str) -> Mapping[GroupKind, tuple[GroupKind, ...]]:
     """Return from which kinds an output form computes something of others."""
-    from ..moments.computed import IN_TABLES, IN_WIDE_TABLES, NOTHING
+    from ..coverage.computed_kinds import IN_TABLES, IN_WIDE_TABLES, NOTHING
 
     return {"": IN_TABLES, "wide": IN_WIDE_TABLES}.get(output, NOTHING)
 
@@ -355,8 +355,8 @@ class _Printer:
 
     def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ...engine.kubernetes.resources import CLUSTER_SCOPED
-        from ..moments.coverage import NotListed
-        from ..moments.kinds import resource_name
+        from ..coverage.coverage import NotListed
+        from ..objects.kinds import resource_name
         from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 

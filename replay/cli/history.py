@@ -13,10 +13,10 @@ from .coverage_warnings import note_assumed, warn_unknown
 from .shell import fail, note, style, write_lines
 
 if TYPE_CHECKING:
-    from ..moments.history import History
-    from ..moments.kinds import ObjectName
-    from ..moments.log import Log
+    from ..histories.history import History
+    from ..logs.log import Log
     from ..moments.moment import Moment
+    from ..objects.kinds import ObjectName
 
 
 @command("history")
@@ -54,8 +54,8 @@ def history(
     """
     import msgspec
 
-    from ..moments.names import name_of
-    from ..moments.related_objects import belonging
+    from ..histories.related_objects import belonging
+    from ..logs.names import name_of
     from ..render import histories as forms
     from ..render.documents import json_text
     from ..render.related_objects import belonging_lines

@@ -96,12 +96,12 @@ def ingest(
 
     from ..ingest.fetched import fetched
     from ..ingest.run import IngestOptions, ingest_at
+    from ..logs.log import opened
     from ..moments.clock import clock_remarks
-    from ..moments.log import opened
-    from ..moments.truth import build_index
     from ..render.documents import json_text
     from ..render.progress import counting, phases
     from ..render.summary import summary_lines
+    from ..truth.truth import build_index
 
     chosen = IngestOptions(
         cluster=cluster,

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
     from ...engine.kubernetes.resources import GroupKind
     from ...engine.state.truth import Entry
-    from ..moments.field_selectors import FieldSelector
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
+    from ..objects.field_selectors import FieldSelector
 
 
 _NEEDED = frozenset(
@@ -72,7 +72,7 @@ def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind
     :raises UsageError: they are neither, or no kind is called so.
     """
     from ...engine.errors import UsageError
-    from ..moments.kinds import kinds_named, object_named
+    from ..objects.kinds import kinds_named, object_named
 
     known = look.log.truth(look.moment).kinds()
     if any("/" in text for text in resources):
@@ -158,7 +158,7 @@ def warn_of_kinds(
     :param computed: the kinds from which parts of what is shown of a kind are computed.
     :raises NotKnown: something is not known, and ``strict`` is set.
     """
-    from ..moments.computed import Shown, unknown_in
+    from ..coverage.computed_kinds import Shown, unknown_in
 
     place = look.place
     log, moment = look.log, look.moment
@@ -177,7 +177,7 @@ def _by_name(
     look: ObjectQuery, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
     """Return the objects with these names, in order, and an error for each that does not exist."""
-    from ..moments.names import name_at, not_found
+    from ..logs.names import name_at, not_found
 
     by_name: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -200,7 +200,7 @@ def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
     """Refuse a field that none of the kinds has: it may be misspelt and would select nothing."""
     if not look.fields:
         return
-    from ..moments.field_selectors import no_such_field, parse_field_selector
+    from ..objects.field_selectors import no_such_field, parse_field_selector
 
     selector: FieldSelector = parse_field_selector(look.fields)
     kinds = [one.kind for one in wanted]

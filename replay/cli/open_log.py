@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..logs.log import Log
 
 
 def opened(place: str, **options: Any) -> Log:
-    """Open a log as :func:`plinian.replay.moments.log.opened` does; remarks are printed."""
-    from ..moments.log import opened as open_log
+    """Open a log as :func:`plinian.replay.logs.log.opened` does; remarks are printed."""
+    from ..logs.log import opened as open_log
 
     return open_log(place, remark=lambda line: note(f"plinian: {line}"), **options)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..answers.answer import Why
     from ..fidelity.report import Fidelity
     from ..forecast.run import Forecast
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
     from ..plot.asked import Asked
     from ..plot.picture import Picture

@@ -23,7 +23,7 @@ from .examples import epilog
 from .shell import guarded, note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
 
 Kind: TypeAlias = type[Question[Any]]

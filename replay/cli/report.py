@@ -123,7 +123,7 @@ class _Asked(NamedTuple):
 def _report(asked: _Asked, *, assume: bool, strict: bool, cluster: str | None, branch: str) -> str:
     """Return the report on a moment."""
     from ..answers.why import assumed_of
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..pages.report import report_page
     from ..render.progress import phases
     from ..report.collect import report_of

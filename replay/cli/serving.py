@@ -148,7 +148,7 @@ def release_named(release: str | None, place: str, cluster: str | None, branch: 
     """
     from ...engine.errors import PlinianError
     from ..facade.log import opened
-    from ..moments.scheduler_release import release_at
+    from ..logs.scheduler_release import release_at
     from ..server.reach import is_out_of_reach
 
     if release is not None:

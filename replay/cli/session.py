@@ -18,7 +18,7 @@ from .shell import BROKEN, style, write_lines
 
 if TYPE_CHECKING:
     from ..compare.sessions import Comparison
-    from ..moments.scheduler_confs import ConfText
+    from ..logs.scheduler_confs import ConfText
     from ..sessions.session import SessionAnswer
 
 
@@ -93,7 +93,7 @@ def session(
     """
     from ...engine.errors import UsageError
     from ..compare.sessions import compare_variants
-    from ..moments.given_confs import conf_files
+    from ..logs.given_confs import conf_files
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
     from .open_log import opened_or_read

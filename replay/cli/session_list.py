@@ -15,7 +15,7 @@ from .shell import note, style, write_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..moments.session_list import ListedSession
+    from ..recorded.session_list import ListedSession
 
 
 @command("session list")
@@ -51,8 +51,8 @@ def list_sessions(
     nothing is then unknown. OPENED of an inferred session is the time of its first write.
     """
     from ...engine.errors import UsageError
-    from ..moments.session_list import listed_sessions, within
     from ..plot.asked import SESSIONS, Asked
+    from ..recorded.session_list import listed_sessions, within
     from ..render.sessions import session_list_document, session_table
     from .open_log import opened
     from .pictures import check_plot, write_plot
@@ -98,7 +98,7 @@ def _write_table(table: object, *, no_headers: bool) -> None:
 
 def _note_what_is_known(known: Sequence[ListedSession]) -> None:
     """Note on standard error which sessions a reader may miss."""
-    from ..moments.recorded_sessions import HowKnown
+    from ..recorded.recorded_sessions import HowKnown
 
     inferred = sum(one.how is HowKnown.INFERRED for one in known)
     if not known:

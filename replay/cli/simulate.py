@@ -110,7 +110,7 @@ def simulate(
     """
     from ...engine.errors import UsageError
     from ...engine.kubernetes.units import parse_time
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..render.progress import counting
     from ..simulate.batch import Task, run_all
     from ..simulate.what_if import WhatIf

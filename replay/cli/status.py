@@ -24,7 +24,7 @@ def status(
     For each kind (and namespace): from which revision to which all objects are known, and the gaps
     between. If the log holds several clusters, each is shown.
     """
-    from ..moments.status import status_document, status_of
+    from ..logs.log_status import status_document, status_of
     from ..render.documents import json_text, plain, write_yaml
     from ..render.status import status_lines
     from .open_log import opened

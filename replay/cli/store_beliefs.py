@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .shell import note, shows_progress
 
 if TYPE_CHECKING:
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..moments.moment import Moment
 
 
@@ -22,7 +22,7 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
     from ...engine.errors import PlinianError
     from ...engine.log import open_log
     from ...engine.volcano.session.history import resolve
-    from ..moments.stored_belief import believed, build_beliefs, is_far
+    from ..belief.stored_belief import believed, build_beliefs, is_far
     from ..render.progress import counting
 
     ways = {believed(behaviours): behaviours for behaviours in map(resolve, releases)}

@@ -86,12 +86,12 @@ def upgrade_check(
     Exits with 2 if the verdict is not known, with or without --exit-code. Otherwise exits with 0;
     with --exit-code, with 1 if the verdict names a change (with --all, if anything differs).
     """
-    from ..compare.session_moments import session_places
     from ..compare.upgrade import UpgradeQuestion, upgrade_check
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from ..render.documents import json_text
     from ..render.progress import counting
     from ..render.upgrade import upgrade_document, upgrade_lines
+    from ..sessions.session_moments import session_places
     from .open_log import opened
 
     taken = chosen([one, other], assume=assume)

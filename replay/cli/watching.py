@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ...engine.kubernetes.resources import GroupKind
     from ...engine.state.clock import Span
     from ...engine.state.truth import Entry
-    from ..moments.log import Log
+    from ..logs.log import Log
+    from ..logs.watch import ObjectChange, Watch
     from ..moments.moment import Moment
-    from ..moments.watch import ObjectChange, Watch
     from ..render.columns import Labels, TableContext
     from ..render.tables import Table
 
@@ -44,7 +44,7 @@ def print_watch(
     :raises UsageError: several kinds are named, or a form that a watch does not have.
     """
     from ...engine.errors import UsageError
-    from ..moments.watch import Watch
+    from ..logs.watch import Watch
 
     kinds = {one.kind for one in wanted}
     if len(kinds) != 1:
@@ -87,7 +87,7 @@ def _note_waiting(
 
 
 def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]:
-    from ..moments.names import name_at
+    from ..logs.names import name_at
 
     return frozenset(
         name_at(look.log, one.kind, name, look.place, look.moment)
@@ -102,7 +102,7 @@ def _chosen(
     """Return those objects that the arguments select."""
     from ...engine.kubernetes.expressions.selector_text import parse_selector
     from ...engine.kubernetes.resources import CLUSTER_SCOPED
-    from ..moments.field_selectors import parse_field_selector
+    from ..objects.field_selectors import parse_field_selector
 
     labels, fields = parse_selector(look.selector), parse_field_selector(look.fields)
     found = [
@@ -174,7 +174,7 @@ class _Lines:
         return list(self._table(context, [seen.entry]).rows[0])
 
     def _context(self, moment: Moment, when: Span | None = None) -> TableContext:
-        from ..moments.coverage import NotListed
+        from ..coverage.coverage import NotListed
         from ..render.columns import TableContext
 
         return TableContext(
@@ -202,14 +202,14 @@ class _Lines:
 
     def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
         """Return short names that are unique among all that the log knows so far."""
-        from ..moments.names import PODGROUP, known_names, shortened
+        from ..logs.names import PODGROUP, known_names, shortened
 
         if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
             self._short = shortened(known_names(self._log, self._kind, None))
         return self._short
 
     def _text(self, what: str, entry: Entry) -> str:
-        from ..moments.kinds import resource_name
+        from ..objects.kinds import resource_name
         from ..render.documents import json_text
         from ..render.yaml_text import YamlWriter
 

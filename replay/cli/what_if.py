@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from ..forecast.run import Forecast
     from ..forecast.times import Wish
-    from ..moments.log import Log
+    from ..logs.log import Log
+    from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..moments.scheduler_confs import ConfText
     from ..what_if.run import Variant, WhatIf
 
 T = TypeVar("T")
@@ -174,7 +174,7 @@ def what_if(
     --for it does: the cluster lives on as it was and as changed, without a change only as it was.
     An interrupt prints the courses that are finished, names the others, and exits with 130.
     """
-    from ..moments.given_confs import conf_files
+    from ..logs.given_confs import conf_files
     from ..what_if.wanted import Wanted, variants_of
     from .open_log import opened
     from .pictures import check_plot

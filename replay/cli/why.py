@@ -18,10 +18,10 @@ from .shell import note, shows_progress, style, write_lines
 
 if TYPE_CHECKING:
     from ..answers.answer import Why
-    from ..moments.kinds import ObjectName
-    from ..moments.log import Log
+    from ..logs.log import Log
+    from ..logs.scheduler_confs import ConfText
     from ..moments.moment import Moment
-    from ..moments.scheduler_confs import ConfText
+    from ..objects.kinds import ObjectName
     from ..what_if.help import WouldHelp
 
 
@@ -102,7 +102,7 @@ def why(
     """
     from ..answers.why import assumed_of, why_at
     from ..budget import within
-    from ..moments.given_confs import conf_file
+    from ..logs.given_confs import conf_file
     from .open_log import opened_or_read
     from .pictures import check_plot, write_answer_plot
     from .store_beliefs import store_beliefs

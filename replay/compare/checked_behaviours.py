@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import TraceStep
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.stored_belief import believed
+from ..belief.stored_belief import believed
 from .bounded_traces import EndingTrace, TraceComplete
 from .causes import Cause, changed, partly, suspects
 from .decisions import FirstDifference

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import GroupKind, plural_of
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.names import PODGROUP, is_known, name_of, never_known
 from ..moments.moment import Moment
-from ..moments.names import PODGROUP, is_known, name_of, never_known
 from .session_claims import BOUND, PANIC, PENDING, SessionClaim
 
 _POD: GroupKind = ("", "Pod")

@@ -15,13 +15,13 @@ from ...engine.session.framework.trace import Trace
 from ...engine.state.clock import Span
 from ...engine.volcano.releases import Release
 from ...engine.volcano.session.history import resolve
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import BELOW, of_scheduler
-from ..moments.scheduler_confs import ConfText
 from ..moments.times import own_span
 from ..parallel import Progress
-from .session_moments import at_revision
+from ..recorded.recorded_sessions import BELOW, of_scheduler
+from ..sessions.session_moments import at_revision
 from .subjects import LogSubject
 
 _WORD = re.compile(r"[^\s<>,]+")

@@ -15,16 +15,17 @@ from ...engine.log.store import MAIN, Query
 from ...engine.state.coverage import Why
 from ...engine.volcano.session.history import resolve
 from .. import parallel
-from ..moments.belief import belief_at, beliefs_along
-from ..moments.coverage import SCHEDULING, beginning_of, doubtful, unknown_between
-from ..moments.kinds import plain_name
-from ..moments.log import Log, opened
+from ..belief.belief import belief_at, beliefs_along
+from ..coverage.coverage import SCHEDULING, beginning_of, doubtful, unknown_between
+from ..logs.log import Log, opened
+from ..logs.names import PODGROUP
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.names import PODGROUP
-from ..moments.points import Point
-from ..moments.scheduler_confs import ConfText
 from ..moments.unknown import Unknown
+from ..objects.kinds import plain_name
 from ..sessions.session import SessionAnswer, scene_at, session_at, session_in
+from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
+from ..truth.points import Point
 from .bisection import (
     CHANGES,
     HALVES,
@@ -41,7 +42,6 @@ from .bisection import (
     sides,
 )
 from .session_claims import BOUND, PANIC, PENDING, SessionClaim
-from .session_moments import at_revision, recorded_sessions_count, session_places
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 

@@ -9,7 +9,7 @@ from ...engine.cache.job_cache import job_of
 from ...engine.errors import UsageError
 from ...engine.kubernetes.objects import Pod
 from ...engine.session.framework.trace import TraceStep
-from ..moments.kinds import object_named
+from ..objects.kinds import object_named
 from ..sessions.session import SessionAnswer
 from .decisions import phases_after
 

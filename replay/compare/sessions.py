@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
 from ...engine.volcano.session.history import resolve
-from ..moments.belief import HELD_PODS, Beliefs
-from ..moments.log import Log
+from ..belief.belief import HELD_PODS, Beliefs
+from ..belief.stored_belief import CacheBasis, believed
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import CacheBasis, believed
 from ..moments.unknown import Unknown, document_of
 from ..sessions.session import SessionRun, answer_document, step_document
 from ..tabular.table import Table, table_of, texts

@@ -14,11 +14,11 @@ from ...engine.session.framework.trace import Trace
 from ...engine.state.clock import Unsure
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.belief import Beliefs
-from ..moments.coverage import SCHEDULING, unknown_at
-from ..moments.log import Log
+from ..belief.belief import Beliefs
+from ..coverage.coverage import SCHEDULING, unknown_at
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionAnswer, conf_of, scene_at, session_in
 from ..simulate.cases import Case

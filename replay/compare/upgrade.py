@@ -16,19 +16,19 @@ from ...engine.state.clock import Unsure
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
 from .. import parallel
-from ..moments.belief import beliefs_along
-from ..moments.log import opened
+from ..belief.belief import beliefs_along
+from ..belief.stored_belief import CacheBasis, believed
+from ..logs.log import opened
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import CacheBasis, believed
 from ..moments.unknown import Unknown
 from ..sessions.session import SessionInputs, scene_at, session_in
+from ..sessions.session_moments import SessionMoment, SessionMoments, sampled
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .causes import Cause, causes, changed, most_specific_first, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
 from .releases import BehaviourDiff, session_diff
-from .session_moments import SessionMoment, SessionMoments, sampled
 
 STRETCHES_PER_JOB = 4
 """Stretches take different times: with several per process, all processes end together."""

@@ -12,9 +12,9 @@ from ...engine.machine.checks import checked_invariants, violations_of
 from ...engine.volcano.releases import known_release
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import record
+from ..belief.belief import play
 from ..invariants.task import CheckTask, check
-from ..moments.belief import play
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from .run import Anomaly, InLog
 

@@ -29,10 +29,10 @@ from ...engine.kubernetes.pod_quota import quota_usage
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Query
 from ...engine.machine.user import Act
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.readable_objects import readable_at
+from ..logs.scheduler_confs import conf_at
 from ..moments.moment import Moment
-from ..moments.readable import readable_at
-from ..moments.scheduler_confs import conf_at
 from .changes import short_key
 from .families import Families, group_of, owner_uids
 from .in_log import Shown, shown_later

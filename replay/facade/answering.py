@@ -9,14 +9,14 @@ from ...engine.errors import NotKnown
 from ..answers.answer import Why
 from ..answers.why import assumed_of, why_at
 from ..ingest.one_off import log_of
-from ..moments.log import Log as AnyLog
-from ..moments.log import Progress
+from ..logs.log import Log as AnyLog
+from ..logs.log import Progress
+from ..logs.scheduler_release import release_at
 from ..moments.moment import Moment
-from ..moments.points import Point
-from ..moments.scheduler_release import release_at
 from ..questions.blame import BlameQuestion
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.question import Question
+from ..truth.points import Point
 from .options import (
     Conf,
     FilePath,
@@ -232,8 +232,8 @@ class AnsweringLog(StoredLog):
         :param conf: a configuration instead of the log's; None requires that the log has one.
         :raises NotKnown: anything is missing, and ``strict`` is set.
         """
-        from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
-        from ..moments.scheduler_confs import has_no_conf  # noqa: PLC0415
+        from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+        from ..logs.scheduler_confs import has_no_conf  # noqa: PLC0415
 
         if not strict:
             return

@@ -8,12 +8,12 @@ from ...engine.errors import UsageError
 from ...engine.volcano.session.history import resolve
 from ..invariants.task import ALL, CheckReport, CheckTask, check, settle_window
 from ..moments.moment import Moment
-from ..moments.points import Point
 from ..render.check import invariant_document
+from ..truth.points import Point
 from .options import Conf, accepted_conf, release_of
 
 if TYPE_CHECKING:
-    from ..moments.log import Log, Progress
+    from ..logs.log import Log, Progress
 
 
 class Asked(NamedTuple):

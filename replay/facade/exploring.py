@@ -34,7 +34,7 @@ from ..explore.token import decoded, is_token
 from ..explore.walk import Walk
 from ..explore.windows import ToldWrite, windows_in
 from ..explore.world import world_of
-from ..moments.log import Log, opened
+from ..logs.log import Log, opened
 from ..questions.defaults import DEFAULT_RELEASE
 from ..render.race_files import files_of
 from .cases import Document

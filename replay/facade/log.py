@@ -10,10 +10,10 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import GroupKind
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
-from ..moments.log import Progress
-from ..moments.points import Point
+from ..logs.log import Progress
 from ..questions.defaults import DEFAULT_RELEASE
 from ..questions.drift import DriftQuestion
+from ..truth.points import Point
 from .forecasting import ForecastingLog
 from .options import (
     Conf,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..fidelity.report import Fidelity
     from ..invariants.task import CheckReport
     from ..lint.task import Report
-    from ..moments.session_list import ListedSession
-    from ..moments.status import Status
+    from ..logs.log_status import Status
+    from ..recorded.session_list import ListedSession
     from ..series.tables import Row
     from ..sessions.session import SessionAnswer
     from ..tabular.tabular import Records
@@ -99,7 +99,7 @@ class Log(ForecastingLog):
         :param as_known_at: ``@POSITION``; ignore events appended later.
         :raises UsageError: the log holds several clusters, and none is chosen.
         """
-        from ..moments.status import status_of  # noqa: PLC0415
+        from ..logs.log_status import status_of  # noqa: PLC0415
 
         return status_of(self, self.moment(as_known_at=as_known_at))
 
@@ -114,7 +114,7 @@ class Log(ForecastingLog):
         :param kinds: as in ``["nodes", "pods"]``; None is all.
         :raises UsageError: there is no such kind.
         """
-        from ..moments.assumptions import assumptions_at  # noqa: PLC0415
+        from ..logs.assumptions import assumptions_at  # noqa: PLC0415
 
         moment = self.moment(at)
         chosen = None
@@ -262,8 +262,8 @@ class Log(ForecastingLog):
         :raises UsageError: a release is not known, or it rejects the configuration.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..compare.session_moments import session_places  # noqa: PLC0415
         from ..compare.upgrade import UpgradeQuestion, upgrade_check  # noqa: PLC0415
+        from ..sessions.session_moments import session_places  # noqa: PLC0415
 
         one, other = (release_of(name, assume=assume) for name in (from_, to))
         question = UpgradeQuestion(
@@ -366,7 +366,7 @@ class Log(ForecastingLog):
         :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..moments.belief import belief_at  # noqa: PLC0415
+        from ..belief.belief import belief_at  # noqa: PLC0415
         from .believed import Belief  # noqa: PLC0415
 
         moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
@@ -440,7 +440,7 @@ class Log(ForecastingLog):
 
 def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
     """Return configurations as a list; a single one, or None, need not be in one."""
-    from ..moments.scheduler_confs import ConfText  # noqa: PLC0415
+    from ..logs.scheduler_confs import ConfText  # noqa: PLC0415
 
     if confs is None or isinstance(confs, str | PathLike | ConfText):
         return [confs]

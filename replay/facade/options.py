@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.units import parse_time
-from ..moments.points import point_text
 from ..sessions.assumed import rejections, taken_release
+from ..truth.points import point_text
 
 if TYPE_CHECKING:
-    from ..moments.scheduler_confs import ConfText
+    from ..logs.scheduler_confs import ConfText
 
 FilePath: TypeAlias = str | PathLike[str]
 
@@ -51,14 +51,14 @@ def conf_text(conf: Conf | None) -> ConfText | None:
 
     :raises InputError: the file is missing, or is not text.
     """
-    from ..moments.given_confs import conf_file  # noqa: PLC0415
+    from ..logs.given_confs import conf_file  # noqa: PLC0415
 
     return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
 def conf_texts(confs: Sequence[Conf | None]) -> list[ConfText | None]:
     """Return configurations as :func:`conf_text` does; those of several files differ in source."""
-    from ..moments.given_confs import conf_files  # noqa: PLC0415
+    from ..logs.given_confs import conf_files  # noqa: PLC0415
 
     paths = [Path(one) for one in confs if isinstance(one, str | PathLike)]
     read = iter(conf_files(paths))

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from ..moments.log import Log
-from ..moments.points import Point
+from ..logs.log import Log
 from ..pack import opened, write
 from ..pack.file import Progress
 from ..pack.opened import OpenedPack
 from ..pack.write import Packed
+from ..truth.points import Point
 from .options import FilePath
 
 

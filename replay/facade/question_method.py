@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..moments.log import Log
+from ..logs.log import Log
 from ..questions.question import Question, declared_fields
 
 P = ParamSpec("P")

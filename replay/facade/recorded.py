@@ -8,12 +8,12 @@ from ...engine.errors import UsageError
 from ..fidelity.question import question_in
 from ..fidelity.report import Fidelity
 from ..fidelity.run import fidelity
-from ..moments.log import Log, Progress
+from ..logs.log import Log, Progress
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.points import Point
-from ..moments.scheduler_confs import ConfText
-from ..moments.session_list import ListedSession, listed_sessions, within
+from ..recorded.session_list import ListedSession, listed_sessions, within
 from ..tabular.tabular import Records
+from ..truth.points import Point
 from .stored import StoredLog
 
 

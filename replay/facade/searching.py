@@ -12,9 +12,9 @@ from ..compare.crashes import Crash, PanickingReleases, panicking_at, recorded_c
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.session_claims import PANIC, SessionClaim
 from ..compare.subjects import LogSubject
-from ..moments.log import Log, Progress
-from ..moments.points import Point
+from ..logs.log import Log, Progress
 from ..questions.defaults import DEFAULT_RELEASE
+from ..truth.points import Point
 from .cases import span
 from .options import Conf, accepted_conf, conf_text, release_of
 

@@ -13,25 +13,25 @@ from ...engine.events import Reference
 from ...engine.kubernetes.expressions.selectors import Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, HeadInfo, LogInfo, LogStore
-from ..moments.coverage import NotListed, refuse, unknown_at, usual_kinds
-from ..moments.history import History
-from ..moments.kinds import ObjectName
-from ..moments.log import Log, Progress
-from ..moments.manifests import manifest
-from ..moments.names import name_of, not_found
-from ..moments.points import Point
+from ..coverage.coverage import NotListed, refuse, unknown_at, usual_kinds
+from ..histories.history import History
+from ..logs.log import Log, Progress
+from ..logs.names import name_of, not_found
 from ..moments.unknown import Unknown
+from ..objects.kinds import ObjectName
+from ..objects.manifests import manifest
 from ..questions.defaults import DEFAULT_RELEASE
 from ..tabular.tabular import Records
+from ..truth.points import Point
 from .options import FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from ..histories.diff import Diff
+    from ..histories.diff_actors import Who
     from ..ingest.run import IngestOptions, IngestSummary
-    from ..moments.diff import Diff
-    from ..moments.diff_actors import Who
-    from ..moments.field_selectors import FieldSelector
+    from ..objects.field_selectors import FieldSelector
     from ..pack.write import Packed
     from .tables import Events
 
@@ -91,7 +91,7 @@ class StoredLog(Log):
         """
         from ..ingest.fetched import fetched  # noqa: PLC0415 -- only needed here
         from ..ingest.run import IngestOptions, ingest  # noqa: PLC0415
-        from ..moments.truth import build_index  # noqa: PLC0415
+        from ..truth.truth import build_index  # noqa: PLC0415
 
         if options is None:
             known = IngestOptions.__struct_fields__
@@ -138,7 +138,7 @@ class StoredLog(Log):
         :raises UsageError: there is no such kind, or the bounds do not go together.
         """
         from ...engine.log import Query  # noqa: PLC0415 -- only needed here
-        from ..moments.event_filters import about, bounds, known_kinds  # noqa: PLC0415
+        from ..logs.event_filters import about, bounds, known_kinds  # noqa: PLC0415
         from ..moments.read_events import attributed_events  # noqa: PLC0415
 
         if follow and (narrowed.get("newest_first") or until is not None):
@@ -268,7 +268,7 @@ class StoredLog(Log):
         :raises ObjectNotFound: the log never held it; suggests what may be meant.
         :raises NotKnown: the kind is not known all the time, and ``strict`` is set.
         """
-        from ..moments.related_objects import belonging  # noqa: PLC0415 -- only needed here
+        from ..histories.related_objects import belonging  # noqa: PLC0415 -- only needed here
         from ..render.not_found import never_held  # noqa: PLC0415
 
         moment = self.moment(at)
@@ -290,7 +290,7 @@ class StoredLog(Log):
 
         :param found: the result of the diff. :param before: and ``after``: its moments.
         """
-        from ..moments.diff_actors import who_made  # noqa: PLC0415 -- only needed here
+        from ..histories.diff_actors import who_made  # noqa: PLC0415 -- only needed here
 
         return who_made(self.store, found, self.moment(before), self.moment(after))
 
@@ -311,7 +311,7 @@ class StoredLog(Log):
         :raises ObjectNotFound: it does not exist at that moment.
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
-        from ..moments.computed import IN_DESCRIPTIONS, Shown, unknown_in  # noqa: PLC0415
+        from ..coverage.computed_kinds import IN_DESCRIPTIONS, Shown, unknown_in  # noqa: PLC0415
         from ..render.columns import TableContext  # noqa: PLC0415 -- only needed here
         from ..render.description import ObjectDescription, description_lines  # noqa: PLC0415
 
@@ -430,7 +430,7 @@ class StoredLog(Log):
         :param at: where to fork: a position, or a moment before which the log has no later event.
         :raises UsageError: there is no such position, or the branch already exists.
         """
-        from ..moments.forks import fork_of  # noqa: PLC0415 -- only needed here
+        from ..logs.forks import fork_of  # noqa: PLC0415 -- only needed here
 
         moment = self.moment(at)
         fork = fork_of(self.store, moment)
@@ -438,7 +438,7 @@ class StoredLog(Log):
 
     def checkpoints(self) -> Records[CheckpointInfo]:
         """Return the stored states, which make other calls faster."""
-        from ..moments.stored_belief import what_of  # noqa: PLC0415 -- only needed here
+        from ..belief.stored_belief import what_of  # noqa: PLC0415 -- only needed here
 
         stored = (CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints())
         return Records(stored, "checkpoints", CheckpointInfo)
@@ -460,8 +460,8 @@ class StoredLog(Log):
         :raises UsageError: the release is not known.
         """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415 -- only needed here
-        from ..moments.stored_belief import build_all  # noqa: PLC0415
-        from ..moments.truth import build_index  # noqa: PLC0415
+        from ..belief.stored_belief import build_all  # noqa: PLC0415
+        from ..truth.truth import build_index  # noqa: PLC0415
 
         self.store.mend_derived()
         asked = [] if no_beliefs else [resolve(name) for name in several(release)]

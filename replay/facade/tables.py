@@ -11,8 +11,8 @@ from ...engine.kubernetes.units import parse_duration, parse_time
 from ...engine.state.clock import Span
 from ...engine.state.coverage import Pair
 from ..export import Line, line_of
+from ..logs.log import Log
 from ..moments.actors import AttributedEvent
-from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 from ..series.tables import TABLES, Row, rows, rows_at

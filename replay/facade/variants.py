@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .options import Conf, FilePath, Names, accepted_conf, conf_texts, paths_of, release_of, several
 
 if TYPE_CHECKING:
-    from ..moments.scheduler_confs import ConfText
+    from ..logs.scheduler_confs import ConfText
     from ..what_if.run import Variant
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ...engine.session.framework.chooser import Recorded
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ..compare.crashes import same_words
-from ..moments.recorded_sessions import RecordedSession
-from ..moments.written_groups import ComparedStatus
+from ..recorded.recorded_sessions import RecordedSession
+from ..recorded.written_groups import ComparedStatus
 
 
 class Aspect(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.state.coverage import Why
-from ..moments.coverage import doubtful
+from ..coverage.coverage import doubtful
 from ..moments.unknown import Unknown
 
 UNRECORDED = "no watch or audit log records what the session wrote"

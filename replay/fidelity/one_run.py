@@ -14,7 +14,7 @@ from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.volcano.conf import SchedulerConf
-from ..moments.recorded_sessions import RecordedSession
+from ..recorded.recorded_sessions import RecordedSession
 from .attempts import Attempt, Following, compared
 from .recorded_walks import recorded_walks
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import RecordedSession
-from ..moments.scheduler_confs import ConfText
-from ..moments.session_list import listed_sessions, within
+from ..recorded.recorded_sessions import RecordedSession
+from ..recorded.session_list import listed_sessions, within
 from .search import Limits
 
 

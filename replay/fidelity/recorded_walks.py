@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.map_orders import Walk
-from ..moments.recorded_sessions import RecordedSession
+from ..recorded.recorded_sessions import RecordedSession
 
 _PREEMPT = "preempt"
 

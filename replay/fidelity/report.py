@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..moments.recorded_sessions import HowKnown, RecordedSession
 from ..moments.unknown import Unknown, document_of
+from ..recorded.recorded_sessions import HowKnown, RecordedSession
 from ..tabular.columns import Micros, Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular

@@ -27,19 +27,19 @@ from ...engine.session.framework.process import ProcessState
 from ...engine.state.clock import Clock
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.belief import play
+from ..belief.belief import play
+from ..coverage.coverage import beginning_of, unknown_between
+from ..logs.log import Log
+from ..logs.scheduler_confs import AppliedConf, ConfText, applied_confs
 from ..moments.clock import clock_of
-from ..moments.coverage import beginning_of, unknown_between
-from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import (
+from ..recorded.recorded_sessions import (
     HowKnown,
     RecordedSession,
     fork_of,
     last_known,
     recorded_sessions,
 )
-from ..moments.scheduler_confs import AppliedConf, ConfText, applied_confs
 from ..sessions.session import conf_of
 from .attempts import Aspect, Attempt
 from .deliveries import Arrival, Cut, Deliveries

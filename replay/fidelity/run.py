@@ -11,12 +11,12 @@ from ...engine.log import open_log
 from ...engine.session.nodes.sampling import MIN_NODES_TO_FIND
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.coverage import SCHEDULING, unknown_between
-from ..moments.log import Log
-from ..moments.recorded_sessions import HowKnown, RecordedSession, recorded_sessions
-from ..moments.scheduler_confs import confs_at, has_no_conf
+from ..coverage.coverage import SCHEDULING, unknown_between
+from ..logs.log import Log
+from ..logs.scheduler_confs import confs_at, has_no_conf
 from ..moments.unknown import Unknown
 from ..parallel import run_beside
+from ..recorded.recorded_sessions import HowKnown, RecordedSession, recorded_sessions
 from ..sessions.session import conf_of
 from .claims import Claims
 from .known import UNRECORDED, is_doubtful, is_unrecorded

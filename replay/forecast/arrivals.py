@@ -26,9 +26,9 @@ from ...engine.log.store import Query
 from ...engine.machine.live import Timed
 from ...engine.machine.user import Act
 from ..explore.versions import act_of, bare, clean, difference, is_ending, is_user
+from ..logs.log import Log
 from ..moments.actors import attributed
 from ..moments.clock import clock_of
-from ..moments.log import Log
 from ..moments.moment import Moment
 
 MAKERS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "JobFlow", "JobTemplate"})

@@ -15,7 +15,7 @@ from ...engine.kubernetes.yaml import YamlFault
 from ...engine.log import open_log
 from ...engine.machine.live import Written
 from ..explore.branch import Written as Branched
-from ..moments.scheduler_confs import ConfText
+from ..logs.scheduler_confs import ConfText
 
 SOURCE = "plinian what-if"
 

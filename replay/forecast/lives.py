@@ -13,8 +13,8 @@ from ...engine.events import KINDS, Effect, Event
 from ...engine.events.payloads import PodBound
 from ...engine.kubernetes.api_server import ENDED
 from ...engine.log.store import Query
+from ..logs.log import Log
 from ..moments.clock import clock_of
-from ..moments.log import Log
 from ..moments.moment import Moment
 
 NO_SCHEDULER = "default-scheduler"

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.machine.live import Rhythm
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import HowKnown
-from ..moments.session_list import listed_sessions
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import listed_sessions
 
 PERIOD_US = SECOND_US
 """The default of the scheduler's flag ``--schedule-period``."""

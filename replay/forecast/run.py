@@ -16,14 +16,14 @@ from ...engine.machine.live import Clock, LiveCluster, Written, server_of, write
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
+from ..belief.stored_belief import CacheBasis, believed
+from ..coverage.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
 from ..explore.branch import Written as Branched
 from ..explore.branch import check_branch
-from ..moments.coverage import GRACE_US, SCHEDULING, classes_known, unknown_at
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.readable_objects import undecodable_at
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.readable import undecodable_at
-from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import CacheBasis, believed
 from ..moments.unknown import Unknown
 from ..parallel import run_beside
 from ..sessions.external_inputs import lend_inputs

@@ -11,7 +11,7 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.api_server import Document, place_of
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_age, parse_duration
-from ..moments.kinds import object_named, plain_name
+from ..objects.kinds import object_named, plain_name
 from .lives import PodLife, Template, template_of
 
 SUCCEEDED = "Succeeded"

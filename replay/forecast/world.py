@@ -44,12 +44,12 @@ from ...engine.state.coverage import Why
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.table import controller_behaviours
+from ..coverage.coverage import SCHEDULING, unknown_at
 from ..explore.families import group_of
-from ..moments.coverage import SCHEDULING, unknown_at
-from ..moments.kinds import plain_name
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.readable_objects import readable_at
 from ..moments.moment import Moment
-from ..moments.readable import readable_at
+from ..objects.kinds import plain_name
 from .arrivals import CARRIED
 
 _NAMES = frozenset(distinct_kind(f"{group}/v1" if group else "v1", kind) for group, kind in CARRIED)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..moments.log import Log, opened
+from ..logs.log import Log, opened
 from .run import IngestOptions, ingest
 
 

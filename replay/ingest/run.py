@@ -31,7 +31,7 @@ from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
-from ..moments.assumptions import assumed_sentences
+from ..logs.assumptions import assumed_sentences
 from ..moments.clock import clock_of
 from ..moments.contradictions import contradiction_text, version_text
 from .asserted import FORMATS as ASSERTABLE

@@ -11,8 +11,8 @@ from ...engine.events.payloads import ListObserved, WatchFollowed
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Pair
-from ..moments.coverage import doubtful, unknown_at, unknown_between, unknown_text
-from ..moments.log import Log
+from ..coverage.coverage import doubtful, unknown_at, unknown_between, unknown_text
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..moments.unknown import Unknown
 

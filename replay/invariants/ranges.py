@@ -17,8 +17,8 @@ from ...engine.invariants.writers import Write, contested, fields_of
 from ...engine.kubernetes.objects import PodGroup, Queue, decode_known
 from ...engine.log.store import Query
 from ...engine.state.clock import Clock
+from ..logs.log import Log
 from ..moments.actors import attributed
-from ..moments.log import Log
 from ..moments.moment import Moment
 from .watches import versions_going_back
 

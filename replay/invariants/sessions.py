@@ -15,9 +15,9 @@ from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.volcano.conf import SchedulerConf
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
 from ..sessions.session import SessionInputs, conf_of, scene_at, session_in
 from ..sessions.tie_breaking import LEAST, TieBreaking
 

@@ -21,10 +21,10 @@ from ...engine.invariants.timeline import Breach
 from ...engine.invariants.view import ClusterView, Deletion
 from ...engine.log.store import NO_REVISION, LogStore, Query
 from ...engine.volcano.session.behaviours import Behaviours
+from ..belief.stored_belief import last_stored, start_of
+from ..logs.log import Log
 from ..moments.clock import clock_of, placed
-from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.stored_belief import last_stored, start_of
 from .known import Knowledge
 
 _TRIES = 4

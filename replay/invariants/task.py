@@ -21,15 +21,15 @@ from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.log.store import NO_REVISION, Query
 from ...engine.state.clock import UNDATED, Span, span_at
 from ...engine.volcano.session.behaviours import Behaviours
-from ..compare.session_moments import at_revision, recorded_sessions_count, session_places
 from ..lint.findings import Subject
 from ..lint.inputs import Configuration
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText, conf_at
 from ..moments.actors import attributed
-from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvents
-from ..moments.scheduler_confs import ConfText, conf_at
 from ..moments.unknown import Unknown
+from ..sessions.session_moments import at_revision, recorded_sessions_count, session_places
 from ..tabular.columns import Seconds, Time
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
@@ -308,7 +308,7 @@ class _Check:
     def _unknown(self, kinds: Iterable[tuple[str, str]]) -> list[Unknown]:
         if not self._task.single:
             return self._known.not_known(kinds)
-        from ..moments.coverage import unknown_at  # noqa: PLC0415 -- only here
+        from ..coverage.coverage import unknown_at  # noqa: PLC0415 -- only here
 
         return unknown_at(self._log, self._task.end, kinds)
 

@@ -10,7 +10,7 @@ from ...engine.events import KINDS, Effect, Event, Recorded
 from ...engine.invariants.invariant import Violation
 from ...engine.invariants.versions import Report, going_back
 from ...engine.log.store import Query
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 
 _VERSIONS = (Effect.VERSION, Effect.DELETED)

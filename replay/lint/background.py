@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.scheduler_confs import conf_at
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import conf_at
 from .findings import Subject
 from .inputs import Configuration
 from .objects import TEMPLATE, TYPES, Manifest

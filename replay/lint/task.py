@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import PreRelease, Release, known_release
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
-from ..moments.assumptions import assumed_sentences
+from ..logs.assumptions import assumed_sentences
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .assumed import assumption

@@ -1,1 +1,1 @@
-"""The log at a moment: points, truth, belief, differences, history, coverage."""
+"""Moments of a log, its clock, and its events in the order in which they happened."""

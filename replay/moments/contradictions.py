@@ -16,8 +16,8 @@ from ...engine.events import KINDS, Effect, Event, Reference
 from ...engine.log.store import LogStore, Query
 from ...engine.state.columns import NO_ORIGIN
 from ...engine.state.fold import Record
+from ..objects.kinds import plain_name
 from .clock import StoreKey
-from .kinds import plain_name
 from .moment import Moment
 
 Version = tuple[Reference, int]

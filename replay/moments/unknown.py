@@ -11,7 +11,7 @@ from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.state.clock import UNDATED, Span
 from ...engine.state.coverage import Gap, Pair, Why
-from .kinds import plain_name
+from ..objects.kinds import plain_name
 from .times import is_known, place_text, span_words
 
 _NAMED = 3

@@ -10,7 +10,7 @@ from blake3 import blake3
 from ...engine.events import canonical_json
 from ...engine.events.payloads import AnswerExpected
 from ..compare.decisions import Decision, decisions_of
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..sessions.session import SessionAnswer, session_at
 

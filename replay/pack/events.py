@@ -11,7 +11,7 @@ from ...engine.events.input_names import InputNames
 from ...engine.events.payloads import AnswerExpected, Payload, SliceBegan, SliceEnded
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.version import __version__
-from ..moments.log import Log
+from ..logs.log import Log
 from .reading import FORMAT
 from .slice import Range, Slice, read_at
 

@@ -16,7 +16,7 @@ from ...engine.errors import (
     PlinianError,
 )
 from ...engine.events.payloads import AnswerExpected, NamesRedacted
-from ..moments.log import opened
+from ..logs.log import opened
 from .answer import Answered, Decisions, digest_of
 from .file import summary_in
 from .name_map import read_map

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ...engine.errors import PackDiffers
 from ...engine.events.payloads import NamesRedacted
 from ..compare.decisions import BIND, PIPELINE, Decision
-from ..moments.log import Log
+from ..logs.log import Log
 from .answer import Answered, Decisions, digest_of
 
 _MOMENTS = 5

@@ -11,7 +11,7 @@ from ...engine.events import KINDS
 from ...engine.events.payloads import AnswerExpected, NamesRedacted, Payload, SliceEnded
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.slices import Begin, begin_of
 
 FORMAT = 1

@@ -14,7 +14,7 @@ from ...engine.events import KINDS as EVENT_KINDS
 from ...engine.events import Event, Recorded
 from ...engine.events.payloads import SliceBegan, SliceEnded
 from ...engine.log import open_log
-from ..moments.log import Log, opened
+from ..logs.log import Log, opened
 from .answer import Answered
 from .events import about
 from .fields import KINDS, REASONS, field_names

@@ -18,8 +18,8 @@ from ...engine.events import KINDS, Effect
 from ...engine.log.store import Query
 from ...engine.state.facts import PodFact
 from ...engine.volcano.session.behaviours import Behaviours
-from ..moments.belief import belief_at
-from ..moments.log import Log
+from ..belief.belief import belief_at
+from ..logs.log import Log
 from ..moments.moment import Moment
 from ..render.belief import NAME_OF, PARTS, documents_of
 

@@ -19,11 +19,11 @@ from ...engine.log.store import Cut, Query
 from ...engine.state.clock import END_KEY, Clock
 from ...engine.state.coverage import COVERING
 from ...engine.state.truth import Entry
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.points import Point
-from ..moments.session_list import PREFIX as SESSION
 from ..moments.slices import begin_of
+from ..recorded.session_list import PREFIX as SESSION
+from ..truth.points import Point
 
 _AT_ONCE = 1000
 _NO_DATE = 2**62

@@ -12,8 +12,8 @@ from ...engine.events.payloads import AnswerExpected, NamesRedacted
 from ...engine.ingest.objects.redaction import Redaction
 from ...engine.kubernetes.units import SECOND_US, parse_duration
 from ...engine.volcano.session.history import resolve
-from ..moments.log import Log, opened
-from ..moments.points import Point
+from ..logs.log import Log, opened
+from ..truth.points import Point
 from .answer import Answered, Decisions
 from .events import slice_events
 from .file import Progress, counter, replacing, seal, summary_in, write_events

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
-from ..moments.diff import Diff, ObjectChanged, ObjectThen
-from ..moments.diff_counts import KindCount, counted_by_kind
+from ..histories.diff import Diff, ObjectChanged, ObjectThen
+from ..histories.diff_counts import KindCount, counted_by_kind
 from ..render.differences import QUEUES_HEAD, holding_table, remark_on, summary_line, value_text
 from ..render.events import object_text
 from ..render.tables import cut

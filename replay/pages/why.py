@@ -7,7 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ..answers.answer import Why
-from ..moments.coverage import reasons
+from ..coverage.coverage import reasons
 from ..render.tables import Table
 from ..render.why import event_table, link_tables, since_lines
 from .templates import rendered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..moments.points import Point
+from ..truth.points import Point
 
 QUEUES, NODES, GANG, SESSIONS, WAITS = KINDS = ("queues", "nodes", "gang", "sessions", "waits")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US
-from ..moments.names import stem_of
+from ..logs.names import stem_of
 from ..render.screen import one_line
 from ..series import node_use as nodes
 from ..series.gang import Gang, Phase

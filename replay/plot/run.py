@@ -14,7 +14,7 @@ from ...engine.log.location import log_name
 from ...engine.state.clock import Clock
 from ...engine.state.coverage import Gap
 from ..export import write_file
-from ..moments.log import Log, Progress
+from ..logs.log import Log, Progress
 from ..series.period import Span, span_of
 from .asked import GANG, KINDS, NODES, QUEUES, SESSIONS, WAITS, Asked
 from .characters import lines_of_picture
@@ -133,7 +133,7 @@ def plot(log: Log, asked: Asked, *, place: str, progress: Progress | None = None
 
 def _notes_of_gaps(log: Log, picture: Picture, span: Span) -> list[str]:
     """Return between which times changes are drawn in the middle, as it is not known when."""
-    from ..moments.coverage import SCHEDULING, unknown_between  # noqa: PLC0415 -- only here
+    from ..coverage.coverage import SCHEDULING, unknown_between  # noqa: PLC0415 -- only here
 
     period, clock = picture.period, log.clock(span.end)
     first = max(clock.revision_at(period.begin), 0)

@@ -6,9 +6,9 @@ from ...engine.errors import UsageError
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ..answers.answer import Why
 from ..answers.records import Link, PodGroupState, QueuePath, QueueTree
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.points import Point
+from ..truth.points import Point
 from .asked import GANG, NODES, QUEUES, Asked
 
 _LEAST_US = 60 * SECOND_US

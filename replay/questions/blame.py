@@ -9,7 +9,7 @@ from .question import Field, QuestionInNamespace
 
 if TYPE_CHECKING:
     from ..answers.blamed import Blame
-    from ..moments.log import Log
+    from ..logs.log import Log
     from ..render.tables import Style
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .question import QuestionOfScheduler
 
 if TYPE_CHECKING:
-    from ..moments.drift import Drift
-    from ..moments.log import Log
+    from ..belief.drift import Drift
+    from ..logs.log import Log
     from ..render.tables import Table
 
 
@@ -30,10 +30,10 @@ class DriftQuestion(QuestionOfScheduler["Drift"], frozen=True):
     exit_code = "Exit with 1 if anything differs."
 
     def answer(self, log: Log) -> Drift:
-        """Return the differences: :func:`plinian.replay.moments.drift.drift_at`."""
+        """Return the differences: :func:`plinian.replay.belief.drift.drift_at`."""
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415
-        from ..moments.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
-        from ..moments.drift import drift_at  # noqa: PLC0415 -- doors read the fields only
+        from ..belief.drift import drift_at  # noqa: PLC0415 -- doors read the fields only
+        from ..coverage.coverage import SCHEDULING, unknown_at  # noqa: PLC0415
 
         moment = log.moment(self.at)
         found = drift_at(log.store, moment, resolve(self.release), progress=self.progress)

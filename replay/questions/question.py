@@ -28,10 +28,10 @@ import msgspec
 from .defaults import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
-    from ..moments.log import Log, Progress
-    from ..moments.points import Point
+    from ..logs.log import Log, Progress
     from ..moments.unknown import Unknown
     from ..render.tables import Style, Table
+    from ..truth.points import Point
 
 A = TypeVar("A")
 
@@ -150,7 +150,7 @@ class QuestionOfMoment(Question[A], Generic[A], frozen=True, kw_only=True):
         """
         found = self.answer(log)
         if self.strict:
-            from ..moments.coverage import refuse  # noqa: PLC0415 -- seldom needed
+            from ..coverage.coverage import refuse  # noqa: PLC0415 -- seldom needed
 
             refuse(lacking(found))
         return found
@@ -169,7 +169,7 @@ class QuestionOfScheduler(QuestionOfMoment[A], Generic[A], frozen=True, kw_only=
         :raises NotKnown: it is strict, and the log lacks one.
         :raises UsageError: its release is not known, and nothing may be assumed.
         """
-        from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+        from ..coverage.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
         from ..sessions.assumed import taken_release  # noqa: PLC0415
 
         release = taken_release(self.release, assume=self.assume).release

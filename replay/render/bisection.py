@@ -15,7 +15,7 @@ from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
 from ..compare.crashes import Crash, PanickingReleases
 from ..compare.sessions import first_difference_document
-from ..moments.coverage import plurals, unknown_text
+from ..coverage.coverage import plurals, unknown_text
 from ..moments.times import known_text
 from ..moments.unknown import document_of
 from ..sessions.session import step_document

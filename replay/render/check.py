@@ -8,8 +8,8 @@ from typing import Any
 from ...engine.invariants.invariant import Invariant
 from ...engine.invariants.timeline import Breach, Place
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ..coverage.coverage import unknown_text
 from ..invariants.task import ALL, CheckReport, beginning, severity_of
-from ..moments.coverage import unknown_text
 from ..moments.unknown import document_of
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

@@ -22,7 +22,7 @@ from ...engine.state.tables import (
     queue_table,
 )
 from ...engine.state.truth import Entry, Truth
-from ..moments.names import PODGROUP, shortened
+from ..logs.names import PODGROUP, shortened
 from .amounts import age, resource_list, sure, used_of
 from .tables import NONE, Table
 

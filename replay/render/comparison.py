@@ -12,7 +12,7 @@ from ..compare.checked_behaviours import CheckedBehaviour
 from ..compare.decisions import CONTEXT, Differing, FirstDifference
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
-from ..moments.coverage import unknown_text
+from ..coverage.coverage import unknown_text
 from .session import number_text, panic_lines, trace_lines
 from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of

@@ -14,8 +14,8 @@ from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.object_status import status_of
 from ...engine.state.truth import Entry
-from ..moments.history import Happening
-from ..moments.names import PODGROUP
+from ..histories.history import Happening
+from ..logs.names import PODGROUP
 from .amounts import UNKNOWN, age, resource_list, sure
 from .columns import TableContext, counted, short_names, table_of
 from .histories import version_table

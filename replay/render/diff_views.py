@@ -11,9 +11,9 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
-from ..moments.diff import Diff
-from ..moments.diff_actors import UNKNOWN_MAKER, Maker, Who
-from ..moments.diff_counts import counted_by_kind
+from ..histories.diff import Diff
+from ..histories.diff_actors import UNKNOWN_MAKER, Maker, Who
+from ..histories.diff_counts import counted_by_kind
 from ..moments.times import span_text
 from .differences import Made, diff_json, side_lines, summary_line
 from .tables import PLAIN, Style, Table, lines_of

@@ -9,9 +9,9 @@ import msgspec
 
 from ...engine.events import Reference
 from ...engine.kubernetes.amount_texts import short_amount
-from ..moments.changes import Change
-from ..moments.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
+from ..histories.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..moments.unknown import document_of
+from ..objects.field_changes import Change
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of, paragraph
 

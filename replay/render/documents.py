@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from ...engine.errors import UsageError
-from ..moments.kinds import resource_name
+from ..objects.kinds import resource_name
 from .tables import NONE, PLAIN, Style, Table, write_table
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..moments.drift import Drift
+from ..belief.drift import Drift
 from ..moments.unknown import document_of
 from .tables import NONE, Table
 

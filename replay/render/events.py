@@ -12,8 +12,8 @@ from ...engine.events import Event, Recorded, Reference
 from ...engine.events.input_names import without_folders
 from ...engine.kubernetes.units import format_time
 from ..moments.actors import AttributedEvent
-from ..moments.kinds import plain_name
 from ..moments.times import span_text
+from ..objects.kinds import plain_name
 from .tables import NONE, Table
 
 _HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import format_time
+from ..coverage.coverage import unknown_text
 from ..fidelity.report import (
     Cause,
     Counts,
@@ -15,7 +16,6 @@ from ..fidelity.report import (
     SessionFidelity,
     lag_text,
 )
-from ..moments.coverage import unknown_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _PLAIN_WIDTH = 80

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from ...engine.kubernetes.amount_texts import exact_amount
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.units import SECOND_US, format_time
+from ..coverage.coverage import unknown_text
 from ..forecast.course import Course
 from ..forecast.outcome import Row, Summary, What, differences, summaries
 from ..forecast.run import Forecast
 from ..forecast.usage import QueueUse
-from ..moments.coverage import unknown_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 40

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from ...engine.kubernetes.units import format_time
-from ..moments.changes import Change
-from ..moments.history import Happening, History
+from ..histories.history import Happening, History
 from ..moments.times import span_text
 from ..moments.unknown import document_of
+from ..objects.field_changes import Change
 from .differences import API_VERSION, change_lines
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table

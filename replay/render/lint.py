@@ -14,7 +14,7 @@ from ..lint.regions import Regions
 from ..lint.rules import RULES, Rule
 from ..lint.shared_files import shared_files
 from ..lint.task import Report
-from ..moments.kinds import resource_name
+from ..objects.kinds import resource_name
 from .screen import one_line
 from .tables import GAP, NONE, PLAIN, Style, Table, lines_of, paragraph
 

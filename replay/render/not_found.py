@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.resources import plural_of
-from ..moments.kinds import ObjectName
-from ..moments.names import never_known
-from ..moments.related_objects import meant
+from ..histories.related_objects import meant
+from ..logs.names import never_known
+from ..objects.kinds import ObjectName
 from .related_objects import meant_text
 
 if TYPE_CHECKING:
-    from ..moments.history import History
-    from ..moments.log import Log
+    from ..histories.history import History
+    from ..logs.log import Log
     from ..moments.moment import Moment
 
 _ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"

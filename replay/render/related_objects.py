@@ -9,8 +9,8 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import plural_of
-from ..moments.kinds import plain_name
-from ..moments.related_objects import NameSuggestions
+from ..histories.related_objects import NameSuggestions
+from ..objects.kinds import plain_name
 
 _SHOWN = 10
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.kubernetes.units import SECOND_US, format_time
-from ..moments.recorded_sessions import HowKnown
-from ..moments.session_list import ListedSession
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import ListedSession
 from .tables import NONE, Table
 
 _HEADERS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..moments.names import shortened
+from ..logs.names import shortened
 from .tables import Table
 
 NAMING = frozenset({"PODGROUP", "JOB", "OBJECT", "NAME"})

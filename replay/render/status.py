@@ -14,7 +14,7 @@ from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
-    from ..moments.status import KnownKind, KnownRange, Status
+    from ..logs.log_status import KnownKind, KnownRange, Status
 
 _NAMES_SHOWN = 2
 _SHOWN = 3

@@ -12,7 +12,7 @@ from ...engine.kubernetes.counts import counted
 from ..compare import verdict
 from ..compare.upgrade import ChangedDecision, Group, Upgrade
 from ..compare.verdict import Verdict, VerdictEffect
-from ..moments.coverage import unknown_text
+from ..coverage.coverage import unknown_text
 from ..moments.unknown import document_of
 from .comparison import behaviour_lines, cause_text, value_text
 from .tables import NONE, PLAIN, Style, Table, lines_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..moments.coverage import unknown_text
+from ..coverage.coverage import unknown_text
 from ..what_if.run import WhatIf
 from .comparison import decision_lines
 from .session import panic_lines

@@ -13,13 +13,13 @@ from ...engine.state.facts import NodeFact
 from ...engine.state.truth import Truth
 from ..answers.answer import Why
 from ..answers.why import whys_at
+from ..coverage.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
+from ..logs.scheduler_confs import has_no_conf
 from ..moments.clock import when_is
-from ..moments.coverage import NotListed, known_from, unknown_at, unknown_text, usual_kinds
-from ..moments.kinds import ObjectName, plain_name
 from ..moments.moment import remarks_on
-from ..moments.recorded_sessions import RecordedSession, recorded_sessions
-from ..moments.scheduler_confs import has_no_conf
 from ..moments.times import known_text
+from ..objects.kinds import ObjectName, plain_name
+from ..recorded.recorded_sessions import RecordedSession, recorded_sessions
 from ..sessions.session import SessionAnswer, session_at
 from .commands import Commands, beginning, commands_at
 from .decisions import later_sessions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import RecordedSession
-from ..moments.session_list import ListedSession, listing, within
+from ..recorded.recorded_sessions import RecordedSession
+from ..recorded.session_list import ListedSession, listing, within
 from ..render.short_names import short
 from ..render.tables import Table
 from .commands import Commands

@@ -11,13 +11,13 @@ from ...engine.log.store import Query
 from ...engine.state.facts import PodFact, PodGroupFact
 from ...engine.state.truth import Entry, Truth
 from ..answers.run import JOB, POD, PODGROUP
-from ..moments.kinds import ObjectName
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.names import stem_of
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.names import stem_of
-from ..moments.points import Point
-from ..moments.scheduler_confs import ConfText
 from ..moments.times import with_spans
+from ..objects.kinds import ObjectName
+from ..truth.points import Point
 from .state import WAITING
 
 BEFORE_US = 120 * SECOND_US

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ...engine.state.clock import Span
 from ..answers.answer import Why
-from ..moments.diff import Diff
-from ..moments.session_list import ListedSession
+from ..histories.diff import Diff
+from ..recorded.session_list import ListedSession
 from ..render.tables import Table
 from ..sessions.session import SessionAnswer
 

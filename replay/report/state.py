@@ -10,7 +10,7 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
 from ...engine.state.facts import PodGroupFact, QueueFact, Resources
 from ...engine.state.truth import Entry, Truth
 from ..answers.amounts import in_order
-from ..moments.coverage import NotListed
+from ..coverage.coverage import NotListed
 from ..render.columns import TableContext, short_names, table_of
 from .commands import Commands
 from .records import Bounded, Share, State

@@ -17,11 +17,11 @@ from ...engine.state.clock import Span
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import NodeFact
 from ..answers.answer import Why
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.recorded_sessions import RecordedSession
 from ..moments.times import AT_ONCE, first_time, last_time, with_spans
 from ..moments.verbs import with_verbs
+from ..recorded.recorded_sessions import RecordedSession
 from ..series.period import observed_from
 from .question import time_at
 from .records import Lane, Mark, Stretch, Timeline, Waiting

@@ -12,7 +12,7 @@ from ...engine.events.complete_lists import CompleteLists
 from ...engine.events.payloads import ListObserved, PodBound
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact, PodFact
-from ..moments.log import Log, Progress
+from ..logs.log import Log, Progress
 from ..moments.moment import Moment
 from ..moments.ordered_events import OrderedEvent, OrderedEvents
 

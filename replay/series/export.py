@@ -11,9 +11,9 @@ from ...engine.events import Recorded
 from ...engine.kubernetes.units import parse_duration
 from ...engine.log import Query
 from .. import export as writers
-from ..moments.log import Log
-from ..moments.points import Point
+from ..logs.log import Log
 from ..moments.read_events import read_events
+from ..truth.points import Point
 from .snapshots import SNAPSHOTS, SUFFIXES, write_snapshot
 from .tables import TABLES, rows
 from .timeline import write_timeline

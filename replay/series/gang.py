@@ -9,9 +9,9 @@ import msgspec
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import Fact, PodFact, PodGroupFact
-from ..moments.kinds import ObjectName
-from ..moments.log import Log, Progress
-from ..moments.names import stem_of
+from ..logs.log import Log, Progress
+from ..logs.names import stem_of
+from ..objects.kinds import ObjectName
 from .changes import Change, changes
 from .period import Period, Span, Track, divided
 

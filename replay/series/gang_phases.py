@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from ...engine.state.facts import PodGroupFact
-from ..moments.log import Log, Progress
-from ..moments.names import stem_of
+from ..logs.log import Log, Progress
+from ..logs.names import stem_of
 from .changes import changes
 from .period import Period, Span
 

@@ -9,9 +9,9 @@ import msgspec
 from ...engine.events.payloads import ProcessPanicked
 from ...engine.kubernetes.amount_texts import short_amount
 from ...engine.state.facts import NodeFact, QueueFact
-from ..moments.log import Log
-from ..moments.recorded_sessions import HowKnown
-from ..moments.session_list import listed_sessions
+from ..logs.log import Log
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import listed_sessions
 from .changes import Change
 from .period import Period, Span
 from .queue_tree import Tree

@@ -11,8 +11,8 @@ import msgspec
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact
-from ..moments.log import Log, Progress
-from ..moments.names import known_names
+from ..logs.log import Log, Progress
+from ..logs.names import known_names
 from .changes import NODE, Change, changes
 from .incidents import Incident, scheduler_incidents
 from .period import Period, Span, Track

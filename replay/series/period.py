@@ -12,11 +12,11 @@ from ...engine.errors import UsageError
 from ...engine.events import KINDS, Recorded
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import Query
+from ..logs.log import Log
 from ..moments.clock import time_of_moment
-from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.points import Point
 from ..moments.verbs import TELLING, VERBS, verb_of_version
+from ..truth.points import Point
 
 PARTS = 250
 """How many parts a period has at most."""

@@ -9,7 +9,7 @@ import msgspec
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.state.extract import extract_use
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact
-from ..moments.log import Log, Progress
+from ..logs.log import Log, Progress
 from .changes import Change, changes
 from .incidents import Incident, QueueIncidents, scheduler_incidents
 from .period import Period, Span, Track

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..moments.log import Log
-from ..moments.recorded_sessions import HowKnown
-from ..moments.session_list import ListedSession, listed_sessions
+from ..logs.log import Log
+from ..recorded.recorded_sessions import HowKnown
+from ..recorded.session_list import ListedSession, listed_sessions
 from .incidents import Incident, scheduler_incidents
 from .period import Period, Span
 

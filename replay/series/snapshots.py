@@ -17,10 +17,10 @@ from typing import Any, BinaryIO, NamedTuple
 from ...engine.kubernetes.counts import counted
 from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
-from ..moments.kinds import plain_name
-from ..moments.log import Log
-from ..moments.manifests import manifest
+from ..logs.log import Log
 from ..moments.moment import Moment
+from ..objects.kinds import plain_name
+from ..objects.manifests import manifest
 from ..render.documents import json_text
 
 Document = dict[str, Any]

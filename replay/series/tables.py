@@ -16,10 +16,10 @@ from ...engine.errors import UsageError
 from ...engine.state.facts import NodeFact, PodFact, PodGroupFact, QueueFact, Resources
 from ...engine.state.tables import node_table, podgroup_members, queue_by_podgroup, queue_table
 from ...engine.state.truth import Truth
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
-from ..moments.truth import truths_along
 from ..tabular.columns import Bytes, Cores, Quantity, Time, base_units
+from ..truth.truth import truths_along
 
 MOST = 100_000
 """Samples at most: more are probably a mistake."""

@@ -17,7 +17,7 @@ from ...engine.log.store import Query
 from ...engine.state.clock import Clock
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
-from ..moments.log import Log
+from ..logs.log import Log
 
 Json = dict[str, Any]
 

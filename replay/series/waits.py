@@ -10,7 +10,7 @@ import msgspec
 from ...engine.errors import ObjectNotFound
 from ...engine.kubernetes.units import SECOND_US
 from ...engine.state.facts import PodFact, PodGroupFact
-from ..moments.log import Log, Progress
+from ..logs.log import Log, Progress
 from .changes import Change, changes
 from .period import Period, Span
 

@@ -14,10 +14,10 @@ import msgspec
 from ...engine.errors import PlinianError
 from ...engine.log.store import NO_REVISION, Window
 from ...engine.volcano.session.history import resolve
+from ..belief.stored_belief import version_of
 from ..facade.log import Log
 from ..facade.options import release_of
 from ..moments.moment import Moment
-from ..moments.stored_belief import version_of
 
 MOST_REPLAYED = 200_000
 """Events from a stored cache to a moment; some 15 s of work."""

@@ -9,8 +9,8 @@ from ...engine.errors import PlinianError
 from ...engine.events.input_names import without_folders
 from ...engine.log.location import parse_location
 from ..facade.log import Log
+from ..logs.scheduler_confs import confs_at
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import confs_at
 
 _NAMING = frozenset({"source", "conf", "configurations"})
 """Fields that name inputs."""

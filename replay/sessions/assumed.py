@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..moments.scheduler_confs import ConfText
+    from ..logs.scheduler_confs import ConfText
 
 
 class ChosenRelease(NamedTuple):

@@ -13,7 +13,7 @@ from ...engine.log.store import LogStore, Query
 from ...engine.session.external_inputs import ExternalInputs, kinds_needed
 from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.conf import SchedulerConf
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 
 _Key = tuple[str, ...]

@@ -23,12 +23,12 @@ from ...engine.state.clock import Unsure
 from ...engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
 from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import resolve
-from ..moments.belief import belief_at
+from ..belief.belief import belief_at
+from ..coverage.coverage import SCHEDULING, unknown_at
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText, confs_at
 from ..moments.clock import time_of_moment
-from ..moments.coverage import SCHEDULING, unknown_at
-from ..moments.log import Log
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText, confs_at
 from ..moments.unknown import Unknown, document_of
 from ..tabular.columns import AmountColumns
 from ..tabular.table import Table, table_of

@@ -9,7 +9,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events.payloads import PodBound
 from ...engine.session.framework.chooser import Chooser, LeastName, Recorded, Seeded
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
 
 LEAST_NAME = "least-name"

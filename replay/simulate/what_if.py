@@ -10,7 +10,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from ...engine.kubernetes.store import Document, fault_of
-from ..moments.kinds import ObjectName, object_named
+from ..objects.kinds import ObjectName, object_named
 from .cases import CHANGES, Case, Step
 
 _FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":"20"}}}'"""

@@ -11,8 +11,8 @@ import msgspec
 from ...engine.errors import InputError, UsageError
 from ..answers.run import NODE
 from ..lint.reading import read_files
-from ..moments.field_paths import path_text, split_path
-from ..moments.kinds import ObjectName, object_named, plain_name
+from ..objects.field_paths import path_text, split_path
+from ..objects.kinds import ObjectName, object_named, plain_name
 from ..simulate.what_if import merged
 from .field_types import joined
 from .world import Changeable, Document

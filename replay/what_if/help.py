@@ -16,10 +16,10 @@ from ..answers.evidence import versions_of
 from ..answers.records import EvictionTry, Waiting
 from ..answers.run import NODE, PODGROUP, QUEUE
 from ..answers.target import Target, target_of
-from ..moments.kinds import ObjectName
-from ..moments.log import Log
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
+from ..objects.kinds import ObjectName
 from ..tabular.table import Table, table_of
 from ..tabular.tabular import Tabular
 from .faults import FaultSearch, TimeOver

@@ -20,7 +20,7 @@ from ...engine.model.status import ALLOCATED_STATUS, Status
 from ...engine.model.task import TaskInfo
 from ..answers.records import Gang, Held, Link, Nodes, Overcommitted, QueuePath
 from ..answers.run import title_of
-from ..moments.kinds import object_named
+from ..objects.kinds import object_named
 from .changes import Change, Delete
 from .queue_room import lacking
 from .suggestion import GONE, Asked, Suggestion, finite, single

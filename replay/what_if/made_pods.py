@@ -15,8 +15,8 @@ from ...engine.model.task import GROUP_NAME
 from ...engine.volcano.session.history import resolve
 from ...engine.volcano.table import controller_behaviours
 from ..answers.run import JOB
-from ..moments.coverage import classes_known
-from ..moments.log import Log
+from ..coverage.coverage import classes_known
+from ..logs.log import Log
 from ..moments.moment import Moment
 
 Document = dict[str, Any]

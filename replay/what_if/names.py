@@ -9,9 +9,9 @@ from ...engine.model.resource_names import PODS, is_scalar_name
 from ..answers.resources import no_such_resource, resources_in, there_are
 from ..lint.fields import unknown_fields
 from ..lint.objects import Manifest, amounts_in
-from ..moments.kinds import ObjectName
-from ..moments.log import Log
+from ..logs.log import Log
 from ..moments.moment import Moment
+from ..objects.kinds import ObjectName
 from ..simulate.what_if import Patch, parse_patch
 from .changes import Apply, Change, SetField
 from .unread import unread_of, unread_texts

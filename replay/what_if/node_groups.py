@@ -10,7 +10,7 @@ from ...engine.session.plugins.nodegroup import NODE_GROUP, Affinity
 from ..answers.node_groups import OF_NODE_GROUPS, affinity_of, queue_of
 from ..answers.records import Link, NodeReason, Nodes
 from ..answers.run import NODE
-from ..moments.kinds import ObjectName
+from ..objects.kinds import ObjectName
 from .changes import SetField
 from .suggestion import TOPOLOGY, Suggestion, queue_name, single
 

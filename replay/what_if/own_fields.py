@@ -18,7 +18,7 @@ from ...engine.kubernetes.objects import (
 from ...engine.session.framework.details import Gate, Spares
 from ..answers.records import EvictionTry, Gang, Hypernodes, Link, Nodes
 from ..answers.run import POD, PODGROUP, pending
-from ..moments.kinds import ObjectName
+from ..objects.kinds import ObjectName
 from .changes import Apply, SetField
 from .suggestion import (
     GANG,

@@ -10,7 +10,7 @@ from ...engine.kubernetes.objects import ResourceQuota
 from ...engine.model.job import JobInfo
 from ..answers.amounts import amounts_of
 from ..answers.records import Link, Refusal
-from ..moments.kinds import ObjectName
+from ..objects.kinds import ObjectName
 from .changes import SetField
 from .holders import MOST_GONE, holding, without
 from .suggestion import LIMIT, Suggestion, instead_of, single

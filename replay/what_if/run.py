@@ -20,12 +20,12 @@ from ..answers.run import Run, run_of
 from ..answers.target import Target
 from ..answers.tasks import job_spec
 from ..answers.why import closely
+from ..belief.stored_belief import CacheBasis, believed
 from ..compare.decisions import Differing, decisions_of, differing
-from ..moments.coverage import SCHEDULING, unknown_at
-from ..moments.log import Log
+from ..coverage.coverage import SCHEDULING, unknown_at
+from ..logs.log import Log
+from ..logs.scheduler_confs import ConfText
 from ..moments.moment import Moment
-from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import CacheBasis, believed
 from ..moments.unknown import Unknown, document_of
 from ..sessions.next_sessions import NextSession, next_sessions
 from ..sessions.session import SessionAnswer, SessionInputs, answer_document, scene_at, session_in

@@ -11,7 +11,7 @@ from ...engine.kubernetes.amounts import Amount, amounts
 from ..answers.amounts import in_order
 from ..answers.answer import Why
 from ..answers.run import PODGROUP, QUEUE
-from ..moments.kinds import ObjectName
+from ..objects.kinds import ObjectName
 from ..tabular.columns import Amounts
 from .changes import Apply, Change
 from .run import Variant

@@ -17,7 +17,7 @@ from ...engine.session.kube.tolerations import UNSCHEDULABLE_TAINT
 from ...engine.volcano.releases import RELEASES
 from ..answers.records import Nodes
 from ..answers.run import NODE
-from ..moments.kinds import ObjectName
+from ..objects.kinds import ObjectName
 from ..tabular.columns import Amounts
 from .changes import AddNodes, Change, Cordon, SetField, new_name
 from .holders import holders

@@ -13,7 +13,7 @@ from ...engine.session.framework.details import Gate, Spares
 from ..answers.amounts import amounts_of
 from ..answers.records import EvictionTry, Gang, Link
 from ..answers.run import title_of
-from ..moments.kinds import object_named
+from ..objects.kinds import object_named
 from .changes import Change, Delete, SetField
 from .queue_room import heavier, less
 from .suggestion import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
-from ..moments.scheduler_confs import ConfText
+from ..logs.scheduler_confs import ConfText
 from .changes import AddNodes, Change, Cordon, Delete, manifests, named_in, set_field
 from .names import checked
 from .run import Variant

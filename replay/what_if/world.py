@@ -16,11 +16,11 @@ from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.kubernetes.store import fault_of
 from ...engine.volcano.session.behaviours import Behaviours
 from ..answers.run import JOB, POD, PODGROUP
-from ..moments.belief import projector_at
-from ..moments.job_groups import groups_named
-from ..moments.kinds import plain_name
-from ..moments.log import Log
+from ..belief.belief import projector_at
+from ..logs.job_groups import groups_named
+from ..logs.log import Log
 from ..moments.moment import Moment
+from ..objects.kinds import plain_name
 
 Document = dict[str, Any]
 Place = tuple[GroupKind, str, str]

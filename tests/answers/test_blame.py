@@ -13,7 +13,7 @@ from plinian.engine.errors import UsageError
 from plinian.engine.state.tables import node_table, queue_table
 from plinian.replay.answers.blame import blame_at
 from plinian.replay.answers.blamed import Blame
-from plinian.replay.moments.log import Log
+from plinian.replay.logs.log import Log
 from sessions import group, node, pod, queue
 
 

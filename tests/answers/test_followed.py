@@ -12,9 +12,9 @@ from scenarios import scenario_document
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.answers.why import why_at
+from plinian.replay.belief.belief import belief_at
 from plinian.replay.ingest.one_off import log_of
-from plinian.replay.moments.belief import belief_at
-from plinian.replay.moments.log import Log
+from plinian.replay.logs.log import Log
 from plinian.replay.sessions.session import SessionAnswer, answer_document, scene_at, session_in
 
 RELEASES = ("v1.8.2", "v1.12.1", "v1.15.1")

@@ -28,7 +28,7 @@ from plinian.replay.answers.why import why_at
 from plinian.replay.cli.main import app
 from plinian.replay.ingest.records import IngestOptions
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.log import opened
+from plinian.replay.logs.log import opened
 from sessions import document, group, node, pod, queue
 
 LATE = "2025-11-21T13:50:00Z"

@@ -17,7 +17,7 @@ from plinian.replay.answers.evidence import dated
 from plinian.replay.answers.stages import Since, Stage
 from plinian.replay.answers.why import why_at
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.log import opened
+from plinian.replay.logs.log import opened
 from plinian.replay.render.why import since_lines, why_lines
 from sessions import group, node, pod, queue
 

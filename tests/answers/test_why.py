@@ -20,7 +20,7 @@ from plinian.replay.answers.records import (
 )
 from plinian.replay.answers.run import run_of
 from plinian.replay.answers.why import why_at, why_document
-from plinian.replay.moments.belief import belief_at
+from plinian.replay.belief.belief import belief_at
 from plinian.replay.sessions.session import scene_at
 from sessions import CREATED, group, node, pod, queue
 

@@ -17,7 +17,7 @@ import plinian
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.facade.log import Log
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 Asked = Callable[[Log], Any]
 

@@ -29,7 +29,7 @@ from plinian.engine.errors import PlinianError
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.cli.main import app
 from plinian.replay.ingest.run import IngestOptions, ingest
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 HANG_SECONDS = 5.0
 MOST_MB = 600

@@ -23,7 +23,7 @@ from plinian.replay.cli.main import app
 from plinian.replay.compare import sessions
 from plinian.replay.compare.causes import changed, partly
 from plinian.replay.compare.decisions import Decision, decisions_of
-from plinian.replay.moments.log import opened
+from plinian.replay.logs.log import opened
 from plinian.replay.sessions.session import session_at
 
 OLD, NEW, LATER = "v1.11.0", "v1.12.1", "v1.13.0"

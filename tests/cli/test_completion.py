@@ -17,7 +17,7 @@ from plinian.replay.cli.completion_candidates import candidates_of
 from plinian.replay.cli.main import app
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.lint.rules import RULES
-from plinian.replay.moments.completion_names import open_names
+from plinian.replay.logs.completion_names import open_names
 
 Run = Callable[..., Result]
 

@@ -16,7 +16,7 @@ from clusters import compact, watched
 from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.cli.completion_candidates import candidates_of
 from plinian.replay.cli.main import app
-from plinian.replay.moments.points import resolve
+from plinian.replay.truth.points import resolve
 
 Run = Callable[..., Result]
 

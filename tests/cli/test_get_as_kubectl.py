@@ -10,7 +10,7 @@ from click.testing import Result
 
 import plinian
 from plinian.engine.errors import ObjectNotFound, UsageError
-from plinian.replay.moments.field_selectors import parse_field_selector
+from plinian.replay.objects.field_selectors import parse_field_selector
 
 Run = Callable[..., Result]
 Ask = Callable[..., str]

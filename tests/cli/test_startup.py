@@ -18,7 +18,7 @@ NO_LOG = (
         "plinian.engine.log",
         "plinian.engine.state",
         "plinian.engine.volcano",
-        "plinian.replay.moments",
+        *("plinian.replay.moments", "plinian.replay.truth", "plinian.replay.logs.log"),
     ),
 )
 """What only a command that reads a log or a release needs."""

@@ -13,7 +13,7 @@ from tampering import tampering
 
 from plinian.engine.log import open_log
 from plinian.replay.cli.main import app
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 
 def run(place: str, *words: str) -> Any:

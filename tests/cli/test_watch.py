@@ -17,7 +17,7 @@ import plinian
 from plinian.engine.events import Event, Reference
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
-from plinian.replay.moments.watch import Watch
+from plinian.replay.logs.watch import Watch
 
 Run = Callable[..., Result]
 

@@ -16,7 +16,7 @@ from click.testing import Result
 from processes import PLINIAN
 
 from plinian.engine.kubernetes.amount_texts import exact_amount, short_amount
-from plinian.replay.moments.changes import Change
+from plinian.replay.objects.field_changes import Change
 from plinian.replay.render.amounts import resource_list
 from plinian.replay.render.differences import change_lines
 from plinian.replay.render.session import number_text

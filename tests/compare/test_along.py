@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from shared_parent import scenario
 
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.belief import beliefs_along
 from plinian.replay.cli.main import app
-from plinian.replay.compare.session_moments import SessionMoment, evenly, session_places
-from plinian.replay.moments.belief import beliefs_along
-from plinian.replay.moments.log import opened
+from plinian.replay.logs.log import opened
 from plinian.replay.sessions.session import answer_document, scene_at, session_at, session_in
+from plinian.replay.sessions.session_moments import SessionMoment, evenly, session_places
 
 
 def invoke(*arguments: str | Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 import plinian
 from plinian.engine.cache.cache import SchedulerCache
+from plinian.replay.belief import belief
 from plinian.replay.compare import checked_behaviours
 from plinian.replay.facade.log import Log
-from plinian.replay.moments import belief
 
 OLD, SAME_CACHE, NEW = "v1.8.0", "v1.12.0", "v1.12.1"
 

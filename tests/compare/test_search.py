@@ -21,8 +21,8 @@ from plinian.replay.compare.bounded_traces import (
 from plinian.replay.compare.causes import causes, smallest, suspects
 from plinian.replay.compare.decisions import CONTEXT, Decision, differing, first_differences
 from plinian.replay.compare.session_claims import Answer, SessionClaim, claim_of
-from plinian.replay.compare.session_moments import SessionMoment, evenly
 from plinian.replay.moments.moment import Moment
+from plinian.replay.sessions.session_moments import SessionMoment, evenly
 
 NAMES = tuple("abcdefgh")
 

@@ -16,11 +16,11 @@ from plinian.engine.session.framework.behaviour_recorder import RecordedBehaviou
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.belief import Beliefs, play
+from plinian.replay.belief.stored_belief import believed
 from plinian.replay.cli.main import app
 from plinian.replay.compare.subjects import LogSubject
-from plinian.replay.moments.belief import Beliefs, play
-from plinian.replay.moments.log import opened
-from plinian.replay.moments.stored_belief import believed
+from plinian.replay.logs.log import opened
 from plinian.replay.sessions.session import SessionAnswer, answer_document, session_at
 
 RELEASE = "v1.12.1"

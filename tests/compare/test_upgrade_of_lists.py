@@ -10,9 +10,9 @@ from kubectl_lists import Document, listed, small_cluster, take
 
 import plinian
 from plinian import Log
-from plinian.replay.compare.session_moments import SessionMoment, sampled, session_places
 from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
 from plinian.replay.review.upgrade import upgrade_review
+from plinian.replay.sessions.session_moments import SessionMoment, sampled, session_places
 
 OLD, NEW = "v1.11.0", "v1.14.0"
 FIRST, SECOND = "2026-05-04T10:00:00Z", "2026-05-04T10:10:00Z"

@@ -8,7 +8,7 @@ from pods import listing, message, pods
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import WatchFollowed
 from plinian.engine.log import LogStore, Query
-from plinian.replay.moments.read_coverage import read_coverage
+from plinian.replay.truth.read_coverage import read_coverage
 
 POD = ("", "Pod")
 

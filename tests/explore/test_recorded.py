@@ -20,7 +20,7 @@ from plinian.engine.machine.natural import USER, Natural
 from plinian.replay.explore.recorded import case_at, is_user
 from plinian.replay.explore.scenario import parse_machine_case
 from plinian.replay.explore.world import server_in, world_of
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 
 ADMIN, CONTROLLER = "kubernetes-admin", "system:serviceaccount:kube-system:replicaset-controller"
 AMOUNTS = {"cpu": "8", "memory": "16Gi", "pods": "110"}

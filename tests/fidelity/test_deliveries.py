@@ -13,7 +13,7 @@ from plinian.replay.fidelity.attempts import Attempt
 from plinian.replay.fidelity.deliveries import Cut, Deliveries
 from plinian.replay.fidelity.one_run import SessionRun
 from plinian.replay.fidelity.search import Found, Limits, Search
-from plinian.replay.moments.log import Log
+from plinian.replay.logs.log import Log
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from plinian.replay.fidelity.attempts import Aspect
 from plinian.replay.fidelity.rerun import rerun_sessions
 from plinian.replay.fidelity.services import job_services
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.log import Log, opened
-from plinian.replay.moments.recorded_sessions import recorded_sessions
-from plinian.replay.moments.scheduler_confs import ConfText
+from plinian.replay.logs.log import Log, opened
+from plinian.replay.logs.scheduler_confs import ConfText
+from plinian.replay.recorded.recorded_sessions import recorded_sessions
 
 BEHAVIOURS = resolve("v1.12.1")
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"

@@ -16,10 +16,10 @@ from clusters import compact, initial_end, listed, pod, watched
 from plinian.engine.errors import UsageError
 from plinian.engine.log import Query, open_log
 from plinian.replay.cli.main import app
+from plinian.replay.coverage.coverage import reasons, unknown_at
 from plinian.replay.ingest.run import IngestOptions, ingest
-from plinian.replay.moments.coverage import reasons, unknown_at
-from plinian.replay.moments.log import opened
-from plinian.replay.moments.status import status_of
+from plinian.replay.logs.log import opened
+from plinian.replay.logs.log_status import status_of
 
 NODE, POD = ("", "Node"), ("", "Pod")
 

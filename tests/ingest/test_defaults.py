@@ -18,7 +18,7 @@ from plinian.engine.ingest.lists import json_objects, yaml_objects
 from plinian.engine.ingest.reading.formats import Context, Format
 from plinian.engine.ingest.watch import stream
 from plinian.replay.cli.main import app
-from plinian.replay.moments.assumptions import assumed_sentences
+from plinian.replay.logs.assumptions import assumed_sentences
 
 CAPACITY = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 

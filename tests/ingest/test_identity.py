@@ -15,7 +15,7 @@ from plinian.engine.errors import EventMalformed, FormatUnknown
 from plinian.engine.events import GENERATED
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.replay.ingest.run import IngestOptions, ingest
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 
 
 @pytest.fixture

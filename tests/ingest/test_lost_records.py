@@ -18,8 +18,8 @@ from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.watch.stream import FORMAT
 from plinian.engine.log import Query, open_log
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.belief import belief_at
 from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
-from plinian.replay.moments.belief import belief_at
 
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))

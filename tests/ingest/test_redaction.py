@@ -16,8 +16,8 @@ from plinian.engine.ingest.objects.redaction import MARK, RULES
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
 from plinian.replay.ingest.run import IngestOptions, ingest_at
-from plinian.replay.moments.log import opened
-from plinian.replay.moments.status import status_of
+from plinian.replay.logs.log import opened
+from plinian.replay.logs.log_status import status_of
 
 CONF = 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n'
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -11,12 +11,12 @@ import pytest
 import plinian
 from plinian.engine.invariants.view import ClusterView
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.stored_belief import build_beliefs
 from plinian.replay.invariants import starts, task
 from plinian.replay.invariants.known import Knowledge
 from plinian.replay.invariants.task import CheckTask, check
+from plinian.replay.logs.log import Log
 from plinian.replay.moments import ordered_events
-from plinian.replay.moments.log import Log
-from plinian.replay.moments.stored_belief import build_beliefs
 from plinian.replay.render.check import check_document
 
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"

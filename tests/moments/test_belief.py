@@ -15,10 +15,10 @@ from plinian.engine.cache.projector import WATCHED
 from plinian.engine.cache.snapshot import Snapshot
 from plinian.engine.model.status import STATUS_NAMES
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief.belief import belief_at
+from plinian.replay.belief.drift import drift_at
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.belief import belief_at
-from plinian.replay.moments.drift import drift_at
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 
 RELEASE = "v1.12.1"
 RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.events import canonical_json
-from plinian.replay.moments.changes import Change, changes, payload_changes
+from plinian.replay.objects.field_changes import Change, changes, payload_changes
 
 NONE = msgspec.UNSET
 

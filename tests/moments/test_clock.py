@@ -16,7 +16,7 @@ from plinian.engine.kubernetes.units import format_time, parse_time
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.ingest.run import ingest_at
 from plinian.replay.moments.clock import clock_of, store_clock
-from plinian.replay.moments.truth import build_index
+from plinian.replay.truth.truth import build_index
 
 RECORDING = files("plinian.replay") / "recordings" / "quickstart"
 KINDS = {"nodes", "pods", "podgroups", "queues", "jobs"}

@@ -13,8 +13,8 @@ from pods import bound, listing, pods
 from tampering import Tamper, tampering
 
 from plinian.engine.log import LogStore, open_log
-from plinian.replay.moments.log import Log
-from plinian.replay.moments.truth import build_index
+from plinian.replay.logs.log import Log
+from plinian.replay.truth.truth import build_index
 
 BLOCK_ROWS, CHECKPOINT_EVENTS = 8, 16
 LAST = 60

@@ -10,7 +10,7 @@ from kubectl_lists import Document, audited, small_cluster, take, take_audit
 
 import plinian
 from plinian import Log
-from plinian.replay.moments.diff_actors import Maker
+from plinian.replay.histories.diff_actors import Maker
 from plinian.replay.render.diff_views import maker_text
 
 FIRST, AT, LATER = "2026-05-04T10:00:00Z", "2026-05-04T10:01:00Z", "2026-05-04T10:10:00Z"

@@ -11,7 +11,7 @@ import plinian
 from plinian.engine.errors import UsageError
 from plinian.engine.events import Event, Reference
 from plinian.engine.log import MAIN, open_log
-from plinian.replay.moments.forks import fork_at
+from plinian.replay.logs.forks import fork_at
 
 
 def version(revision: int) -> Event:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from plinian.engine.errors import InputError
 from plinian.replay.cli.main import app
-from plinian.replay.moments.given_confs import conf_file, given_conf
+from plinian.replay.logs.given_confs import conf_file, given_conf
 
 TEXT = 'actions: "enqueue, allocate"\ntiers:\n- plugins:\n  - name: gang\n'
 KEPT = {"volcano-scheduler.conf": TEXT}

@@ -17,7 +17,7 @@ from plinian.engine.events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
-from plinian.replay.moments.history import Happening
+from plinian.replay.histories.history import Happening
 
 NAMED = "pod/web-0"
 

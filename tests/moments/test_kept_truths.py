@@ -12,10 +12,10 @@ from plinian.engine.events import Reference
 from plinian.engine.state.clock import span_at
 from plinian.engine.state.fold import Record
 from plinian.engine.state.truth import Truth
-from plinian.replay.moments import kept_truths
-from plinian.replay.moments.kept_truths import MOST_TRUTHS, KeptTruths
 from plinian.replay.moments.moment import Moment
-from plinian.replay.moments.truth import truth_at
+from plinian.replay.truth import kept_truths
+from plinian.replay.truth.kept_truths import MOST_TRUTHS, KeptTruths
+from plinian.replay.truth.truth import truth_at
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from pods import SECOND, START, bound, listing, pod
 from plinian.engine.events import Event
 from plinian.engine.ingest.objects.versions import MAX_REVISION
 from plinian.engine.log import open_log
-from plinian.replay.moments.log import Log
-from plinian.replay.moments.truth import build_index
+from plinian.replay.logs.log import Log
+from plinian.replay.truth.truth import build_index
 
 SMALL = range(1, 9)
 LARGEST = [2**53 + 1, 2**60 + 3, 2**60 + 4, *range(MAX_REVISION - 4, MAX_REVISION + 1)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plinian.replay.moments.manifests import manifest
+from plinian.replay.objects.manifests import manifest
 
 POD: dict[str, Any] = {
     "apiVersion": "v1",

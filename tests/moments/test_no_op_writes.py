@@ -12,9 +12,9 @@ from clusters import compact, pod, watched
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import Query, open_log
 from plinian.replay.ingest.run import ingest_at
+from plinian.replay.logs.log import Log
 from plinian.replay.moments.actors import attributed
 from plinian.replay.moments.clock import clock_of
-from plinian.replay.moments.log import Log
 
 AT = parse_time("2026-01-02T12:00:00Z")
 BORN = {"creationTimestamp": "2026-01-02T11:00:00Z"}

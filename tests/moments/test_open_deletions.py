@@ -13,9 +13,9 @@ import plinian
 from clusters import watched
 from plinian import Log
 from plinian.engine.errors import NotKnown
-from plinian.replay.moments.open_deletions import maybe_deleted
-from plinian.replay.moments.truth import build_index, truth_at
+from plinian.replay.coverage.open_deletions import maybe_deleted
 from plinian.replay.moments.unknown import document_of
+from plinian.replay.truth.truth import build_index, truth_at
 
 LISTED, ASKED, LATER = "2026-05-04T10:00:00Z", "2026-05-04T10:01:00Z", "2026-05-04T10:10:00Z"
 

@@ -19,7 +19,7 @@ import plinian
 from plinian import Log
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.replay.cli.main import app
-from plinian.replay.moments.recorded_sessions import recorded_sessions
+from plinian.replay.recorded.recorded_sessions import recorded_sessions
 from plinian.replay.series.period import observed_from
 
 RECORDING = Path(str(files("plinian.replay"))) / "recordings" / "quickstart"

@@ -12,7 +12,7 @@ from plinian.engine.errors import PointUnknown
 from plinian.engine.kubernetes.units import SECOND_US, format_time, parse_time
 from plinian.engine.log import LogStore, open_log
 from plinian.replay.moments.moment import remarks_on
-from plinian.replay.moments.points import resolve
+from plinian.replay.truth.points import resolve
 
 DAY = parse_time("2026-01-02T00:00:00Z")
 

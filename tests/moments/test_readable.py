@@ -10,7 +10,7 @@ from answer_worlds import NODES, Document, log_of, owned
 from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
-from plinian.replay.moments.readable import readable_at
+from plinian.replay.logs.readable_objects import readable_at
 from sessions import group, node, pod, queue
 
 JOB: Document = {

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from plinian.engine.log import LogStore, open_log
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief import advancing_belief as advancing
+from plinian.replay.belief.belief import belief_at, beliefs_until
+from plinian.replay.belief.recent_beliefs import END, Course, RecentBeliefs
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments import advancing
-from plinian.replay.moments.belief import belief_at, beliefs_until
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 from plinian.replay.moments.moment import Moment
-from plinian.replay.moments.recent_beliefs import END, Course, RecentBeliefs
 from plinian.replay.render.belief import PARTS, documents_of
 from sessions import RELEASE
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import plinian
 from plinian.replay.cli.main import app
-from plinian.replay.moments.scheduler_release import release_of_image, running_release
+from plinian.replay.logs.scheduler_release import release_of_image, running_release
 from sessions import group, node, pod, queue
 
 Document = dict[str, Any]

@@ -10,7 +10,7 @@ from recorded_cluster import RecordedCluster, time
 import plinian
 from plinian.engine.errors import PointUnknown
 from plinian.engine.log import open_log
-from plinian.replay.moments.recorded_sessions import HowKnown
+from plinian.replay.recorded.recorded_sessions import HowKnown
 from sessions import group, node, pod, queue
 
 ONE = "11111111-1111-4111-8111-111111111111"

@@ -19,13 +19,15 @@ from plinian.engine.cache.stored import encode_belief
 from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
 from plinian.engine.volcano.session.history import resolve
+from plinian.replay.belief import advancing_belief as advancing
+from plinian.replay.belief import stored_belief
+from plinian.replay.belief.belief import belief_at, beliefs_along, beliefs_until, play
+from plinian.replay.belief.drift import drift_at
+from plinian.replay.belief.stored_belief import build_beliefs, is_far, start_of, version_of
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments import advancing, ordered_events, stored_belief
-from plinian.replay.moments.belief import belief_at, beliefs_along, beliefs_until, play
-from plinian.replay.moments.drift import drift_at
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
+from plinian.replay.moments import ordered_events
 from plinian.replay.moments.moment import Moment
-from plinian.replay.moments.stored_belief import build_beliefs, is_far, start_of, version_of
 from plinian.replay.render.belief import PARTS, documents_of
 from plinian.replay.sessions.session import answer_document, session_at
 from sessions import RELEASE, node
@@ -148,7 +150,7 @@ def test_the_recording_is_believed_alike_from_wherever_it_goes_on(log: Log, rele
 
 def _whole_session(log: Log, at: str, release: str) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("plinian.replay.moments.advancing.start_of", lambda *_: None)
+        patch.setattr("plinian.replay.belief.advancing_belief.start_of", lambda *_: None)
         return answer_document(session_at(log, at, release=release))
 
 
@@ -241,7 +243,7 @@ def test_what_is_stored_goes_on_where_it_ended(log: Log, monkeypatch: pytest.Mon
 
 
 def test_how_far_a_moment_is_from_what_is_stored(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plinian.replay.moments.stored_belief.FAR", 500)
+    monkeypatch.setattr("plinian.replay.belief.stored_belief.FAR", 500)
     assert not is_far(log.store, log.moment(), resolve(RELEASE))
     assert is_far(log.store, log.moment(), resolve("v1.8.2"))
     assert not is_far(log.store, log.moment("rv:300"), resolve("v1.8.2"))

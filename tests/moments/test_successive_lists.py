@@ -22,7 +22,7 @@ import plinian
 from clusters import initial_end, watched
 from plinian import Log
 from plinian.engine.kubernetes.units import parse_time
-from plinian.replay.moments.diff import Diff
+from plinian.replay.histories.diff import Diff
 from plinian.replay.render.differences import side_lines
 from plinian.replay.render.histories import history_lines
 

@@ -17,8 +17,8 @@ from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
-from plinian.replay.moments.points import resolve
-from plinian.replay.moments.truth import build_index, documents, state_digest, truth_at
+from plinian.replay.truth.points import resolve
+from plinian.replay.truth.truth import build_index, documents, state_digest, truth_at
 
 SERIAL = itertools.count()
 
@@ -117,7 +117,7 @@ def test_a_fold_in_stages_equals_the_fold_in_one(
     with open_log(str(tmp_path / "log.db"), create=True) as log:
         fill(log, history(60), 7)
         expected = digests(log, POINTS, use_checkpoints=False)
-        monkeypatch.setattr("plinian.replay.moments.truth.STAGE_EVENTS", 9)
+        monkeypatch.setattr("plinian.replay.truth.truth.STAGE_EVENTS", 9)
         assert digests(log, POINTS, use_checkpoints=False) == expected
 
 

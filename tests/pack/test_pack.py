@@ -15,7 +15,7 @@ from packs import TIME, Logged
 from plinian import Log
 from plinian.engine.events import Event
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.moments.coverage import SCHEDULING, unknown_at
+from plinian.replay.coverage.coverage import SCHEDULING, unknown_at
 from plinian.replay.pack.answer import Answered
 from plinian.replay.pack.remnants import units_at
 from sessions import RELEASE, group, node, pod, queue

@@ -13,7 +13,7 @@ from plinian.engine.events.kinds import UID_FIELD, VERSION_FIELD
 from plinian.engine.ingest.objects.defaults import FILLED, fill_in
 from plinian.engine.ingest.objects.identity import identify
 from plinian.engine.ingest.reading.formats import Context
-from plinian.replay.moments.coverage import SCHEDULING, unknown_at
+from plinian.replay.coverage.coverage import SCHEDULING, unknown_at
 
 AT = "2026-11-28T10:30:00Z"
 BY = {"cpu": "8", "memory": "16Gi", "pods": "110"}

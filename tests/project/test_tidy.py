@@ -199,7 +199,7 @@ BREAKERS = [
         '"""A."""\nclass A:\n    """A."""\n    def f(self):\n        pass\n',
         "f has no docstring",
     ),
-    (laws.prints, "replay/moments/truth.py", "print(1)\n", "print outside"),
+    (laws.prints, "replay/truth/truth.py", "print(1)\n", "print outside"),
     (laws.future_annotations, "engine/a.py", '"""A."""\nx = 1\n', "__future__"),
     (laws.time_limits, "tests/test_a.py", "@settings(deadline=200)\ndef f(): ...\n", "deadline"),
     (

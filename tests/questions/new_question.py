@@ -17,7 +17,7 @@ from plinian.replay.questions import table
 from plinian.replay.questions.question import Field, QuestionOfMoment
 
 if TYPE_CHECKING:
-    from plinian.replay.moments.log import Log
+    from plinian.replay.logs.log import Log
     from plinian.replay.render.tables import Style
 
 

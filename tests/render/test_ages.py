@@ -13,7 +13,7 @@ import plinian
 from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.state.clock import UNDATED, Span, span_at
 from plinian.replay.cli.main import app
-from plinian.replay.moments.watch import Watch
+from plinian.replay.logs.watch import Watch
 from plinian.replay.render.amounts import age
 
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.replay.moments.diff import Holding, HoldingChanged
+from plinian.replay.histories.diff import Holding, HoldingChanged
 from plinian.replay.render.differences import holding_table
 
 

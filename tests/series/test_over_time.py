@@ -18,9 +18,9 @@ from plinian import Log
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.engine.kubernetes.units import format_time
 from plinian.engine.state.facts import QueueFact
-from plinian.replay.moments.kinds import ObjectName
-from plinian.replay.moments.session_list import ListedSession
+from plinian.replay.objects.kinds import ObjectName
 from plinian.replay.plot.picture import Chart
+from plinian.replay.recorded.session_list import ListedSession
 from plinian.replay.series import incidents
 from plinian.replay.series.gang import gang
 from plinian.replay.series.incidents import QueueIncidents, scheduler_incidents

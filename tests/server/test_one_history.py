@@ -11,8 +11,8 @@ from doors import Doors, differences, doors_of, objects_of, positions_of
 
 import plinian
 from plinian.engine.events import Reference
-from plinian.replay.moments.kinds import ObjectName
 from plinian.replay.moments.times import span_words
+from plinian.replay.objects.kinds import ObjectName
 
 DATA = Path(__file__).parents[1] / "data"
 POD = Reference("", "Pod", "default", "train-b-worker-3")

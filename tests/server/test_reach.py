@@ -11,7 +11,7 @@ import plinian
 from plinian.engine.log import LogStore
 from plinian.engine.log.store import Checkpoint
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.moments.stored_belief import version_of
+from plinian.replay.belief.stored_belief import version_of
 from plinian.replay.server import reach
 from plinian.replay.server.app import application
 from plinian.replay.server.running import look

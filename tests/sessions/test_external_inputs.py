@@ -26,7 +26,7 @@ from external import (
 from clusters import watched
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.replay.ingest.run import ingest as ingest_paths
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 from plinian.replay.sessions.session import session_at
 
 Event = dict[str, Any]

@@ -12,7 +12,7 @@ from clusters import compact, initial_end, watched
 from plinian.replay.answers.answer import Why
 from plinian.replay.answers.records import Link
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 from sessions import group, pod
 
 Document = dict[str, Any]

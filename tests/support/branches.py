@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from plinian.engine.log import MAIN, open_log
-from plinian.replay.moments.forks import fork_at
+from plinian.replay.logs.forks import fork_at
 
 BRANCH = "tried"
 WAITING = "@1901"

@@ -17,7 +17,7 @@ from plinian.replay.forecast.course import Course
 from plinian.replay.forecast.run import Forecast, Question, forecast
 from plinian.replay.forecast.times import Wish, run_for
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments.log import Log, opened
+from plinian.replay.logs.log import Log, opened
 from plinian.replay.what_if.changes import Change
 from plinian.replay.what_if.run import Variant
 from sessions import NOW, document

@@ -29,7 +29,7 @@ from plinian import __main__ as program
 LOADED = (
     *("plinian.replay.cli.main", "plinian.replay.ingest.run", "plinian.replay.render.summary"),
     *(
-        "plinian.replay.moments.truth",
+        "plinian.replay.truth.truth",
         "plinian.engine.log.migrating",
         "plinian.engine.log.postgres",
     ),

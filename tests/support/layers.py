@@ -12,6 +12,12 @@ from types import MappingProxyType
 
 import laws
 
+ROOMS_OF_THE_LOG = (
+    *("replay.objects", "replay.moments", "replay.recorded", "replay.belief"),
+    *("replay.truth", "replay.coverage", "replay.histories", "replay.logs"),
+)
+"""What can be known of a log; nothing of it runs a session."""
+
 ORDER = (
     *("engine", "engine.events"),
     *("engine.kubernetes", "engine.kubernetes.objects", "engine.kubernetes.go"),
@@ -37,7 +43,7 @@ ORDER = (
     *(
         "replay.tabular",
         "replay",
-        "replay.moments",
+        *ROOMS_OF_THE_LOG,
         "replay.ingest",
         "replay.sessions",
         "replay.simulate",
@@ -87,15 +93,18 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("engine.controllers", "engine.cache", "engine.session", "engine.invariants"),
         ),
         "migrations": ("engine.log",),
-        "replay.moments": (
-            *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
-            *("engine.volcano", "engine.cache", "engine.session"),
-            "replay.tabular",
-        ),
+        **{
+            room: (
+                *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
+                *("engine.volcano", "engine.cache", "engine.session"),
+                *("replay.tabular", *ROOMS_OF_THE_LOG),
+            )
+            for room in ROOMS_OF_THE_LOG
+        },
         "replay.tabular": ("engine", "engine.kubernetes"),
         "replay.ingest": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
-            "replay.moments",
+            *ROOMS_OF_THE_LOG,
         ),
     }
 )

@@ -6,8 +6,8 @@ import plinian
 from plinian.engine.events import Reference
 from plinian.engine.state.facts import PodFact
 from plinian.engine.state.object_status import status_of
-from plinian.replay.moments.kinds import ObjectName
-from plinian.replay.moments.lives import Life, State
+from plinian.replay.histories.lives import Life, State
+from plinian.replay.objects.kinds import ObjectName
 
 
 def life_of(log: plinian.Log, one: Reference) -> Life:

@@ -12,8 +12,8 @@ from answer_worlds import CAPACITY, NODES, PROPORTION, log_of, owned, watched_lo
 from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.replay.answers.target import target_of
 from plinian.replay.answers.why import why_at
-from plinian.replay.moments.log import Log
-from plinian.replay.moments.scheduler_confs import ConfText
+from plinian.replay.logs.log import Log
+from plinian.replay.logs.scheduler_confs import ConfText
 from plinian.replay.render.why import help_lines
 from plinian.replay.what_if.changes import AddNodes, Change, Cordon, Delete, named_in, set_field
 from plinian.replay.what_if.help import WouldHelp, what_would_help

@@ -11,7 +11,7 @@ import msgspec
 from ....engine.kubernetes.units import format_time
 from ...facade.documents import document
 from ...facade.log import Log
-from ...moments.assumptions import assumptions_at
+from ...logs.assumptions import assumptions_at
 from ...moments.clock import when_is
 from ...moments.moment import Moment, remarks_on
 from ...moments.unknown import document_of

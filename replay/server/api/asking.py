@@ -9,7 +9,7 @@ from typing import Any
 from ....engine.kubernetes.resources import plural_of
 from ...facade import releases
 from ...facade.documents import document
-from ...moments.kinds import plain_name
+from ...objects.kinds import plain_name
 from .operation import Ask, Asked
 from .pages import Page, Part
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...facade.log import Log
-from ...moments.given_confs import given_conf
+from ...logs.given_confs import given_conf
+from ...logs.scheduler_release import release_at
 from ...moments.moment import Moment
-from ...moments.scheduler_release import release_at
 from ...questions.defaults import DEFAULT_RELEASE
 from ..limits import Limit
 from .pages import Page

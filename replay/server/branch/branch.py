@@ -21,7 +21,7 @@ from starlette.responses import Response
 from ....engine.errors import LogError, PositionConflict
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.truth import Entry
-from ...moments.log import Log, opened
+from ...logs.log import Log, opened
 from ..faults import report
 from ..kubernetes.asked import Asked, Selection
 from ..kubernetes.changes import Change, Name, name_of

@@ -11,8 +11,8 @@ import msgspec
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.clock import Span, span_at
 from ....engine.state.truth import Entry
-from ...moments.coverage import unknown_at
-from ...moments.log import Log
+from ...coverage.coverage import unknown_at
+from ...logs.log import Log
 from ...moments.moment import Moment
 from ..kubernetes.changes import Name, name_of
 from ..kubernetes.resources import EVENT, NEW_EVENT, Catalog

@@ -15,7 +15,7 @@ import msgspec
 from ....engine.errors import UsageError
 from ....engine.kubernetes.expressions.selector_text import parse_selector
 from ....engine.kubernetes.expressions.selectors import Selector
-from ...moments.field_selectors import SUPPORTED, FieldSelector, parse_field_selector
+from ...objects.field_selectors import SUPPORTED, FieldSelector, parse_field_selector
 from .resources import EVENT, NEW_EVENT, Resource
 from .status import StatusError
 

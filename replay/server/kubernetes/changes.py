@@ -16,7 +16,7 @@ from ....engine.kubernetes.resources import GroupKind
 from ....engine.log.store import Query
 from ....engine.state.extract import extract_fact
 from ....engine.state.truth import Entry
-from ...moments.log import Log
+from ...logs.log import Log
 from .resources import EVENT, NEW_EVENT, Resource
 from .state import LoggedState
 from .status import expired

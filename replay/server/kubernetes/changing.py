@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from starlette.responses import Response
 
-from ...moments.log import Log
+from ...logs.log import Log
 from .asked import Asked
 from .channels import Watcher
 from .places import Place

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ....engine.errors import UsageError
 from ....engine.kubernetes.units import format_time
 from ....engine.state.clock import Span
+from ...coverage.coverage import beginning_of
+from ...logs.log import Log
 from ...moments.clock import when_is
-from ...moments.coverage import beginning_of
-from ...moments.log import Log
 from ...moments.moment import Moment
 from .follower import Follower
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from ....engine.errors import PointTooEarly
-from ...moments.log import Log, opened
+from ...logs.log import Log, opened
 from ...moments.moment import Moment
 from ..settings import Settings
 from .asked import Asked, Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from ...moments.log import Log
+from ...logs.log import Log
 from ...moments.moment import Moment
 from ..readers import Readers
 from ..settings import Settings

@@ -20,11 +20,11 @@ from ....engine.kubernetes.units import SECOND_US, format_time
 from ....engine.state.clock import Span, span_at
 from ....engine.state.facts import OtherFact
 from ....engine.state.truth import Entry
-from ...moments.coverage import reasons, unknown_at
-from ...moments.log import Log
+from ...coverage.coverage import reasons, unknown_at
+from ...logs.log import Log
 from ...moments.moment import Moment
 from ...moments.times import is_one_time, span_text
-from ...moments.truth import bound_document
+from ...truth.truth import bound_document
 from .events import event_in_group
 from .resources import CRD, EVENT, NAMESPACE, NEW_EVENT, Catalog, HeldKind, Resource, catalog_of
 from .shift import NONE, Shift

@@ -11,8 +11,8 @@ import msgspec
 from ....engine.kubernetes.resources import plural_of
 from ...facade.documents import document
 from ...facade.log import Log
-from ...moments.diff import Diff, ObjectChanged, ObjectThen
-from ...moments.diff_counts import counted_by_kind
+from ...histories.diff import Diff, ObjectChanged, ObjectThen
+from ...histories.diff_counts import counted_by_kind
 from ...render.differences import QUEUES_HEAD, holding_table, remark_on, value_text
 from ...render.events import object_text
 from ...render.tables import Table, cut

@@ -14,8 +14,8 @@ import msgspec
 from ....engine.errors import PlinianError
 from ....engine.events import Reference
 from ...facade.log import Log
-from ...moments.kinds import plain_name
 from ...moments.times import known_text
+from ...objects.kinds import plain_name
 from ...render.events import object_text
 from .look import Look
 from .notes import JOB, NODE, POD, PODGROUP, QUEUE

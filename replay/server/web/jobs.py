@@ -10,10 +10,10 @@ import msgspec
 from ....engine.state.facts import JobFact, PodGroupFact
 from ....engine.state.tables import podgroup_members
 from ....engine.state.truth import Entry, Truth
+from ...coverage.coverage import NotListed
 from ...facade.log import Log
-from ...moments.coverage import NotListed
+from ...logs.names import shortened, stem_of
 from ...moments.moment import Moment
-from ...moments.names import shortened, stem_of
 from ...render.amounts import age
 from .bounded import Some, number, some
 from .look import Look

@@ -16,8 +16,8 @@ from ....engine.kubernetes.units import SECOND_US
 from ....engine.log import Query
 from ....engine.state.clock import Span
 from ...facade.log import Log
-from ...moments.history import Happening
-from ...moments.lives import State, Step
+from ...histories.history import Happening
+from ...histories.lives import State, Step
 from ...moments.times import (
     is_uncertain,
     known_text,

@@ -8,13 +8,13 @@ from typing import Any
 from ....engine.errors import ObjectNotFound
 from ....engine.kubernetes.resources import CLUSTER_SCOPED
 from ...facade.log import Log
+from ...histories.history import History
+from ...histories.lives import Life, State
+from ...logs.names import name_of
 from ...moments.clock import StoreKey
-from ...moments.history import History
-from ...moments.kinds import ObjectName
-from ...moments.lives import Life, State
 from ...moments.moment import Moment
-from ...moments.names import name_of
-from ...moments.truth import bound_document
+from ...objects.kinds import ObjectName
+from ...truth.truth import bound_document
 
 
 def life_of(log: Log, text: str) -> Life:

@@ -17,11 +17,11 @@ from ....engine.state.tables import NodeTable, node_table
 from ....engine.state.truth import Truth
 from ....engine.volcano.session.history import resolve
 from ...answers.amounts import in_order
+from ...belief.drift import CacheDifference, Drift, both_at
+from ...coverage.coverage import NotListed
 from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.options import release_of
-from ...moments.coverage import NotListed
-from ...moments.drift import CacheDifference, Drift, both_at
 from ...plot.compose import level_of
 from ...plot.picture import LEVELS
 from ..reach import reach_cache

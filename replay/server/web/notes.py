@@ -7,9 +7,9 @@ from pathlib import PurePath
 
 from ....engine.kubernetes.resources import GroupKind
 from ....engine.state.facts import Fact, JobFact, NodeFact, PodFact, PodGroupFact, QueueFact
+from ...coverage.coverage import reasons, unknown_at
 from ...facade.log import Log
-from ...moments.assumptions import assumptions_at
-from ...moments.coverage import reasons, unknown_at
+from ...logs.assumptions import assumptions_at
 from ...moments.moment import Moment
 from ...moments.unknown import Unknown
 

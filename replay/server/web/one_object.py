@@ -14,12 +14,12 @@ from ....engine.state.truth import Entry, Truth
 from ...facade.documents import document
 from ...facade.log import Log
 from ...facade.stored import ObjectHistory
-from ...moments.changes import changes
-from ...moments.history import Happening
-from ...moments.job_groups import groups_named_by_pods, jobs_named_by_pods
-from ...moments.kinds import object_named, plain_name
-from ...moments.names import stem_of
+from ...histories.history import Happening
+from ...logs.job_groups import groups_named_by_pods, jobs_named_by_pods
+from ...logs.names import stem_of
 from ...moments.times import span_text
+from ...objects.field_changes import changes
+from ...objects.kinds import object_named, plain_name
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut

@@ -10,10 +10,10 @@ import msgspec
 from ....engine.errors import PlinianError
 from ...answers.answer import Why
 from ...facade.log import Log
-from ...moments.changes import Change, changes
-from ...moments.history import Happening, History
-from ...moments.lives import Life, State
+from ...histories.history import Happening, History
+from ...histories.lives import Life, State
 from ...moments.times import is_known, span_words
+from ...objects.field_changes import Change, changes
 from ...render.differences import value_text
 from ...render.events import object_text
 from ...render.tables import cut

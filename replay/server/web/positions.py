@@ -9,7 +9,7 @@ import msgspec
 from ....engine.errors import PointUnknown
 from ....engine.log import Cut, Query
 from ....engine.state.clock import UNDATED, Span
-from ...moments.log import Log
+from ...logs.log import Log
 from ...moments.moment import Moment
 from ...moments.times import with_spans
 

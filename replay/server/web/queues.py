@@ -12,8 +12,8 @@ from ....engine.state.facts import PodFact, PodGroupFact, QueueFact
 from ....engine.state.tables import queue_by_podgroup
 from ....engine.state.truth import Truth
 from ...answers.amounts import in_order
+from ...coverage.coverage import NotListed
 from ...facade.log import Log
-from ...moments.coverage import NotListed
 from ...render.amounts import UNKNOWN
 from ...series.queue_tree import Tree
 from .bounded import Some, number, some

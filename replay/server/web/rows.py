@@ -12,8 +12,8 @@ from ....engine.errors import PlinianError
 from ....engine.events import KINDS
 from ....engine.log import Query
 from ...facade.log import Log
+from ...logs.event_filters import about, known_kinds
 from ...moments.actors import AttributedEvent
-from ...moments.event_filters import about, known_kinds
 from ...moments.read_events import read_events
 from ...moments.times import exact_text, span_of_day, span_text
 from ...render.events import event_rows, object_text

@@ -12,9 +12,9 @@ from ....engine.session.framework.trace import IS_OVERUSED, TraceStep
 from ....engine.state.truth import Truth
 from ...facade.documents import document
 from ...facade.log import Log
-from ...moments.assumptions import assumptions_at
+from ...logs.assumptions import assumptions_at
+from ...logs.scheduler_confs import ConfText, has_no_conf
 from ...moments.moment import Moment
-from ...moments.scheduler_confs import ConfText, has_no_conf
 from ...render.session import number_text
 from ...sessions.session import SessionRun
 from ..reach import reach_cache

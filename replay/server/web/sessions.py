@@ -8,9 +8,9 @@ import msgspec
 
 from ....engine.kubernetes.units import SECOND_US
 from ...facade.log import Log
-from ...moments.recorded_sessions import HowKnown
-from ...moments.session_list import ListedSession
 from ...moments.times import time_text
+from ...recorded.recorded_sessions import HowKnown
+from ...recorded.session_list import ListedSession
 from ...render.sessions import session_list_document
 from ..reach import reach_all
 from .bounded import MOST_ROWS, Some, number, some

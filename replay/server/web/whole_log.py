@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...facade.log import Log
+from ...logs.log import Log as AnyLog
 from ...moments.clock import StoreKey
-from ...moments.log import Log as AnyLog
-from ...moments.session_list import ListedSession, listed_sessions
+from ...recorded.session_list import ListedSession, listed_sessions
 from ...series.node_use import NodeUse, node_use
 from ...series.period import Span
 from ...series.queue_shares import QueueShares, queue_shares

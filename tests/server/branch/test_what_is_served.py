@@ -14,7 +14,7 @@ from branches import BRANCH
 from starlette.responses import Response
 
 import plinian
-from plinian.replay.moments.log import opened
+from plinian.replay.logs.log import opened
 from plinian.replay.server.branch.branch import Branch
 from plinian.replay.server.branch.tables import Tables, loaded
 from plinian.replay.server.kubernetes.changing import Asking

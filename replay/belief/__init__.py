@@ -1,0 +1,1 @@
+"""The scheduler's cache at a moment, and where it differs from the API server."""

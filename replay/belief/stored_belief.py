@@ -1,0 +1,409 @@
+"""Stored beliefs: the scheduler's cache at some revisions, to continue from there.
+
+They are checkpoints like those of truth, with their own version: it depends on the handlers' code
+and on the behaviours that a cache reads. They may be dropped at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.drift.drift import Difference
+from ...engine.cache.drift.history import DriftHistory
+from ...engine.cache.projector import WATCHED, Projector, key_of
+from ...engine.cache.restored import decode_belief
+from ...engine.cache.rules import contents_of
+from ...engine.cache.stored import encode_belief
+from ...engine.errors import LogCorrupt
+from ...engine.events import Effect, Reference
+from ...engine.log.store import NO_REVISION, Checkpoint, LogStore, Window
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
+from ...engine.state.clock import Clock
+from ...engine.volcano.session.behaviours import Behaviours
+from ..moments.clock import clock_of
+from ..moments.later_events import has_later_event
+from ..moments.moment import Moment
+from ..moments.ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering
+
+Progress = Callable[[int, int], None]
+
+CacheBasis = tuple[tuple[str, object], ...]
+"""The behaviours that a cache reads, with their values: caches differ by these alone."""
+
+FIRST_VERSION = 2**30
+"""Versions of stored truths are smaller."""
+
+_FORMAT = 2
+"""The version of what is stored beside a projector."""
+
+FAR = 3 * STRETCH
+"""At least this many events away, a stored belief is made on the way."""
+
+OBJECTS_PER_EVENT = 3
+"""A belief is stored after so many events that it holds at most so many objects for each.
+
+So what storing costs grows with the events, not with the size of the cluster.
+"""
+
+LAST_AFTER = 1_000
+"""At the end one is stored after at least so many events, however many objects it holds.
+
+Most questions are about the end, so they start there and not some thousands of events before it.
+"""
+
+_HASH_BYTES = 16
+_TRIES = 8
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+_SOURCES = (
+    ("plinian.engine", ("kubernetes", "model", "cache")),
+    ("plinian.replay.moments", ("ordered_events.py",)),
+)
+
+
+def believed(behaviours: Behaviours) -> CacheBasis:
+    """Return the behaviours that a cache reads, with their values: caches differ by these alone."""
+    consulted = RecordedBehaviours.of(behaviours)
+    own = contents_of(SchedulerCache(consulted).own)
+    read = ((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+    return (*read, *own)
+
+
+Differing = list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]
+"""By kind and name of a unit, its differences, each with the position since when."""
+
+
+class Start(NamedTuple):
+    """Where to continue from: the scheduler's cache after a revision.
+
+    :param differing: where it then differed from truth, and since when.
+    """
+
+    projector: Projector
+    revision: int
+    differing: Differing
+
+    def drift(self) -> DriftHistory:
+        """Return the history of drift up to then, which continues; it reads all pods."""
+        history = DriftHistory(self.projector)
+        history.go_on(
+            {
+                (kind, name): [(Difference(*one[:5]), one[5]) for one in parted]
+                for kind, name, parted in self.differing
+            }
+        )
+        return history
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """A stored belief.
+
+    :param mark: the clock's mark for all events without a revision that had happened.
+    :param steering: a digest of the starts of processes and of the marks of a scenario.
+    """
+
+    mark: int
+    steering: bytes
+    belief: bytes
+    drift: Differing
+
+
+class _Checked(msgspec.Struct, array_like=True):
+    """Up to where it was checked that no object deleted by a list reappeared.
+
+    :param objects: the greatest object id in the log then.
+    """
+
+    objects: int
+
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(_Kept).decode
+_DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
+
+
+def version_of(behaviours: Behaviours) -> int:
+    """Return the version of checkpoints of a release's cache."""
+    identity = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
+    return FIRST_VERSION | int.from_bytes(hashlib.sha256(identity).digest()[:4]) % FIRST_VERSION
+
+
+@cache
+def _code() -> str:
+    """Return a digest of the code that builds caches: other code may build different ones."""
+    digest = hashlib.sha256()
+    for package, names in _SOURCES:
+        for name in names:
+            for source in _python(files(package) / name):
+                digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _python(place: Traversable) -> Iterator[Traversable]:
+    if place.is_dir():
+        for entry in sorted(place.iterdir(), key=lambda one: one.name):
+            yield from _python(entry)
+    elif place.name.endswith(".py"):
+        yield place
+
+
+def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
+    """Return the last stored belief up to a moment that is still valid, if there is one.
+
+    :param behaviours: those of the scheduler's release.
+    """
+    for found, kept in _candidates(store, moment, behaviours):
+        start = _start(store, moment, behaviours, found, kept)
+        if start is not None:
+            return start
+    return None
+
+
+def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
+    """Return whether a moment is many events after the last stored belief of a release."""
+    window = moment.window(last_stored(store, moment, behaviours))
+    return store.revision_after(window, FAR) is not None
+
+
+def last_stored(store: LogStore, moment: Moment, behaviours: Behaviours) -> int:
+    """Return the revision of the last stored belief up to a moment, NO_REVISION if none is.
+
+    Later events may change what a list deleted: then :func:`start_of` returns an earlier one.
+    """
+    found = _candidates(store, moment, behaviours)
+    return next((checkpoint.revision for checkpoint, _ in found), NO_REVISION)
+
+
+def _candidates(
+    store: LogStore, moment: Moment, behaviours: Behaviours
+) -> Iterator[tuple[Checkpoint, _Kept]]:
+    """Yield stored beliefs up to a moment that order all events as the log does now; last first."""
+    version, clock = version_of(behaviours), clock_of_moment(store, moment)
+    until, steps = moment.revision, None
+    for _ in range(_TRIES):
+        window = Window(
+            branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
+        )
+        found = store.nearest_checkpoint(window, version)
+        if found is None or found.revision <= NO_REVISION:
+            return
+        kept = _opened(found)
+        if kept is None:
+            until = found.revision - 1
+            continue
+        if steps is None:
+            steps = steering(store, moment, clock)
+        if (kept.mark, kept.steering) == _placing(clock, steps, found.revision):
+            yield found, kept
+        until = found.revision // 2
+
+
+def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
+    """Return the clock that orders events without a revision."""
+    return clock_of(store, branch=moment.branch, cluster=moment.cluster)
+
+
+def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
+    """Return a digest of where all events without a revision are placed, up to a revision."""
+    places = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
+    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(places)).digest()[:_HASH_BYTES]
+
+
+def _start(
+    store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
+) -> Start | None:
+    """Return the content of a checkpoint, unless later events change what a list deleted."""
+    try:
+        projector = decode_belief(
+            kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
+        )
+    except LogCorrupt:
+        return None
+    then = msgspec.structs.replace(moment, revision=found.revision, time=None)
+    if not all(has_later_event(store, then, one) for one in projector.lists.doomed):
+        return None
+    if _came_back(store, moment, projector, found):
+        return None
+    return Start(projector, found.revision, kept.drift)
+
+
+def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
+    """Return whether an object that a list deleted may have appeared again since the last check."""
+    until, objects = _looked_for(store, moment, found)
+    if until >= moment.known:
+        return False
+    window = Window(branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    held = projector.cache.stores
+    for chunk in store.scan(window, after_position=until):
+        changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
+        numbers = np.unique(chunk.objects[changing & (chunk.revisions >= 0)]).tolist()
+        for reference in store.references(numbers).values():
+            if (reference.group, reference.kind) not in WATCHED:
+                continue
+            item = held.get(reference.kind, key_of(reference))
+            if item is None or item.uid != reference.uid:
+                then = msgspec.structs.replace(moment, known=until)
+                if _was_deleted_or_changed(store, then, reference):
+                    return True
+    return False
+
+
+def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    return has_later_event(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
+
+
+def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
+    """Return the position of the last check, and the greatest object id then.
+
+    On a branch, the position is at most that of its fork.
+    """
+    last = store.last(found.branch)
+    window = Window(
+        branch=found.branch, cluster=found.cluster, known=last, after=NO_REVISION, until=NO_REVISION
+    )
+    checked = store.nearest_checkpoint(window, found.version)
+    body = None if checked is None else _verified(checked)
+    if checked is None or body is None:
+        return found.known, 2**62
+    known, branch = checked.known, moment.branch
+    forks = {info.name: info for info in store.branches()}
+    while branch != found.branch:
+        known, parent = min(known, forks[branch].fork), forks[branch].parent
+        assert parent is not None, "a checkpoint belongs to the branch or to one of its parents"
+        branch = parent
+    return known, _DECODE_CHECKED(body).objects
+
+
+def _opened(found: Checkpoint) -> _Kept | None:
+    body = _verified(found)
+    try:
+        return None if body is None else _DECODE(body)
+    except msgspec.DecodeError:
+        return None
+
+
+def _verified(found: Checkpoint) -> bytes | None:
+    """Return the content of a checkpoint if it is intact, else None."""
+    body = found.data[_HASH_BYTES:]
+    return body if found.data[:_HASH_BYTES] == _hash(found, body) else None
+
+
+def _hash(place: Checkpoint, body: bytes) -> bytes:
+    content = (place.branch, place.cluster, place.version, place.revision, place.known, body)
+    return hashlib.sha256(_ENCODE(content)).digest()[:_HASH_BYTES]
+
+
+def build_beliefs(
+    store: LogStore,
+    behaviours: Behaviours,
+    *,
+    branch: str,
+    cluster: str,
+    until: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Store the cache of a release at intervals and at the end.
+
+    They only save time: without them every answer is the same. Continues from what is stored,
+    unless later events made it invalid.
+
+    :param until: the last revision that matters; None is the log's last one.
+    :param progress: called with (position reached, last position) now and then.
+    """
+    last = store.last(branch)
+    end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
+    version = version_of(behaviours)
+    start = start_of(store, end, behaviours)
+    if start is None:
+        store.drop_checkpoints(branch=branch, cluster=cluster, version=version)
+        start = Start(Projector(behaviours), NO_REVISION, [])
+    objects = store.info().objects
+    place = Checkpoint(
+        branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
+    )
+    extent = store.extent(known=last, cluster=cluster, branch=branch)
+    until = extent.last_revision if until is None else until
+    if until is not None and until > start.revision:
+        stop = msgspec.structs.replace(end, revision=until)
+        _play_on(store, stop, start, place, progress)
+    _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
+
+
+def build_all(
+    store: LogStore,
+    several: Iterable[Behaviours],
+    *,
+    branch: str,
+    cluster: str,
+    progress: Progress | None = None,
+) -> None:
+    """Store the caches of several releases; releases with the same cache behaviour share them.
+
+    :param progress: called with (position reached, last position) for each, from time to time.
+    """
+    for behaviours in {believed(one): one for one in several}.values():
+        build_beliefs(store, behaviours, branch=branch, cluster=cluster, progress=progress)
+
+
+def what_of(version: int) -> str:
+    """Return the content of checkpoints of a version: ``truth`` or ``belief``."""
+    return "belief" if version >= FIRST_VERSION else "truth"
+
+
+def _play_on(
+    store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
+) -> None:
+    """Apply all events up to a revision; store the projector now and then, and at the end."""
+    clock = clock_of_moment(store, end)
+    steps = steering(store, end, clock)
+    projector, history = start.projector, start.drift()
+    events = OrderedEvents(store, end, start.revision)
+    known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
+    passed = 0
+    for until, ordered in events.stretches():
+        assert until is not None, "the end has a revision, so each stretch has one"
+        for step in ordered:
+            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
+            history.after(step.event, step.position)
+            known = max(known, step.position)
+            passed += 1
+        if not _worth_storing(projector, passed, last=until == end.revision):
+            continue
+        passed = 0
+        mark, steered = _placing(clock, steps, until)
+        kept = _Kept(mark, steered, encode_belief(projector), _drift(history))
+        _put(store, place, until, known, _ENCODE(kept))
+        if progress is not None:
+            progress(min(known, end.known), end.known)
+
+
+def _worth_storing(projector: Projector, passed: int, *, last: bool) -> bool:
+    """Return whether to store a belief that is so many events after the last stored one."""
+    return passed * OBJECTS_PER_EVENT >= projector.size or (last and passed >= LAST_AFTER)
+
+
+def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:
+    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
+    found = store.nearest_checkpoint(window, place.version)
+    assert found is not None, "the block was just read"
+    return found.known
+
+
+def _drift(history: DriftHistory) -> Differing:
+    return [
+        (kind, name, [(*difference, since) for difference, since in parted])
+        for (kind, name), parted in history.found()
+    ]
+
+
+def _put(store: LogStore, place: Checkpoint, revision: int, known: int, body: bytes) -> None:
+    put = msgspec.structs.replace(place, revision=revision, known=known)
+    store.put_checkpoint(msgspec.structs.replace(put, data=_hash(put, body) + body))

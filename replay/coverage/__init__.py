@@ -1,0 +1,1 @@
+"""What a log knows and lacks at a moment, by kind and namespace."""

@@ -1,0 +1,1 @@
+"""The history of an object, and what differs between two moments."""

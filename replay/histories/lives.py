@@ -1,0 +1,162 @@
+"""The life of a name: what is known of its objects at each position, from one read of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.events import Effect, Recorded, Reference
+from ...engine.log.store import LogStore
+from ...engine.state.clock import Span
+from ...engine.state.extract import extract_fact
+from ...engine.state.facts import PodFact
+from ...engine.state.object_status import status_of
+from ..moments.later_events import SHOWING
+from ..moments.moment import Moment
+from ..moments.times import with_spans
+from ..objects.field_changes import Change, payload_changes
+from ..objects.kinds import ObjectName
+from ..truth.absences import lists_without
+from ..truth.object_events import Placed, effect_of, events_of, in_order, placed_of
+from .history import History, history_of
+
+_CHANGING = frozenset({*SHOWING, Effect.BOUND})
+"""Effects of events that change what is known; complete lists may do it, too."""
+
+
+class State(NamedTuple):
+    """What is known of a name.
+
+    :param version: the position of its last version; 0 if the log holds none.
+    :param exists: whether the object exists; else it was deleted, or there is none yet.
+    :param status: as ``get`` prints it; empty if it has none, or does not exist.
+    :param node: of a pod, also if no version shows the binding yet.
+    """
+
+    version: int = 0
+    exists: bool = False
+    uid: str = ""
+    status: str = ""
+    node: str = ""
+
+
+class Step(NamedTuple):
+    """From a position on, this is known. :param when: the bounds of the time of the event there."""
+
+    position: int
+    when: Span
+    state: State
+
+
+class _Folded(NamedTuple):
+    """A state on the way. :param shows_node: its version has a node, so no binding counts."""
+
+    state: State = State()
+    shows_node: bool = False
+
+
+class _Shown(NamedTuple):
+    """What a version shows."""
+
+    status: str
+    node: str
+
+
+class Life:
+    """All that a log holds of a name by a moment, with what was known of it at each position.
+
+    :param store: the log. :param namespace: empty for kinds without one.
+    """
+
+    def __init__(
+        self, store: LogStore, named: ObjectName, *, namespace: str, moment: Moment
+    ) -> None:
+        self.object = Reference(named.group, named.kind, namespace, named.name)
+        self._store = store
+        self._moment = moment
+        self._events = events_of(store, named, namespace=namespace, moment=moment)
+        self._shown: dict[int, _Shown] = {}
+        self._changes: dict[tuple[int, int], list[Change]] = {}
+        self.history = self.by(moment.known)
+
+    def by(self, position: int) -> History:
+        """Return the history of the name as it is known by a position."""
+        return history_of(self._events, self.object, self._at(position), self._compare)
+
+    def state(self, position: int) -> State:
+        """Return what is known of the name by a position."""
+        return self._folded(position).state
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what is known from each position on that changes it, by position."""
+        events = [one for one in self._events.events if effect_of(one) in _CHANGING]
+        placed = {one.position: one for one in placed_of(events, self._events.clock)}
+        lists = self._lists()
+        spans = {at: one.span for at, one in placed.items()} | lists
+        chosen = any(one.contents for one in self._events.by(self._moment))
+        folded, last, before = _Folded(), (-1, 0, 0, 0), State()
+        for position, span in sorted(spans.items()):
+            one = placed.get(position)
+            plain = not chosen and min(lists, default=position) >= position
+            if one is not None and plain and in_order(one) > last:
+                folded = self._after(folded, one)
+            else:
+                folded = self._folded(position)
+            if one is not None:
+                last = max(last, in_order(one))
+            if folded.state._replace(version=0) != before._replace(version=0):
+                yield Step(position, span, folded.state)
+            before = folded.state
+
+    def _lists(self) -> dict[int, Span]:
+        """Return the positions of the lists that lack an object, with their times."""
+        uids = {one.uid for one in self.history.happenings if one.shows_version}
+        found = lists_without(self._store, self._moment, self._events.named, uids)
+        return {one.position: span for one, span in with_spans(found, self._events.clock)}
+
+    def _at(self, position: int) -> Moment:
+        return msgspec.structs.replace(self._moment, known=position, revision=None, time=None)
+
+    def _folded(self, position: int) -> _Folded:
+        """Return what follows from the events by a position."""
+        found = _Folded()
+        for one in self._events.by(self._at(position)):
+            found = self._after(found, one)
+        return found
+
+    def _after(self, before: _Folded, one: Placed) -> _Folded:
+        """Return what follows from the next event, by the rules of the fold."""
+        found, uid = before.state, one.recorded.event.reference.uid
+        if one.effect is Effect.VERSION:
+            status, node = self._look(one)
+            state = State(version=one.shown_at, exists=True, uid=uid, status=status, node=node)
+            return _Folded(state, shows_node=bool(node))
+        if one.effect is Effect.DELETED or (one.effect is Effect.LISTED and uid == found.uid):
+            return _Folded(State(version=found.version))
+        if one.effect is not Effect.BOUND or not found.exists or uid not in {"", found.uid}:
+            return before
+        node = "" if before.shows_node else _node_of(one.recorded)
+        return before._replace(state=found._replace(node=node)) if node else before
+
+    def _compare(self, old: Recorded, new: Recorded) -> list[Change]:
+        key = (old.position, new.position)
+        if key not in self._changes:
+            self._changes[key] = payload_changes(old.event.payload, new.event.payload)
+        return self._changes[key]
+
+    def _look(self, one: Placed) -> _Shown:
+        if one.shown_at not in self._shown:
+            self._shown[one.shown_at] = _shown(self._events.named, one.recorded)
+        return self._shown[one.shown_at]
+
+
+def _node_of(binding: Recorded) -> str:
+    """Return the node that a binding names; empty if it does not say."""
+    return str(msgspec.json.decode(binding.event.payload).get("node") or "")
+
+
+def _shown(named: ObjectName, recorded: Recorded) -> _Shown:
+    fact = extract_fact(named.group, named.kind, recorded.event.payload)
+    return _Shown(status_of(fact), fact.node if isinstance(fact, PodFact) else "")

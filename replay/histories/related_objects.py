@@ -1,0 +1,182 @@
+"""Objects that a name may have meant, and objects that belong to an object: by name and owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from ...engine.events import OwnerName, Reference, is_owner
+from ...engine.log.store import LogStore, Query
+from ...engine.state.columns import distinct
+from ..moments.moment import Moment
+from ..objects.kinds import ObjectName
+
+OWNERS = frozenset(
+    {
+        *(("batch.volcano.sh", kind) for kind in ("Job", "CronJob")),
+        *(("batch", kind) for kind in ("Job", "CronJob")),
+        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")),
+        ("flow.volcano.sh", "JobFlow"),
+    }
+)
+"""Kinds whose objects create others, which are named after them."""
+
+_OWNED = frozenset(
+    {
+        *(("", "Pod"), ("scheduling.volcano.sh", "PodGroup"), ("apps", "ReplicaSet")),
+        *(("batch.volcano.sh", "Job"), ("batch", "Job")),
+    }
+)
+
+
+class NameSuggestions(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be meant by a name that no object in the log has.
+
+    :param begin: objects of the kind whose names begin with it.
+    :param owned: objects of the kind that belong to an object of that name.
+    :param elsewhere: objects of the kind with the name in other namespaces.
+    :param others: objects of other kinds that have the name.
+    :param near: objects of the kind with similar names.
+    """
+
+    begin: list[Reference] = []
+    owned: list[Reference] = []
+    elsewhere: list[Reference] = []
+    others: list[Reference] = []
+    near: list[Reference] = []
+
+    def __bool__(self) -> bool:
+        return any(msgspec.structs.astuple(self))
+
+
+def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> NameSuggestions:
+    """Return the objects that may have been meant by a name that the log does not hold.
+
+    :param namespace: empty for kinds without one.
+    """
+    known = known_objects(store, moment)
+    of_kind = [one for one in known if (one.group, one.kind) == (named.group, named.kind)]
+    here = [one for one in of_kind if one.namespace == namespace]
+    begin = [one for one in here if one.name.startswith(named.name) and one.name != named.name]
+    owned: list[Reference] = []
+    if not begin and (named.group, named.kind) in _OWNED:
+        owned = list(_of_owner(store, moment, named, here))
+    near: list[Reference] = []
+    if not begin and not owned:
+        names = sorted({one.name for one in here})
+        close = {*get_close_matches(named.name, names, n=4, cutoff=0.7)} - {named.name}
+        near = [one for one in here if one.name in close]
+    return NameSuggestions(
+        begin=_one_each(begin),
+        owned=_one_each(owned),
+        elsewhere=_one_each(
+            one for one in of_kind if one.name == named.name and one.namespace != namespace
+        ),
+        others=_one_each(
+            one
+            for one in known
+            if one.name == named.name
+            and (one.group, one.kind) != (named.group, named.kind)
+            and one.namespace in {"", namespace or one.namespace}
+            and one.kind != "Event"
+        ),
+        near=_one_each(near),
+    )
+
+
+def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
+    """Return all objects that the log mentions by a moment, existing or not, in order."""
+    window = moment.window()
+    numbers: set[int] = set()
+    for chunk in store.scan(window):
+        numbers.update(distinct(chunk.objects).tolist())
+    found = store.references(sorted(numbers)).values()
+    return sorted(one for one in found if one.kind and one.name)
+
+
+def belonging(
+    store: LogStore, owner: Reference, uids: Sequence[str], moment: Moment
+) -> list[Reference]:
+    """Return the objects that belong to an object by ownerReferences, directly or indirectly.
+
+    Candidates are objects in its namespace whose names begin with the owner's name, as those of
+    pods do, or contain its uid.
+
+    :param uids: those of the objects that had the owner's name.
+    """
+    if (owner.group, owner.kind) not in OWNERS or not uids:
+        return []
+    candidates = [
+        one
+        for one in known_objects(store, moment)
+        if (one.group, one.kind) in _OWNED
+        and one.namespace == owner.namespace
+        and (one.name.startswith(f"{owner.name}-") or any(uid in one.name for uid in uids))
+        and one.uid not in uids
+    ]
+    owners = {one: _named(refs) for one, refs in _owners(store, moment, candidates)}
+    known = [msgspec.structs.replace(owner, uid=uid) for uid in uids]
+    rest, found = candidates, list[Reference]()
+    while new := [one for one in rest if _has_owner(owners.get(one, ()), known)]:
+        known += new
+        found += new
+        rest = [one for one in rest if one not in new]
+    return sorted(found)
+
+
+def _named(references: Iterable[Mapping[str, Any]]) -> list[OwnerName]:
+    parts = ("apiVersion", "kind", "name", "uid")
+    return [OwnerName(*(str(one.get(part) or "") for part in parts)) for one in references]
+
+
+def _has_owner(named: Iterable[OwnerName], some: Sequence[Reference]) -> bool:
+    return any(is_owner(one, each) for each in named for one in some)
+
+
+def _of_owner(
+    store: LogStore, moment: Moment, named: ObjectName, some: Sequence[Reference]
+) -> Iterator[Reference]:
+    """Yield the objects that have an owner with this name."""
+    for one, refs in _owners(store, moment, some):
+        if any(each.get("name") == named.name for each in refs):
+            yield one
+
+
+def _owners(
+    store: LogStore, moment: Moment, some: Iterable[Reference]
+) -> Iterator[tuple[Reference, list[Mapping[str, Any]]]]:
+    """Yield the ownerReferences of objects, from one of their versions."""
+    wanted = set(some)
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=tuple(sorted({(one.group, one.kind) for one in wanted})),
+    )
+    if not wanted:
+        return
+    for recorded in store.read(query):
+        reference = recorded.event.reference
+        if reference in wanted and b'"ownerReferences"' in recorded.event.payload:
+            wanted.discard(reference)
+            yield reference, _owner_references(recorded.event.payload)
+            if not wanted:
+                return
+
+
+def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
+    document = msgspec.json.decode(payload)
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    if not isinstance(found, list):
+        return []
+    return [one for one in found if isinstance(one, dict) and isinstance(one.get("uid"), str)]
+
+
+def _one_each(some: Iterable[Reference]) -> list[Reference]:
+    """Return objects without uids, each name once."""
+    names = {msgspec.structs.replace(one, uid="") for one in some}
+    return sorted(names)

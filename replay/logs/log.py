@@ -1,0 +1,187 @@
+"""An open log: the object that the public API and the command line work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from ...engine.events import Recorded
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
+from ..objects.kinds import ObjectName, kind_named
+from ..truth.log_states import LogStates
+from ..truth.points import Point
+from ..truth.truth import state_digest
+
+if TYPE_CHECKING:
+    from ...engine.kubernetes.expressions.selectors import Selector
+    from ..histories.diff import Diff
+    from ..histories.history import History
+    from ..moments.moment import Moment
+    from ..objects.field_selectors import FieldSelector
+
+Progress = Callable[[int, int], None]
+
+
+class Log(LogStates):
+    """An open log of one cluster on one branch; use it in a ``with`` block, or close it."""
+
+    def on_branch_of(self, moment: Moment) -> Log:
+        """Return this log with points read as on the branch of a moment."""
+        if moment.branch == self.branch:
+            return self
+        return Log(
+            self.store,
+            branch=moment.branch,
+            cluster=moment.cluster,
+            place=self.place,
+            recent_beliefs=self.recent_beliefs,
+        )
+
+    def get(
+        self,
+        kind: str | GroupKind,
+        name: str | None = None,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        selector: str | Selector = "",
+        fields: str | FieldSelector = "",
+    ) -> list[dict[str, Any]]:
+        """Return whole objects of a kind as the API server would have answered at a moment.
+
+        :param name: only objects of this name; of a PodGroup, also the name of its job.
+        :raises ObjectNotFound: a name was given, and there is none at that moment.
+        """
+        moment = self.moment(at)
+        found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
+        if name is not None:
+            from .names import name_at, not_found  # noqa: PLC0415 -- only needed here
+
+            pair = self.kind(kind, moment) if isinstance(kind, str) else kind
+            full = name_at(self, pair, name, namespace, moment)
+            found = [entry for entry in found if entry.reference.name == full]
+            if not found:
+                raise not_found(self, pair, name, namespace, moment)
+        return list(self.documents(found, branch=moment.branch))
+
+    def events(self, **narrowed: Any) -> Iterator[Recorded]:
+        """Yield events by position; takes the fields of ``plinian.engine.log.Query``."""
+        narrowed.setdefault("branch", self.branch)
+        narrowed.setdefault("cluster", self.cluster)
+        return self.store.read(Query(**narrowed))
+
+    def diff(
+        self,
+        before: Point,
+        after: Point = "end",
+        *,
+        kinds: Sequence[str] = (),
+        namespace: str | None = None,
+        ignore: Sequence[str] = (),
+    ) -> Diff:
+        """Return the differences between two moments: objects, fields, used resources.
+
+        A kind that is known only from a later moment on is compared from there.
+
+        :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
+        """
+        from ..coverage.coverage import unknown_at, usual_kinds  # noqa: PLC0415 -- only needed here
+        from ..histories.diff import Scope  # noqa: PLC0415
+        from ..histories.first_seen import diff_of_known  # noqa: PLC0415
+
+        sides = [(moment, self.truth(moment)) for moment in map(self.moment, (before, after))]
+        known = [kind for _, truth in sides for kind in truth.kinds()]
+        scope = Scope(
+            kinds=tuple(kind_named(kind, known) for kind in kinds),
+            namespace=namespace,
+            ignore=tuple(ignore),
+        )
+        asked = scope.kinds or usual_kinds(self, sides[-1][0])
+        found = diff_of_known(self, sides[0], sides[1], scope, asked)
+        unknown = (unknown_at(self, moment, asked, namespace) for moment, _ in sides)
+        gaps = tuple(dict.fromkeys(one for some in unknown for one in some))
+        return msgspec.structs.replace(found, not_known=gaps)
+
+    def history(
+        self,
+        named: str | ObjectName,
+        *,
+        namespace: str = "default",
+        at: Point = "end",
+        ignore: Sequence[str] = (),
+    ) -> History:
+        """Return everything the log knows of an object such as ``pod/train-0``, up to a moment.
+
+        :param namespace: ignored for kinds without namespaces.
+        """
+        from ..histories.history import history, unknown_of_history  # noqa: PLC0415 -- only needed here
+
+        moment = self.moment(at)
+        if isinstance(named, str):
+            named = self.object(named)
+        namespace = named.namespace or namespace
+        if (named.group, named.kind) in CLUSTER_SCOPED:
+            namespace = ""
+        found = history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)
+        unknown = unknown_of_history(self, found, moment)
+        return msgspec.structs.replace(found, not_known=tuple(unknown))
+
+    def digest(self, at: Point = "end") -> str:
+        """Return the digest of the state at a moment; equal states have equal digests anywhere."""
+        moment = self.moment(at)
+        return state_digest(self.store, self.truth(moment), moment.branch)
+
+    def verify(
+        self, *, heads: Sequence[str] = (), progress: Progress | None = None
+    ) -> VerifyReport:
+        """Recompute every hash of the log.
+
+        :param heads: earlier results of :meth:`heads` that were kept in another place; the log must
+        contain each of them.
+        :raises LogCorrupt: naming the first position that cannot be trusted.
+        :raises HeadMissing: the log does not hold one of the hashes.
+        """
+        return self.store.verify(heads=heads, progress=progress)
+
+    def heads(self) -> list[HeadInfo]:
+        """Return the end of each branch, with the hash that covers all of it."""
+        return list(self.store.heads())
+
+    def close(self) -> None:
+        """Release the log."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _fault: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def opened(
+    place: str | Path,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    branch: str = MAIN,
+    cluster: str | None = None,
+    remark: Callable[[str], None] | None = None,
+) -> Log:
+    """Open the log at a path or URL.
+
+    :param create: create a log if there is none. :param read_only: write nothing.
+    :param remark: as for :class:`Log`.
+    :raises LogNotFound: there is none.
+    """
+    store = open_log(place, create=create, read_only=read_only, remark=remark)
+    return Log(store, branch=branch, cluster=cluster, place=str(place), remark=remark)

@@ -1,0 +1,446 @@
+"""What a log holds: its inputs, its range, what it knows completely, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...engine.events.input_names import without_folders
+from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
+from ...engine.kubernetes.units import format_time
+from ...engine.log.store import Query, SourceInfo
+from ...engine.state.clock import UNDATED, span_at
+from ...engine.state.clock import Span as Happened
+from ...engine.state.coverage import Coverage, Pair, Span
+from ...engine.state.coverage_events import levels_of
+from ..coverage.coverage import SCHEDULING, plurals
+from ..moments.clock import clock_remarks, span_of_end
+from ..moments.contradictions import contradiction_text, contradictions, object_version_text
+from ..moments.moment import Moment
+from ..tabular.columns import Time
+from ..tabular.table import Table, table_of
+from ..tabular.tabular import Tabular
+from .log import Log
+
+T = TypeVar("T")
+
+_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "audit.covered": "audit log",
+        "scenario.declared": "scenario",
+        "watch.followed": "watch",
+        "list.observed": "list",
+        "session.opened": "component log",
+        "process.started": "component log",
+        "cache.dumped": "cache dump",
+        "decision.logged": "component log",
+        "message.logged": "component log",
+        "config.applied": "configuration",
+        "usage.measured": "external input",
+        "extender.answered": "external input",
+    }
+)
+"""What an input is, by the first of these event kinds that it gave."""
+
+_FULL = "RequestResponse"
+_REDACTED = "input.redacted"
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """One input. :param format: its format, by the events that it gave.
+
+    :param redacted: it was ingested with ``--redact``, at least once.
+    """
+
+    source: str
+    format: str
+    events: int
+    first_revision: int | None
+    last_revision: int | None
+    redacted: bool = False
+
+
+class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
+    """A range of revisions at which a kind is fully known; ``open`` if it may continue.
+
+    :param first_within: the bounds of ``first_time``. :param last_within: of ``last_time``.
+    """
+
+    first: int
+    last: int
+    first_time: Time | None
+    first_within: Happened
+    last_time: Time | None
+    last_within: Happened
+    by: tuple[str, ...]
+    open: bool
+
+
+class KnownKind(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a kind. :param namespaces: where; empty for all namespaces."""
+
+    pair: Pair
+    namespaces: tuple[str, ...]
+    stretches: tuple[KnownRange, ...]
+
+
+class ReportedRelease(msgspec.Struct, frozen=True, order=True):
+    """A release that a component reported."""
+
+    component: str
+    version: str
+
+
+_EVENTS_AT_END = 50
+
+
+class KnownRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A range of revisions at which a kind is fully known."""
+
+    group: str
+    kind: str
+    namespaces: tuple[str, ...]
+    first: int
+    last: int
+    first_time: Time | None
+    last_time: Time | None
+    by: tuple[str, ...]
+    open: bool
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log knows about times: those of its first and last event, in microseconds.
+
+    :param revisions: their number; for ``bounded`` of them both bounds are known, ``median``
+    microseconds apart. :param disagreements: a sentence for each clock that disagrees.
+    :param first_within: the bounds of ``first``. :param last_within: of ``last``.
+    """
+
+    first: int | None
+    last: int | None
+    revisions: int
+    bounded: int
+    median: int | None
+    disagreements: tuple[str, ...] = ()
+    first_within: Happened | None = None
+    last_within: Happened | None = None
+
+
+class Status(msgspec.Struct, Tabular, frozen=True, kw_only=True):
+    """What a log holds of one cluster.
+
+    :param missing: kinds that sessions need and that are never known completely.
+    :param configurations: the sources of scheduler configurations, in the order of the log.
+    :param advice: what would make answers more exact.
+    """
+
+    cluster: str
+    branch: str
+    last: int
+    events: int
+    first_revision: int | None
+    last_revision: int | None
+    times: Times
+    inputs: tuple[Input, ...]
+    whole: bool
+    coverage: tuple[KnownKind, ...]
+    missing: tuple[Pair, ...]
+    releases: tuple[ReportedRelease, ...]
+    configurations: tuple[str, ...]
+    advice: tuple[str, ...]
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the inputs, and what is known when."""
+        known = (
+            KnownRow(
+                group=one.pair[0],
+                kind=one.pair[1],
+                namespaces=one.namespaces,
+                **msgspec.structs.asdict(each),
+            )
+            for one in self.coverage
+            for each in one.stretches
+        )
+        return {"inputs": table_of(Input, self.inputs), "coverage": table_of(KnownRow, known)}
+
+
+def _times(log: Log, moment: Moment) -> Times:
+    clock = log.clock(moment)
+    figures = clock.figures()
+    first, last = clock.span_of_first(), span_of_end(clock)
+    if first.estimate is None:
+        first, last = map(_at, _times_of_components(log, moment))
+    return Times(
+        first=first.estimate,
+        first_within=first,
+        last=last.estimate,
+        last_within=last,
+        revisions=figures.revisions,
+        bounded=figures.bounded,
+        median=figures.median,
+        disagreements=(
+            *clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster),
+            *_contradictions(log, moment),
+        ),
+    )
+
+
+def _at(time: int | None) -> Happened:
+    return UNDATED if time is None else span_at(time)
+
+
+def _contradictions(log: Log, moment: Moment) -> list[str]:
+    """Return a sentence about versions of which inputs hold two contents, if there are any."""
+    found = contradictions(log.store, moment)
+    texts = [object_version_text(about, revision) for about, revision in sorted(found)]
+    return [contradiction_text(texts)] if texts else []
+
+
+def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
+    """Return the first and last time in a log that holds no changes of objects.
+
+    Read at the begin and at the end of each input.
+    """
+    query = Query(
+        branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
+    )
+    found: list[int] = []
+    for one in log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch):
+        for newest_first in (False, True):
+            some = msgspec.structs.replace(query, source=one.source, newest_first=newest_first)
+            times = (recorded.event.observed_at for recorded in log.store.read(some))
+            found += [time for time in times if time is not None]
+    return min(found, default=None), max(found, default=None)
+
+
+def status_of(log: Log, moment: Moment | None = None) -> Status:
+    """Return what a log holds of one cluster, as known at a moment (by default, the end).
+
+    :raises UsageError: the log holds several clusters, and none is chosen.
+    """
+    moment = moment or log.moment()
+    store, coverage = log.store, log.coverage(moment)
+    known, cluster, branch = moment.known, moment.cluster, moment.branch
+    extent = store.extent(known=known, cluster=cluster, branch=branch)
+    given = store.sources(known=known, cluster=cluster, branch=branch)
+    kinds = {kind for one in given for kind in one.kinds}
+    missing = tuple(pair for pair in SCHEDULING if coverage.begin(pair) is None)
+    asked = _Asked(log, moment, kinds)
+    releases, configurations = asked.releases(), asked.configurations()
+    held = tuple(_known(log, moment, coverage))
+    return Status(
+        cluster=moment.cluster,
+        branch=moment.branch,
+        last=moment.known,
+        events=sum(one.events for one in given),
+        first_revision=extent.first_revision,
+        last_revision=extent.last_revision,
+        times=_times(log, moment),
+        inputs=tuple(map(_input, given)),
+        whole=coverage.whole,
+        coverage=held,
+        missing=missing,
+        releases=releases,
+        configurations=configurations,
+        advice=tuple(
+            _advice(missing, held, releases, configurations, asked) if not coverage.whole else ()
+        ),
+    )
+
+
+def _input(one: SourceInfo) -> Input:
+    name = next((word for kind, word in _FORMATS.items() if kind in one.kinds), "objects")
+    return Input(
+        source=without_folders(one.source),
+        format=name,
+        events=one.events,
+        first_revision=one.first_revision,
+        last_revision=one.last_revision,
+        redacted=_REDACTED in one.kinds,
+    )
+
+
+def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
+    """Yield what is known by kind; namespaces with the same ranges are joined."""
+    others = [pair for pair in coverage.kinds() if pair not in SCHEDULING]
+    for pair in [pair for pair in SCHEDULING if coverage.spans(pair)] + others:
+        together: dict[tuple[Span, ...], list[str]] = {}
+        names = [] if pair in CLUSTER_SCOPED else coverage.namespaces(pair)
+        for name in names:
+            together.setdefault(coverage.spans(pair, name), []).append(name)
+        for spans, some in (together or {coverage.spans(pair): []}).items():
+            yield KnownKind(
+                pair=pair,
+                namespaces=tuple(some),
+                stretches=tuple(_stretch(log, moment, span) for span in spans),
+            )
+
+
+def _stretch(log: Log, moment: Moment, span: Span) -> KnownRange:
+    clock = log.clock(moment)
+    first, last = (clock.span_of(at) for at in (span.first, span.last))
+    return KnownRange(
+        first=span.first,
+        last=span.last,
+        first_time=first.estimate,
+        first_within=first,
+        last_time=last.estimate,
+        last_within=last,
+        by=tuple(map(str, span.by)),
+        open=not span.exact,
+    )
+
+
+class _Asked:
+    """Events of single kinds, read only if there are any.
+
+    :param kinds: of events that the log holds.
+    """
+
+    def __init__(self, log: Log, moment: Moment, kinds: set[str]) -> None:
+        self.log, self.moment, self.kinds = log, moment, kinds
+
+    def _payloads(self, kind: str, form: type[T], *, about_kinds: bool = False) -> Iterator[T]:
+        if kind not in self.kinds:
+            return
+        moment = self.moment
+        query = Query(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            until=moment.known,
+            kinds=(kind,),
+            about_kinds=about_kinds,
+        )
+        for recorded in self.log.store.read(query):
+            yield msgspec.json.decode(recorded.event.payload, type=form)
+
+    def releases(self) -> tuple[ReportedRelease, ...]:
+        """Return the versions that processes reported, each once."""
+        started = self._payloads("process.started", ProcessStarted)
+        return tuple(
+            sorted({ReportedRelease(one.component, one.version) for one in started if one.version})
+        )
+
+    def configurations(self) -> tuple[str, ...]:
+        """Return the sources of the scheduler's configurations, in order, each once."""
+        from .scheduler_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
+
+        if "config.applied" not in self.kinds:
+            return ()
+        sources = [conf.source for conf in confs_at(self.log.store, self.moment)]
+        return tuple(dict.fromkeys(reversed(sources)))
+
+    def levels(self) -> Mapping[Pair, frozenset[str]]:
+        """Return the levels at which the audit log recorded writes."""
+        covered = self._payloads("audit.covered", AuditCovered, about_kinds=True)
+        return levels_of(covered)
+
+    def without_marks(self) -> list[Pair]:
+        """Return the kinds whose watches never said when their initial events ended."""
+        watches = list(self._payloads("watch.followed", WatchFollowed, about_kinds=True))
+        marked = {(one.group, one.listed) for one in watches if one.begin == "marked"}
+        return sorted({(one.group, one.listed) for one in watches} - marked)
+
+
+def _advice(
+    missing: Sequence[Pair],
+    known: Sequence[KnownKind],
+    releases: Sequence[ReportedRelease],
+    configurations: Sequence[str],
+    asked: _Asked,
+) -> Iterator[str]:
+    if missing:
+        wanted = ",".join(plural_of(*pair) for pair in missing)
+        yield (
+            f"no complete list of {plurals(missing)}, which sessions need; ingest the output of: "
+            f"kubectl get {wanted} -A -o json"
+        )
+    unmarked = [pair for pair in asked.without_marks() if pair in SCHEDULING]
+    if unmarked:
+        yield (
+            f"watches of {plurals(unmarked)} do not say when their initial events ended: record "
+            f"them with allowWatchBookmarks=true, or also ingest a list"
+        )
+    broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.stretches) > 1]
+    if broken:
+        yield (
+            f"{plurals(dict.fromkeys(broken))} are not known in the gaps: ingest a watch or an "
+            f"audit log for that time"
+        )
+    yield from _of_audit(asked)
+    if not configurations:
+        yield (
+            "no scheduler configuration: sessions run with the release's built-in one; ingest "
+            "volcano-scheduler.conf, or its ConfigMap"
+        )
+    if not releases:
+        yield (
+            "no release of Volcano is known: sessions run as the one given by --release; ingest "
+            "the scheduler's log from its start"
+        )
+
+
+def _of_audit(asked: _Asked) -> Iterator[str]:
+    levels = asked.levels()
+    if "audit.covered" not in asked.kinds:
+        yield "no audit log: it would show who did what, and times to the microsecond"
+        return
+    less = [pair for pair in SCHEDULING if levels.get(pair, frozenset()) - {_FULL}]
+    if less:
+        yield (
+            f"the audit log does not hold all answers to writes of {plurals(less)}: "
+            f"with level {_FULL} it would hold every version"
+        )
+
+
+def status_document(status: Status) -> dict[str, Any]:
+    """Return a status for JSON; times are text."""
+    document: dict[str, Any] = msgspec.to_builtins(status)
+    times = document["times"]
+    for end in ("first", "last"):
+        times |= {end: _time(times[end]), f"{end}_earliest": None, f"{end}_latest": None}
+        within = times.pop(f"{end}_within")
+        if within is not None:
+            times |= {f"{end}_{bound}": _time(within[bound]) for bound in ("earliest", "latest")}
+    times["median_width_us"] = times.pop("median")
+    document["missing"] = [_kind(pair) for pair in status.missing]
+    document["coverage"] = [
+        {
+            **_kind(one.pair),
+            "namespaces": list(one.namespaces),
+            "complete": [
+                {
+                    "first": stretch.first,
+                    "last": stretch.last,
+                    **_bounds("first", stretch.first_within),
+                    **_bounds("last", stretch.last_within),
+                    "by": list(stretch.by),
+                    "open": stretch.open,
+                }
+                for stretch in one.stretches
+            ],
+        }
+        for one in status.coverage
+    ]
+    return document
+
+
+def _bounds(end: str, span: Happened) -> dict[str, str | None]:
+    """Return a time for JSON: the estimate, and both bounds."""
+    return {
+        f"{end}_time": _time(span.estimate),
+        f"{end}_earliest": _time(span.earliest),
+        f"{end}_latest": _time(span.latest),
+    }
+
+
+def _kind(pair: Pair) -> dict[str, str]:
+    return {"group": pair[0], "kind": pair[1]}
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else format_time(at)

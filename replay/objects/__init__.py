@@ -1,0 +1,1 @@
+"""Kinds and fields of objects: their names, their selectors, and how two versions differ."""

@@ -1,0 +1,1 @@
+"""The sessions that a scheduler ran, as far as a log records them."""

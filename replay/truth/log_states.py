@@ -1,0 +1,215 @@
+"""The states of an open log: its clock, its truth, its coverage and its objects at any moment."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
+from ...engine.log import MAIN, LogStore
+from ...engine.log.store import Query
+from ...engine.state.clock import Clock
+from ...engine.state.truth import Entry, Truth
+from ..belief.recent_beliefs import RecentBeliefs
+from ..moments.clock import clock_of
+from ..moments.moment import Moment, remarks_on
+from ..objects.kinds import ObjectName, kind_named, object_named
+from .kept_truths import KeptTruths
+from .points import Point, point_text, resolve
+from .read_coverage import read_coverage
+from .settled_writes import MAY_DELETE
+from .truth import documents, truth_at
+
+if TYPE_CHECKING:
+    from ...engine.kubernetes.expressions.selectors import Selector
+    from ...engine.state.coverage import Coverage
+    from ..objects.field_selectors import FieldSelector
+
+_DOCUMENTS_AT_ONCE = 512
+_COVERAGES_KEPT = 4
+_REQUESTS_KEPT = 16
+
+
+class LogStates:
+    """What an open log of one cluster holds at any moment on one branch.
+
+    :param store: the log underneath.
+    :param branch: the branch of points that do not name one.
+    :param cluster: the cluster; may be None if the log holds only one.
+    :param place: the log's path or URL, for processes that open it themselves.
+    :param remark: called with each remark on a resolved moment: how it was understood, and which
+        changes may have happened before or after it.
+    :param recent_beliefs: to share them with other logs; by default they are this log's own.
+    """
+
+    def __init__(
+        self,
+        store: LogStore,
+        *,
+        branch: str = MAIN,
+        cluster: str | None = None,
+        place: str = "",
+        remark: Callable[[str], None] | None = None,
+        recent_beliefs: RecentBeliefs | None = None,
+    ) -> None:
+        self.store = store
+        self.branch = branch
+        self.cluster = cluster
+        self.place = place
+        self._remark = remark
+        self.recent_beliefs = recent_beliefs or RecentBeliefs()
+        self._truths = KeptTruths(self._fold)
+        self._coverages = lru_cache(maxsize=_COVERAGES_KEPT)(self._cover)
+        self._requests = lru_cache(maxsize=_REQUESTS_KEPT)(self._has_requests)
+
+    def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
+        """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
+
+        :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
+            moment is returned unchanged.
+        :param as_known_at: ``@POSITION``; ignore events appended later.
+        :raises PointUnknown: the point has none of the forms, is outside the log, or is a
+            datetime without a time zone.
+        """
+        if isinstance(at, Moment):
+            if as_known_at is not None:
+                raise UsageError(
+                    f"the moment {at.label} already has its own as_known_at",
+                    now="give as_known_at when you resolve the point",
+                )
+            return at
+        moment = resolve(
+            self.store,
+            point_text(at),
+            branch=self.branch,
+            cluster=self.cluster,
+            as_known_at=as_known_at,
+        )
+        if self._remark is not None:
+            for line in remarks_on(moment):
+                self._remark(line)
+        return moment
+
+    def clock(self, at: Point = "end") -> Clock:
+        """Return the cluster's clock on the branch of a moment: the time of each revision."""
+        moment = self.moment(at)
+        return clock_of(self.store, branch=moment.branch, cluster=moment.cluster)
+
+    def truth(self, at: Point = "end") -> Truth:
+        """Return all objects at a moment; the last few results are cached."""
+        return self._truths.of(self.moment(at))
+
+    def coverage(self, at: Point = "end") -> Coverage:
+        """Return what the log knew completely of the cluster by a moment's position."""
+        moment = self.moment(at)
+        return self._coverages(moment.branch, moment.cluster, moment.known)
+
+    def may_delete(self, kinds: Collection[GroupKind], at: Point = "end") -> bool:
+        """Return whether a request known by a moment's position may delete objects of some kinds.
+
+        Most logs hold none for most kinds; then no state needs to be folded to know which are open.
+        Where it is folded already, the answer is yes: the state itself says which.
+        """
+        moment = self.moment(at)
+        return self._truths.has(moment) or self._requests(
+            moment.branch, moment.cluster, moment.known, frozenset(kinds)
+        )
+
+    def kind(self, name: str, at: Point = "end") -> GroupKind:
+        """Return the (group, kind) of a name such as ``po``, also of the log's own kinds.
+
+        :raises UsageError: no kind is called so.
+        """
+        try:
+            return kind_named(name)  # Most kinds are known without folding the state.
+        except UsageError:
+            return kind_named(name, self.truth(at).kinds())
+
+    def object(self, text: str, at: Point = "end") -> ObjectName:
+        """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
+
+        :raises UsageError: the form is wrong, or there is no such kind.
+        """
+        try:
+            return object_named(text)
+        except UsageError:
+            return object_named(text, self.truth(at).kinds())
+
+    def entries(
+        self,
+        kind: str | GroupKind,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        selector: str | Selector = "",
+        fields: str | FieldSelector = "",
+    ) -> list[Entry]:
+        """Return the objects of a kind with their facts, by namespace and name.
+
+        :param namespace: only objects in it; None is all. Ignored for kinds without namespaces.
+        :param selector: labels, as in ``app=web,tier in (a,b)``.
+        :param fields: fields, as in ``spec.nodeName=n1,status.phase!=Running``.
+        """
+        if isinstance(selector, str) and selector:
+            from ...engine.kubernetes.expressions import selector_text  # noqa: PLC0415
+
+            selector = selector_text.parse_selector(selector)
+        if isinstance(kind, str):
+            kind = self.kind(kind, at)
+        found = self.truth(at).of(*kind)
+        if namespace is not None and kind not in CLUSTER_SCOPED:
+            found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
+        if isinstance(selector, tuple):
+            found = [entry for entry in found if selector.matches(entry.fact.labels)]
+        if not fields:
+            return found
+        from ..objects.field_selectors import parse_field_selector  # noqa: PLC0415 -- only needed here
+
+        if isinstance(fields, str):
+            fields = parse_field_selector(fields)
+        branch = self.moment(at).branch
+        return fields.select(found, lambda some: self.documents(some, branch=branch))
+
+    def documents(
+        self, entries: Sequence[Entry], *, branch: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield whole objects in the given order, with few of them in memory at a time.
+
+        :param branch: the branch of the entries' moment; None is the log's own.
+        """
+        for start in range(0, len(entries), _DOCUMENTS_AT_ONCE):
+            some = entries[start : start + _DOCUMENTS_AT_ONCE]
+            yield from documents(self.store, some, branch or self.branch)
+
+    def forget(self) -> None:
+        """Drop cached states: after an append they may be outdated."""
+        self._truths.forget()
+        self._coverages.cache_clear()
+        self._requests.cache_clear()
+
+    def make_room(self) -> None:
+        """Drop large cached states and what refers to itself, to have memory for a large answer."""
+        self._truths.forget_large()
+        gc.collect()
+
+    def _fold(self, moment: Moment, like: Truth | None) -> Truth:
+        return truth_at(self.store, moment, like=like)
+
+    def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
+        return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
+
+    def _has_requests(
+        self, branch: str, cluster: str, known: int, kinds: frozenset[GroupKind]
+    ) -> bool:
+        query = Query(
+            branch=branch,
+            cluster=cluster,
+            until=known,
+            kinds=MAY_DELETE,
+            objects=tuple(sorted(kinds)),
+            limit=1,
+        )
+        return any(True for _ in self.store.read(query))

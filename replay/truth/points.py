@@ -1,0 +1,231 @@
+"""Points: the notations for a moment of a log, and their meaning.
+
+- ``@1042``: what was known when position 1042 had been appended.
+- ``rv:70915324``: when the cluster had reached this resourceVersion.
+- ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).
+- ``2025-07-30``: when that day began, in UTC.
+- ``10:42:07``, ``10:42``: at this time of day, in UTC, on the last day of the log that has it.
+- ``session:12``: when the scheduler opened its 12th session in the log: what that session knew.
+- ``now``: at the current time.
+- ``-5m``: this long before the last time in the log.
+- ``end``: everything.
+- ``what-if@1042``, ``what-if``: the same on a branch.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from time import time_ns
+from typing import TypeAlias
+
+import msgspec
+
+from ...engine.errors import PointTooEarly, PointUnknown, UsageError
+from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
+from ...engine.log.store import MAIN, LogStore
+from ..moments.clock import clock_of, span_of_end, span_of_read
+from ..moments.moment import Moment
+from ..moments.slices import refuse_earlier
+from ..moments.times import span_words
+
+_POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
+_DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
+_LAST_REVISION = 2**63 - 1
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
+_MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Zz]|[+-][0-9:]+)?)")
+_DAY_US = 86_400 * SECOND_US
+_FORMS = (
+    "write @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date, a "
+    "duration such as -5m, session:N, now, or end"
+)
+
+Point: TypeAlias = str | datetime | Moment
+"""A moment: as on the command line, as an aware datetime, or already resolved."""
+
+
+def only_cluster(store: LogStore, cluster: str | None) -> str:
+    """Return the named cluster, or the log's only one.
+
+    :raises UsageError: it is not in the log, or the log holds several and none was named.
+    """
+    clusters = store.clusters()
+    if cluster is None:
+        if len(clusters) > 1:
+            raise UsageError(
+                f"the log holds {len(clusters)} clusters: {', '.join(clusters)}",
+                now="choose one with --cluster NAME",
+            )
+        return clusters[0] if clusters else "default"
+    if clusters and cluster not in clusters:
+        raise UsageError(
+            f"the log holds no cluster {cluster!r}", now=f"there is: {', '.join(clusters)}"
+        )
+    return cluster
+
+
+def resolve(
+    store: LogStore,
+    text: str,
+    *,
+    branch: str = MAIN,
+    cluster: str | None = None,
+    as_known_at: str | None = None,
+) -> Moment:
+    """Return the moment that a point names in a log.
+
+    :param as_known_at: ``@POSITION``; ignore events appended later.
+    :raises PointUnknown: the point has none of the forms, or is outside the log.
+    """
+    text = text.strip()
+    branches = {info.name: info.last for info in store.branches()}
+    if text in branches and text != "end":
+        branch, text = text, "end"
+    position = _POSITION.fullmatch(text)
+    if position is not None and position["branch"]:
+        branch = position["branch"]
+    if branch not in branches:
+        raise PointUnknown(
+            f"there is no branch {branch!r}", now=f"branches: {', '.join(sorted(branches))}"
+        )
+    last = branches[branch]
+    known = last
+    if as_known_at is not None:
+        known = _position(as_known_at.strip().removeprefix("@"), last)
+    if position is not None:
+        known = min(known, _position(position["position"], last))
+        text = "end"
+    refuse_earlier(store, position=known)
+    name = only_cluster(store, cluster)
+    moment = Moment(
+        branch=branch,
+        cluster=name,
+        known=known,
+        revision=None,
+        time=None,
+        label=f"@{known}" if branch == MAIN else f"{branch}@{known}",
+    )
+    if text == "end":
+        return moment
+    if text.startswith("rv:"):
+        return _at_revision(store, moment, text)
+    if text.startswith("session:"):
+        from ..recorded.session_list import at_session  # noqa: PLC0415 -- few commands need it
+
+        return at_session(store, moment, text)
+    return _at_time(store, moment, text)
+
+
+def _position(digits: str, last: int) -> int:
+    if not _DECIMAL.fullmatch(digits):
+        raise PointUnknown(f"{digits!r} is not a position", now=_FORMS)
+    position = int(digits)
+    if position > last:
+        raise PointUnknown(
+            f"position @{position} is beyond the end of the log (last is @{last})",
+            now=f"use @{last}, or end",
+        )
+    return position
+
+
+def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
+    digits = text.removeprefix("rv:")
+    if not _DECIMAL.fullmatch(digits):
+        raise PointUnknown(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
+    revision = min(int(digits), _LAST_REVISION)
+    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    if extent.first_revision is not None and revision < extent.first_revision:
+        raise PointTooEarly(
+            f"rv:{revision} is before the log's first revision, rv:{extent.first_revision}",
+            first=f"rv:{extent.first_revision}",
+            now=f"use rv:{extent.first_revision}, or ingest older recordings",
+        )
+    refuse_earlier(store, revision=revision)
+    label, last, note = f"rv:{revision}", extent.last_revision, ""
+    if last is not None and revision > last:
+        note = f"{label} is after the last known revision (rv:{last}): showing the end"
+    return msgspec.structs.replace(moment, revision=revision, label=label, note=note)
+
+
+def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    begins, first, last = clock.begins(), clock.first(), clock.last()
+    if begins is None or first is None or last is None:
+        raise PointUnknown(
+            f"{text!r}: the log holds no change of an object with a time", now=_FORMS
+        )
+    time, note = _time_named(text, first, last)
+    if time < begins:
+        raise PointTooEarly(
+            f"{text} is before the log begins, at {format_time(begins)}",
+            first=format_time(begins),
+            now="choose a later time, or ingest older recordings",
+        )
+    refuse_earlier(store, revision=clock.revision_at(time), said=text)
+    if time > last:
+        note = f"{note}; it" if note else f"{text}"
+        ends = span_words(span_of_end(clock))
+        note += f" is after the last event of the log ({ends}): showing the end"
+    return msgspec.structs.replace(
+        moment,
+        revision=clock.revision_at(time),
+        time=time,
+        unsure=clock.unsure_at(time),
+        label=format_time(time),
+        note=note,
+    )
+
+
+def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return the time that a text means, and how it was understood if that is not plain.
+
+    :param first: and ``last``: the first and last time of the log.
+    :raises PointUnknown: it is not a time.
+    """
+    try:
+        if text == "now":
+            return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
+        if text.startswith("-"):
+            # A list of 17:40:00 ends the log with that second; ten minutes before is 17:30:00.
+            return (span_of_read(last).earliest or last) - parse_duration(text[1:]), ""
+        if _DATE.fullmatch(text):
+            return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
+        if _CLOCK.fullmatch(text):
+            return _on_a_day(text, first, last)
+        minutes = _MINUTES.fullmatch(text)
+        found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
+        format_time(found)
+    except (ValueError, OverflowError, OSError) as fault:
+        raise PointUnknown(f"invalid point {text!r}", now=_FORMS) from fault
+    return found, ""
+
+
+def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return a time of day on the last day on which it is within the log."""
+    seconds = text if text.count(":") > 1 else f"{text}:00"
+    own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
+    days = range(last // _DAY_US, first // _DAY_US - 1, -1)
+    inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
+    time = (inside or [days[0]])[0] * _DAY_US + own
+    return time, f"{text} is read as {format_time(time)}, the last such time in the log"
+
+
+def point_text(at: object) -> str:
+    """Return a point as text; that of a datetime is in UTC.
+
+    :raises PointUnknown: it is a datetime without a time zone, or of another type.
+    """
+    if isinstance(at, str):
+        return at
+    if not isinstance(at, datetime):
+        raise PointUnknown(
+            f"{at!r} is not a moment",
+            now="give a string as for --at, a datetime with a time zone, or a Moment",
+        )
+    if at.utcoffset() is None:
+        raise PointUnknown(
+            f"{at.isoformat()} has no time zone",
+            now="write datetime(..., tzinfo=UTC); for a local time, use at.astimezone()",
+        )
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
