@@ -93,14 +93,14 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("engine.controllers", "engine.cache", "engine.session", "engine.invariants"),
         ),
         "migrations": ("engine.log",),
-        **{
-            room: (
+        **dict.fromkeys(
+            ROOMS_OF_THE_LOG,
+            (
                 *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
                 *("engine.volcano", "engine.cache", "engine.session"),
                 *("replay.tabular", *ROOMS_OF_THE_LOG),
-            )
-            for room in ROOMS_OF_THE_LOG
-        },
+            ),
+        ),
         "replay.tabular": ("engine", "engine.kubernetes"),
         "replay.ingest": (
             *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
