@@ -21,7 +21,12 @@ def opened(place: str, **options: Any) -> Log:
 
 @contextmanager
 def opened_or_read(
-    place: str, inputs: Sequence[str], *, branch: str, cluster: str | None
+    place: str,
+    inputs: Sequence[str],
+    *,
+    branch: str,
+    cluster: str | None,
+    as_known_at: str | None = None,
 ) -> Iterator[Log]:
     """Open a log to read it; or read inputs into one that exists only for this question.
 
@@ -31,7 +36,9 @@ def opened_or_read(
         from ..ingest.one_off import log_of
 
         with log_of(inputs) as made:
+            made.as_known_at = as_known_at
             yield made
         return
-    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+    narrowed = {"branch": branch, "cluster": cluster, "as_known_at": as_known_at}
+    with opened(place, read_only=True, **narrowed) as log:
         yield log

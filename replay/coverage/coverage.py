@@ -57,6 +57,12 @@ def unknown_at(
 
     :param namespace: only in it; None is everywhere. Ignored for kinds without namespaces.
     """
+    return list(log.kept(_unknown_at, moment, tuple(kinds), namespace))
+
+
+def _unknown_at(
+    log: LogStates, moment: Moment, kinds: Sequence[Pair], namespace: str | None
+) -> list[Unknown]:
     look = _Look(log, moment)
     places = {pair: None if pair in CLUSTER_SCOPED else namespace for pair in kinds}
     gaps = [one for pair, place in places.items() for one in look.at(pair, place)]

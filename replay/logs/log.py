@@ -39,6 +39,7 @@ class Log(LogStates):
             branch=moment.branch,
             cluster=moment.cluster,
             place=self.place,
+            as_known_at=self.as_known_at,
             recent_beliefs=self.recent_beliefs,
         )
 
@@ -175,13 +176,21 @@ def opened(
     read_only: bool = False,
     branch: str = MAIN,
     cluster: str | None = None,
+    as_known_at: str | None = None,
     remark: Callable[[str], None] | None = None,
 ) -> Log:
     """Open the log at a path or URL.
 
     :param create: create a log if there is none. :param read_only: write nothing.
-    :param remark: as for :class:`Log`.
+    :param as_known_at: and ``remark``: as for :class:`Log`.
     :raises LogNotFound: there is none.
     """
     store = open_log(place, create=create, read_only=read_only, remark=remark)
-    return Log(store, branch=branch, cluster=cluster, place=str(place), remark=remark)
+    return Log(
+        store,
+        branch=branch,
+        cluster=cluster,
+        place=str(place),
+        as_known_at=as_known_at,
+        remark=remark,
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from ...engine.state.coverage import Coverage
     from ..objects.field_selectors import FieldSelector
 
+T = TypeVar("T")
+
 _DOCUMENTS_AT_ONCE = 512
 _COVERAGES_KEPT = 4
 _REQUESTS_KEPT = 16
+_FOUND_KEPT = 8
 
 
 class LogStates:
@@ -40,6 +43,7 @@ class LogStates:
     :param branch: the branch of points that do not name one.
     :param cluster: the cluster; may be None if the log holds only one.
     :param place: the log's path or URL, for processes that open it themselves.
+    :param as_known_at: ``@POSITION``; points are read as if nothing had been appended later.
     :param remark: called with each remark on a resolved moment: how it was understood, and which
         changes may have happened before or after it.
     :param recent_beliefs: to share them with other logs; by default they are this log's own.
@@ -52,6 +56,7 @@ class LogStates:
         branch: str = MAIN,
         cluster: str | None = None,
         place: str = "",
+        as_known_at: str | None = None,
         remark: Callable[[str], None] | None = None,
         recent_beliefs: RecentBeliefs | None = None,
     ) -> None:
@@ -59,18 +64,20 @@ class LogStates:
         self.branch = branch
         self.cluster = cluster
         self.place = place
+        self.as_known_at = as_known_at
         self._remark = remark
         self.recent_beliefs = recent_beliefs or RecentBeliefs()
         self._truths = KeptTruths(self._fold)
         self._coverages = lru_cache(maxsize=_COVERAGES_KEPT)(self._cover)
         self._requests = lru_cache(maxsize=_REQUESTS_KEPT)(self._has_requests)
+        self._kept = lru_cache(maxsize=_FOUND_KEPT)(self._find)
 
     def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
 
         :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
             moment is returned unchanged.
-        :param as_known_at: ``@POSITION``; ignore events appended later.
+        :param as_known_at: ``@POSITION``; ignore events appended later; None is that of the log.
         :raises PointUnknown: the point has none of the forms, is outside the log, or is a
             datetime without a time zone.
         """
@@ -86,7 +93,7 @@ class LogStates:
             point_text(at),
             branch=self.branch,
             cluster=self.cluster,
-            as_known_at=as_known_at,
+            as_known_at=as_known_at or self.as_known_at,
         )
         if self._remark is not None:
             for line in remarks_on(moment):
@@ -106,6 +113,14 @@ class LogStates:
         """Return what the log knew completely of the cluster by a moment's position."""
         moment = self.moment(at)
         return self._coverages(moment.branch, moment.cluster, moment.known)
+
+    def kept(self, find: Callable[..., T], moment: Moment, *about: Hashable) -> T:
+        """Return what a function finds in this log at a moment; the last few results are kept.
+
+        A command asks what the log lacks for its warning, and again for its answer.
+        """
+        found: T = self._kept(find, moment, about, self.store.last(moment.branch))
+        return found
 
     def may_delete(self, kinds: Collection[GroupKind], at: Point = "end") -> bool:
         """Return whether a request known by a moment's position may delete objects of some kinds.
@@ -189,6 +204,7 @@ class LogStates:
         self._truths.forget()
         self._coverages.cache_clear()
         self._requests.cache_clear()
+        self._kept.cache_clear()
 
     def make_room(self) -> None:
         """Drop large cached states and what refers to itself, to have memory for a large answer."""
@@ -200,6 +216,15 @@ class LogStates:
 
     def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
         return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
+
+    def _find(
+        self,
+        find: Callable[..., Any],
+        moment: Moment,
+        about: tuple[Hashable, ...],
+        _last: int,  # Times come from the clock, which what is appended may change.
+    ) -> Any:
+        return find(self, moment, *about)
 
     def _has_requests(
         self, branch: str, cluster: str, known: int, kinds: frozenset[GroupKind]
